@@ -1,0 +1,154 @@
+"""Results of trials, aggregated into a report: facts only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+from benchgate.canonical import digest, run_id
+from benchgate.models import Aggregates, BenchRunReport, RunDigests, Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from benchgate.models import IsolationClass, Scope, TrialResult
+    from benchgate.taxonomy import Taxonomy
+
+INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFigures:
+    """One case over its trials: the unit of analysis."""
+
+    case_id: str
+    score: float
+    safety_penalty: float | None
+    passed: bool
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the arithmetic mean, the same whatever the order."""
+    return math.fsum(values) / len(values)
+
+
+def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
+    """
+    Fold trials into cases, sorted by id.
+
+    An unscored trial counts as score 0; its penalty is unknown, and so is then that of its case.
+    """
+    ordered = sorted(results, key=lambda result: (result.case_id, result.trial))
+    return [
+        _figures(case_id, list(trials))
+        for case_id, trials in groupby(ordered, key=lambda result: result.case_id)
+    ]
+
+
+def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
+    penalties = [t.score.safety_penalty if t.score else None for t in trials]
+    known = [penalty for penalty in penalties if penalty is not None]
+    return CaseFigures(
+        case_id=case_id,
+        score=mean([t.score.score if t.score else 0.0 for t in trials]),
+        safety_penalty=mean(known) if len(known) == len(trials) else None,
+        passed=all(t.passed for t in trials),
+    )
+
+
+def aggregates(results: Sequence[TrialResult], taxonomy: Taxonomy) -> Aggregates:
+    """Return the figures over some results; without any, the means are 0 and unknown."""
+    cases = case_figures(results)
+    penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
+    return Aggregates(
+        case_count=len(cases),
+        mean_score=mean([case.score for case in cases]) if cases else 0.0,
+        score_lower_bound_95=score_lower_bound(cases),
+        passed_count=sum(case.passed for case in cases),
+        total_cost_usd=math.fsum(result.score.cost_usd for result in results if result.score),
+        mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,
+        block_severity_failure_modes=taxonomy.blocks(
+            mode for result in results for mode in result.failure_modes
+        ),
+    )
+
+
+def score_lower_bound(cases: Sequence[CaseFigures]) -> float | None:
+    """Return Gaffke's one-sided 95 % lower bound of the mean score on [0, 1]; ``None`` without cases."""
+    if not cases:
+        return None
+    # Imported here: numpy and scipy cost more than everything else, and a worker never needs them.
+    from benchgate.statistics import gaffke_lower
+
+    return gaffke_lower([case.score for case in cases], confidence=0.95)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """What was going to be run, and what it depends on."""
+
+    task_class: str
+    case_ids: tuple[str, ...]
+    scope: Scope
+    system: str
+    trial_count: int
+    seed: int
+    digests: RunDigests
+    harness_version: str
+    isolation_class: IsolationClass = "none"
+
+    def plan_id(self) -> str:
+        """Return the SHA-256 over the plan; a baseline is no part of it."""
+        digests = self.digests
+        return digest(
+            {
+                "task_class": self.task_class,
+                "cases": sorted(self.case_ids),
+                "case_digests": dict(digests.cases),
+                "rubric": digests.scorer,
+                "taxonomy": digests.taxonomy,
+                "system": {"name": self.system, "digest": digests.system},
+                "policy": digests.policy,
+                "trials": self.trial_count,
+                "seed": self.seed,
+                "isolation_class": self.isolation_class,
+                "harness_version": self.harness_version,
+            }
+        )
+
+
+def build_report(
+    plan: RunPlan, results: Iterable[TrialResult], taxonomy: Taxonomy, *, interrupted: bool = False
+) -> BenchRunReport:
+    """
+    Aggregate a run.
+
+    :param results: one for each planned trial, in any order.
+    :param interrupted: the session ended early; the run is incomplete whatever the results.
+    """
+    ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
+    held_out = [result for result in ordered if result.held_out]
+    irregular = any(result.outcome in INCOMPLETE or result.reruns for result in ordered)
+    return BenchRunReport(
+        **dict(aggregates(ordered, taxonomy)),
+        run_id=run_id(plan.task_class, ordered),
+        plan_id=plan.plan_id(),
+        task_class=plan.task_class,
+        scope=plan.scope,
+        suite=Suite(name=plan.task_class, version=suite_version(plan.digests.cases)),
+        system=plan.system,
+        isolation_class=plan.isolation_class,
+        trial_count=plan.trial_count,
+        seed=plan.seed,
+        complete=bool(ordered) and not irregular and not interrupted,
+        per_case=ordered,
+        held_out=aggregates(held_out, taxonomy) if held_out else None,
+        digests=plan.digests,
+    )
+
+
+def suite_version(cases: Mapping[str, str]) -> str:
+    """Return the version of a set of cases: the start of the digest over their digests."""
+    return digest(dict(cases))[:12]

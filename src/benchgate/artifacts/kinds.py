@@ -1,0 +1,339 @@
+"""
+The artifacts, one model each. No field has a default: what a file leaves out is missing, not assumed.
+
+``schema_version`` is the major version; within it fields are only added. Absent values are ``null``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field
+
+from benchgate.figures import Significance
+from benchgate.gates import CheckpointPromotionDecision
+from benchgate.models import BenchRunReport, Suite, TrialResult
+from benchgate.policy import GatePolicy
+from benchgate.wire import (
+    CaseId,
+    Count,
+    Digests,
+    FrozenJson,
+    NonNegative,
+    Number,
+    Sha256,
+    Version,
+    WireModel,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class ArmMetrics(WireModel):
+    """Figures of one arm; ``episodes`` is its number of cases."""
+
+    episodes: Count
+    mean_reward: Number | None
+    mean_safety_penalty: Number | None
+
+
+class Sample(WireModel):
+    """One case: the mean over its trials."""
+
+    case_id: str | None
+    score: Number
+    safety_penalty: NonNegative | None
+
+
+class ArmReport(WireModel):
+    """``baseline.json`` and ``trained.json``: one side of a comparison, also accepted as a sample file."""
+
+    schema_version: Version
+    report_kind: Literal["baseline", "trained"]
+    run_id: str
+    generated_at: AwareDatetime
+    benchmark_suite: Suite
+    metrics: ArmMetrics
+    samples: tuple[Sample, ...]
+
+
+class SignificanceReport(WireModel):
+    """``significance.json``: the binding test under the policy."""
+
+    schema_version: Version
+    report_kind: Literal["significance"]
+    run_id: str
+    generated_at: AwareDatetime
+    benchmark_suite: Suite
+    policy: GatePolicy
+    significance: Significance
+
+
+class SafetyReport(WireModel):
+    """``safety.json``: the rise of the mean safety penalty; all ``null`` if safety was not given."""
+
+    schema_version: Version
+    run_id: str
+    generated_at: AwareDatetime
+    sample_count: Count
+    baseline_mean_safety_penalty: Number | None
+    trained_mean_safety_penalty: Number | None
+    safety_regression_delta: Number | None
+    max_safety_regression: NonNegative
+    promotion_allowed: bool | None
+    reason_codes: tuple[str, ...]
+    diagnostics: tuple[str, ...]
+
+
+class ArmSpread(WireModel):
+    """Mean of an arm with its two-sided Student interval at 1 - alpha."""
+
+    count: Count
+    mean: Number | None
+    variance: Number | None
+    std_dev: Number | None
+    ci_low: Number | None
+    ci_high: Number | None
+    alpha: Number
+
+
+class PolicyImprovement(WireModel):
+    """How much better the candidate is."""
+
+    baseline: ArmSpread
+    candidate: ArmSpread
+    mean_delta: Number | None
+    delta_ci_low: Number | None
+    delta_ci_high: Number | None
+    pooled_std_dev: Number | None
+    cohens_d: Number | None
+    is_significant_improvement: bool
+    alpha: Number
+
+
+class CheckpointPromotion(WireModel):
+    """The decision in the terms of a checkpoint."""
+
+    promotion_allowed: bool
+    safety_regression: Number | None
+    max_safety_regression: NonNegative
+    reason_codes: tuple[str, ...]
+
+
+class EvaluationReport(WireModel):
+    """``evaluation.json``: improvement and promotion in one; what was not evaluated is ``null``."""
+
+    schema_version: Version
+    benchmark_suite_id: str
+    baseline_policy_id: str
+    candidate_policy_id: str
+    generated_at_epoch_ms: Count
+    policy_improvement: PolicyImprovement
+    seed_reproducibility: FrozenJson | None
+    sample_size_sensitivity: FrozenJson | None
+    checkpoint_promotion: CheckpointPromotion
+
+
+class ProofArm(WireModel):
+    """One side of a proof."""
+
+    checkpoint_id: str
+    episodes: Count
+    mean_reward: Number | None
+    mean_safety_penalty: Number | None
+
+
+class ProofSignificance(WireModel):
+    """The binding test's result."""
+
+    p_value: Number | None
+    confidence_level: Number | None
+    passed: Annotated[bool, Field(alias="pass")]
+
+
+class ProofCriteria(WireModel):
+    """What the proof asks for; ``None`` is not asked for."""
+
+    min_reward_delta: Number
+    max_safety_regression: NonNegative
+    max_p_value: Number
+    min_confidence_level: Number | None
+
+
+class ProofPaths(WireModel):
+    """The files that a proof stands on, relative to it."""
+
+    baseline_report: str
+    trained_report: str
+    significance_report: str
+    safety_regression_report: str
+
+
+class ProofDigests(WireModel):
+    """SHA-256 of each of those files."""
+
+    baseline_report: Sha256
+    trained_report: Sha256
+    significance_report: Sha256
+    safety_regression_report: Sha256
+
+
+class ProofSafety(WireModel):
+    """The safety report, referred to and summed up."""
+
+    report_path: str
+    promotion_allowed: bool | None
+    reason_codes: tuple[str, ...]
+    safety_regression_delta: Number | None
+    max_safety_regression: NonNegative
+
+
+class FailureAnalysis(WireModel):
+    """Why a proof failed: each reason with its figures."""
+
+    summary: str
+    reasons: tuple[str, ...]
+    reward_delta: Number | None
+    safety_regression: Number | None
+
+
+class ProofBundle(WireModel):
+    """``proof.json``: what lets somebody else check the decision."""
+
+    schema_version: Version
+    run_id: str
+    candidate_run_id: str | None
+    generated_at: AwareDatetime
+    benchmark_suite: Suite
+    baseline: ProofArm
+    trained: ProofArm
+    significance: ProofSignificance
+    criteria: ProofCriteria
+    artifacts: ProofPaths
+    artifact_sha256: ProofDigests
+    safety_benchmark: ProofSafety
+    failure_analysis: FailureAnalysis | None
+
+
+class Subject(WireModel):
+    """What is to be promoted."""
+
+    kind: Literal["checkpoint", "system"]
+    id: str
+    digest: str | None
+
+
+class PromotionOutcome(WireModel):
+    """The gate's decision."""
+
+    outcome: Literal["promote", "hold", "reject"]
+    promotion_allowed: bool
+    reason_codes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class RecordRef(WireModel):
+    """Where the run's record is, relative to the file that says so."""
+
+    seq: Count
+    path: str
+
+
+class PromotionReport(WireModel):
+    """``promotion.json``: the decision on one subject. Evidence only: a person promotes."""
+
+    schema_version: Version
+    task_class: str
+    subject: Subject
+    decision: PromotionOutcome
+    verdict: FrozenJson | Literal["not_evaluated"]
+    policy: GatePolicy
+    policy_sha256: Sha256
+    record_ref: RecordRef | None
+
+
+class Harness(WireModel):
+    """With what a run was made."""
+
+    benchgate: str
+    python: str
+    platform: str
+
+
+class BaselineRef(WireModel):
+    """The baseline that a run was compared with."""
+
+    path: str
+    sha256: Sha256 | None
+    run_id: Sha256 | None
+
+
+class RunRecord(WireModel):
+    """
+    ``record.json``: one link of the audit chain.
+
+    :param prev_hash: SHA-256 of the previous record's bytes; 64 zeros for the first.
+    :param clock_regressed: the clock stood before the previous record's time.
+    :param case_files: SHA-256 of each file of ``cases/``; so ``evidence_files``.
+    """
+
+    schema_version: Version
+    report_kind: Literal["record"]
+    seq: Annotated[Count, Field(ge=1)]
+    prev_hash: Sha256
+    started_at: AwareDatetime
+    finished_at: AwareDatetime
+    clock_regressed: bool
+    harness: Harness
+    report: BenchRunReport
+    policy: GatePolicy
+    baseline: BaselineRef | None
+    decision: CheckpointPromotionDecision | None
+    verdict: FrozenJson | Literal["not_evaluated"]
+    case_files: Digests
+    evidence_files: Digests
+
+
+class SelectedRecord(WireModel):
+    """``last-selected/<class>/report.json``: a part of the cases was run; nothing was judged."""
+
+    schema_version: Version
+    report_kind: Literal["selected"]
+    finished_at: AwareDatetime
+    report: BenchRunReport
+
+
+class CaseFile(WireModel):
+    """``cases/<case_id>[-t<k>].json``: a trial's result and the full output of the system."""
+
+    schema_version: Version
+    report_kind: Literal["case"]
+    task_class: str
+    case_id: CaseId
+    result: TrialResult
+    output: Any
+
+
+class Head(WireModel):
+    """``HEAD.json``: the newest record of a class."""
+
+    schema_version: Version
+    seq: Count
+    sha256: Sha256
+
+
+KINDS: Mapping[str, type[WireModel]] = {
+    "baseline": ArmReport,
+    "trained": ArmReport,
+    "significance": SignificanceReport,
+    "safety": SafetyReport,
+    "evaluation": EvaluationReport,
+    "proof": ProofBundle,
+    "promotion": PromotionReport,
+    "record": RunRecord,
+    "selected": SelectedRecord,
+    "case": CaseFile,
+    "head": Head,
+}
+"""Every kind of artifact by the name that ``benchgate schema`` knows."""

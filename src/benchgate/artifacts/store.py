@@ -1,0 +1,291 @@
+"""The output folder: trials as they end, and at the end the record with its evidence."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from benchgate.artifacts import build
+from benchgate.artifacts.kinds import (
+    BaselineRef,
+    Harness,
+    RecordRef,
+    RunRecord,
+    SelectedRecord,
+    Subject,
+)
+from benchgate.artifacts.writer import (
+    check_writable,
+    locked,
+    make_folder,
+    model_bytes,
+    sync_folder,
+    write_file,
+)
+from benchgate.audit import RECORD_FILE, read_end, write_head
+from benchgate.canonical import sha256_hex
+from benchgate.errors import ArtifactError
+from benchgate.wire import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from benchgate.audit import ChainEnd
+    from benchgate.judgement import Judgement
+    from benchgate.models import BenchRunReport, Scope, TrialResult
+
+STAMP: Final = "%Y%m%dT%H%M%SZ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """Where a run was written; ``evidence`` is the copy that the next full run replaces."""
+
+    folder: Path
+    evidence: Path | None
+    seq: int | None
+    sha256: str | None
+
+
+def case_file_name(result: TrialResult) -> str:
+    """Return the name of a trial's file: the id of its pytest item."""
+    return f"{result.case_id}{f'-t{result.trial}' if result.trial else ''}.json"
+
+
+class RunStore:
+    """
+    Writes one class's run below the output folder.
+
+    Trials are written as they end, into a folder that gets its name in the chain only at the end: a killed
+    process leaves what it recorded in ``runs/<class>/incomplete-...``.
+    """
+
+    def __init__(self, out: Path, task_class: str, scope: Scope, started: datetime) -> None:
+        self._out = out
+        self._task_class = task_class
+        self._started = started
+        self._runs = out / "runs" / task_class
+        if scope == "full":
+            stamp = started.strftime(STAMP)
+            self._folder = self._runs / f"incomplete-{stamp}-{os.getpid()}"
+        else:
+            self._folder = out / "last-selected" / task_class
+        self._files: dict[str, str] = {}
+
+    def open(self, scope: Scope) -> None:
+        """
+        Make the folders; refuse at once what could not be finished later.
+
+        :raises ArtifactError: not writable, or the chain is damaged.
+        """
+        check_writable(self._out)
+        if scope == "full":
+            make_folder(self._runs)
+            with locked(self._runs):
+                read_end(self._runs)
+        else:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        make_folder(self._folder / "cases")
+
+    def write_trial(self, result: TrialResult, output_json: str | None) -> None:
+        """
+        Write the file of a trial. Not synced: the record at the end holds its digest.
+
+        :raises ArtifactError: it cannot be written.
+        """
+        name = case_file_name(result)
+        head = json.dumps(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "report_kind": "case",
+                "task_class": self._task_class,
+                "case_id": result.case_id,
+            }
+        )
+        # Put together as text: the output may be large, and it is JSON already.
+        text = f'{head[:-1]}, "result": {result.model_dump_json()}, "output": {output_json or "null"}}}\n'
+        data = text.encode()
+        write_file(self._folder / "cases" / name, data, durable=False)
+        self._files[name] = sha256_hex(data)
+
+    def _settle_trials(self, report: BenchRunReport) -> None:
+        """Write what only the end of the session knows: trials that never ran, inputs that changed."""
+        for result in report.per_case:
+            name = case_file_name(result)
+            output = None
+            if name in self._files:
+                stored = json.loads((self._folder / "cases" / name).read_bytes())
+                if stored["result"] == result.model_dump(mode="json"):
+                    continue
+                output = json.dumps(stored["output"])
+            self.write_trial(result, output)
+
+    def publish_selected(self, report: BenchRunReport, finished: datetime) -> Published:
+        """
+        Finish a run of a part of the cases: no evidence, no record.
+
+        :raises ArtifactError: a file cannot be written.
+        """
+        self._settle_trials(report)
+        record = SelectedRecord(
+            schema_version=SCHEMA_VERSION,
+            report_kind="selected",
+            finished_at=finished,
+            report=report,
+        )
+        write_file(self._folder / "report.json", model_bytes(record))
+        return Published(folder=self._folder, evidence=None, seq=None, sha256=None)
+
+    def publish(self, judgement: Judgement, finished: datetime, harness_version: str) -> Published:
+        """
+        Finish a full run: evidence, record, chain, and the copy of the evidence.
+
+        :raises ArtifactError: a file cannot be written, or the chain is damaged; old files are intact.
+        """
+        self._settle_trials(judgement.report)
+        evidence = self._write_evidence(judgement, finished)
+        with locked(self._runs):
+            end = read_end(self._runs)
+            record = self._record(judgement, finished, harness_version, end, evidence)
+            data = model_bytes(record)
+            write_file(self._folder / RECORD_FILE, data)
+            stamp = finished.strftime(STAMP)
+            name = f"{record.seq:08d}-{stamp}-{judgement.report.run_id[:8]}"
+            final = self._runs / name
+            _rename(self._folder, final)
+            sha256 = sha256_hex(data)
+            write_head(self._runs, record.seq, sha256)
+            copy = self._copy_evidence(final, judgement, record.seq, evidence)
+        return Published(folder=final, evidence=copy, seq=record.seq, sha256=sha256)
+
+    def _write_evidence(self, judgement: Judgement, finished: datetime) -> dict[str, bytes]:
+        files: dict[str, bytes] = {}
+        made = comparison(judgement, finished)
+        if made is not None:
+            files["baseline.json"] = model_bytes(build.arm_report(made, "baseline"))
+            files["trained.json"] = model_bytes(build.arm_report(made, "trained"))
+            files["significance.json"] = model_bytes(build.significance_report(made))
+            files["safety.json"] = model_bytes(build.safety_report(made))
+            files["evaluation.json"] = model_bytes(build.evaluation_report(made))
+            digests = {name: sha256_hex(data) for name, data in files.items()}
+            files["proof.json"] = model_bytes(build.proof_bundle(made, digests))
+        files["promotion.json"] = _promotion(judgement, None)
+        folder = self._folder / "evidence"
+        make_folder(folder)
+        for name, data in files.items():
+            write_file(folder / name, data, durable=False)
+        return files
+
+    def _record(
+        self,
+        judgement: Judgement,
+        finished: datetime,
+        harness_version: str,
+        end: ChainEnd,
+        evidence: dict[str, bytes],
+    ) -> RunRecord:
+        seq = end.seq + 1
+        evidence["promotion.json"] = _promotion(
+            judgement, RecordRef(seq=seq, path=f"../{RECORD_FILE}")
+        )
+        path = self._folder / "evidence" / "promotion.json"
+        write_file(path, evidence["promotion.json"], durable=False)
+        return RunRecord(
+            schema_version=SCHEMA_VERSION,
+            report_kind="record",
+            seq=seq,
+            prev_hash=end.sha256,
+            started_at=self._started,
+            finished_at=finished,
+            clock_regressed=end.finished_at is not None and finished < end.finished_at,
+            harness=Harness(
+                benchgate=harness_version,
+                python=platform.python_version(),
+                platform=platform.platform(),
+            ),
+            report=judgement.report,
+            policy=judgement.policy,
+            baseline=_baseline_ref(judgement, self._folder),
+            decision=judgement.decision,
+            verdict="not_evaluated",
+            case_files=dict(sorted(self._files.items())),
+            evidence_files={name: sha256_hex(data) for name, data in sorted(evidence.items())},
+        )
+
+    def _copy_evidence(
+        self, final: Path, judgement: Judgement, seq: int, evidence: dict[str, bytes]
+    ) -> Path:
+        folder = self._out / "evidence" / self._task_class
+        make_folder(folder)
+        for stale in set(os.listdir(folder)) - set(evidence):
+            (folder / stale).unlink()
+        # The copy lies elsewhere, so its reference to the record must be another relative path.
+        path = os.path.relpath(final / RECORD_FILE, folder)
+        copies = {
+            **evidence,
+            "promotion.json": _promotion(judgement, RecordRef(seq=seq, path=path)),
+        }
+        for name, data in copies.items():
+            write_file(folder / name, data)
+        return folder
+
+
+def _rename(source: Path, target: Path) -> None:
+    try:
+        os.rename(source, target)
+        sync_folder(target.parent)
+    except OSError as error:
+        raise ArtifactError(target, f"cannot be written: {error.strerror}") from error
+
+
+def _promotion(judgement: Judgement, record: RecordRef | None) -> bytes:
+    report, decision = judgement.report, judgement.decision
+    if decision is None:
+        msg = "a run that was not judged has no promotion report"
+        raise ArtifactError("promotion.json", msg)
+    return model_bytes(
+        build.promotion_report(
+            task_class=report.task_class,
+            subject=Subject(kind="system", id=report.system, digest=report.digests.system),
+            decision=decision,
+            policy=judgement.policy,
+            record=record,
+        )
+    )
+
+
+def comparison(judgement: Judgement, finished: datetime) -> build.Comparison | None:
+    """Return what the evidence family is made of; ``None`` if nothing was compared."""
+    before = judgement.baseline.report if judgement.baseline else None
+    given = (judgement.arms, judgement.significance, judgement.safety, judgement.decision)
+    if before is None or None in given:
+        return None
+    arms, significance, safety, decision = given
+    return build.Comparison(
+        run_id=judgement.report.run_id,
+        candidate_run_id=judgement.report.run_id,
+        suite=judgement.report.suite,
+        generated_at=finished,
+        names=(before.system, judgement.report.system),
+        arms=arms,  # type: ignore[arg-type]  # mypy does not narrow a tuple by `None in`
+        policy=judgement.policy,
+        significance=significance,  # type: ignore[arg-type]
+        safety=safety,  # type: ignore[arg-type]
+        decision=decision,  # type: ignore[arg-type]
+    )
+
+
+def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | None:
+    found = judgement.baseline
+    if found is None:
+        return None
+    return BaselineRef(
+        path=os.path.relpath(found.path, folder),
+        sha256=found.sha256,
+        run_id=found.report.run_id if found.report else None,
+    )

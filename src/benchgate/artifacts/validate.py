@@ -1,0 +1,87 @@
+"""Telling what an artifact is, and whether it holds everything that its kind promises."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+
+from benchgate.artifacts.kinds import KINDS
+from benchgate.errors import ArtifactError
+from benchgate.files import read_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.wire import WireModel
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+
+TELLING_FIELDS: Final = {
+    "artifact_sha256": "proof",
+    "policy_improvement": "evaluation",
+    "record_ref": "promotion",
+    "sample_count": "safety",
+}
+"""Fields that tell the kinds which carry no ``report_kind``."""
+
+
+def validate_file(path: Path) -> str:
+    """
+    Check a file against the model of its kind and return the kind.
+
+    :raises ArtifactError: unreadable, of no known kind, or a field is missing or does not hold; lists all of them.
+    """
+    try:
+        data = read_regular(path, limit=MAX_BYTES)
+        raw = json.loads(data.decode("utf-8"))
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ArtifactError(path, f"no JSON: {error}") from error
+    kind = kind_of(raw)
+    if kind is None:
+        raise ArtifactError(path, f"of no known kind; known: {', '.join(KINDS)}")
+    problems = list(_problems(data, raw, KINDS[kind]))
+    if problems:
+        raise ArtifactError(path, f"no valid {kind}: {'; '.join(problems)}")
+    return kind
+
+
+def kind_of(raw: Any) -> str | None:
+    """Return the kind that a JSON value claims to be."""
+    if not isinstance(raw, dict):
+        return None
+    if "report_kind" in raw:
+        kind = raw["report_kind"]
+        return kind if isinstance(kind, str) and kind in KINDS else None
+    found = next((kind for field, kind in TELLING_FIELDS.items() if field in raw), None)
+    return found or ("head" if {"seq", "sha256"} & set(raw) else None)
+
+
+def _problems(data: bytes, raw: Any, model: type[WireModel]) -> Iterator[str]:
+    try:
+        read = model.read_json(data)
+    except ValidationError as error:
+        for fault in error.errors(include_url=False):
+            yield f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+        return
+    except ValueError as error:
+        yield str(error)
+        return
+    # Fields with a default are filled in when read; in an artifact every one of them must be written.
+    yield from _missing(read.model_dump(mode="json"), raw, "")
+
+
+def _missing(full: Any, raw: Any, where: str) -> Iterator[str]:
+    if isinstance(full, dict) and isinstance(raw, dict):
+        for key, value in full.items():
+            if key not in raw:
+                yield f"{where}{key}: Field required"
+            else:
+                yield from _missing(value, raw[key], f"{where}{key}.")
+    elif isinstance(full, list) and isinstance(raw, list):
+        for index, (value, found) in enumerate(zip(full, raw, strict=False)):
+            yield from _missing(value, found, f"{where}{index}.")

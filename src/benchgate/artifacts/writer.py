@@ -1,0 +1,113 @@
+"""Writing files that are either old or new, never torn, and readable by their owner only."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from benchgate.errors import ArtifactError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.wire import WireModel
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return readable JSON, the same bytes for the same value; NaN and infinity are refused."""
+    text = json.dumps(value, indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    return f"{text}\n".encode()
+
+
+def json_line(value: Any) -> str:
+    """Return JSON on one line; NaN and infinity are refused."""
+    return json.dumps(value, sort_keys=True, allow_nan=False)
+
+
+def model_bytes(model: WireModel) -> bytes:
+    """Return an artifact as the bytes to write."""
+    return json_bytes(model.model_dump(mode="json"))
+
+
+def make_folder(path: Path) -> None:
+    """
+    Create a folder of mode 0700 and what is missing above it.
+
+    :raises ArtifactError: it cannot be made, or something else stands there.
+    """
+    try:
+        if not path.is_dir():
+            make_folder(path.parent)
+            path.mkdir(mode=0o700, exist_ok=True)
+            path.chmod(0o700)  # whatever the umask says
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be created: {error.strerror}") from error
+
+
+def write_file(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """
+    Write a file in one step: a reader sees the old bytes or the new ones. A symlink is replaced, not followed.
+
+    :param durable: wait until file and folder are on the disk.
+    :raises ArtifactError: naming the file; the old one is intact.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        temporary.unlink(missing_ok=True)
+        with open(os.open(temporary, flags, 0o600), "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(data)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        os.replace(temporary, path)
+        if durable:
+            sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ArtifactError(path, f"cannot be written: {error.strerror}") from error
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until a folder's entries are on the disk: a rename is not durable before."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def check_writable(path: Path) -> None:
+    """
+    Make a folder and write a probe into it, so that a run does not fail at its end.
+
+    :raises ArtifactError: it is not writable.
+    """
+    make_folder(path)
+    probe = path / f".probe.{os.getpid()}"
+    write_file(probe, b"", durable=False)
+    probe.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """
+    Hold the folder's lock within the block; a second process waits. The kernel drops it with its holder.
+
+    :raises ArtifactError: the lock file cannot be opened.
+    """
+    path = folder / ".lock"
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be locked: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,35 @@
+"""
+The ``benchgate`` command.
+
+Exit status: 0 yes, 1 no (held, rejected, invalid, unknown class), 2 wrong use or unreadable input.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from benchgate.cli import run, schema, validate
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+COMMANDS = (run, validate, schema)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="benchgate",
+        description="Gate agent promotions with a pytest bench: cases in, a decision with proof out.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add_parser(commands)
+    given = parser.parse_args(arguments)
+    try:
+        return int(given.execute(given))
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        sys.stderr.close()
+        return 1

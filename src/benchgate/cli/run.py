@@ -1,0 +1,92 @@
+"""``benchgate run --task-class CLASS``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from benchgate.models import TrialResult
+    from benchgate.runner import FinishedRun
+
+
+def _at_least(low: int) -> Any:
+    def number(text: str) -> int:
+        if not text.isdecimal() or int(text) < low:
+            msg = f"{text!r}: expected a whole number, {low} or more"
+            raise argparse.ArgumentTypeError(msg)
+        return int(text)
+
+    return number
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "run",
+        help="run the cases of a task class without pytest",
+        description="Prints one JSON line for each trial and then one for the run. Exits with 0 if the run is "
+        "complete, nothing of severity block occurred and the gate, if it binds, says promote.",
+    )
+    parser.add_argument("--task-class", required=True, metavar="CLASS")
+    parser.add_argument("--cases", metavar="GLOB", help="only cases whose id matches")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write the artifacts here")
+    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    parser.add_argument("--system", metavar="NAME|module:attr")
+    parser.add_argument("--trials", type=_at_least(1), default=1, metavar="K")
+    parser.add_argument("--seed", type=_at_least(0), default=0, metavar="N")
+    parser.add_argument("--baseline", default="auto", metavar="auto|pinned|none|PATH")
+    parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS")
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Run the class and print what came of it."""
+    from benchgate.errors import EvalError, TaskClassNotFound
+    from benchgate.policy import parse_options
+    from benchgate.runner import RunSettings, run_class
+
+    # module:attr is looked up as python -m would: from the working directory too.
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        settings = RunSettings(
+            task_class=given.task_class,
+            system=given.system,
+            case_filter=given.cases,
+            timeout=given.timeout,
+            out=given.out,
+            bench_root=given.bench_root,
+            trials=given.trials,
+            seed=given.seed,
+            baseline=given.baseline,
+            policy=parse_options(given.policy),
+            exit_rule="gate",
+        )
+        finished = run_class(settings, on_result=_print_trial)
+    except TaskClassNotFound as error:
+        print(error, file=sys.stderr)
+        return 1
+    except EvalError as error:
+        print(error, file=sys.stderr)
+        return 2
+    _print_run(finished)
+    for failure in finished.judgement.failures:
+        print(failure, file=sys.stderr)
+    return 1 if finished.judgement.failures else 0
+
+
+def _print_trial(result: TrialResult) -> None:
+    print(result.model_dump_json(), flush=True)
+
+
+def _print_run(finished: FinishedRun) -> None:
+    from benchgate.artifacts.writer import json_line
+
+    judgement = finished.judgement
+    report = judgement.report.model_dump(mode="json", exclude={"per_case"})
+    decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
+    folder = str(finished.published.folder) if finished.published else None
+    print(json_line({**report, "decision": decision, "folder": folder}))

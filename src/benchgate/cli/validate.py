@@ -1,0 +1,36 @@
+"""``benchgate validate FILE...``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "validate",
+        help="check artifacts against the schema of their kind",
+        description="Finds the kind of each file itself. Judges integrity, not the decision in it.",
+    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Check each file; 1 if one is invalid, 2 if one cannot be read."""
+    from benchgate.artifacts.validate import validate_file
+    from benchgate.errors import ArtifactError
+
+    status = 0
+    for path in given.files:
+        try:
+            print(f"{path}: valid {validate_file(path)}")
+        except ArtifactError as error:
+            print(error, file=sys.stderr)
+            status = max(status, 2 if isinstance(error.__cause__, OSError) else 1)
+    return status

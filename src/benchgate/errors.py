@@ -1,0 +1,130 @@
+"""
+Every error that benchgate raises on purpose.
+
+    EvalError
+    +-- TaskClassAlreadyRegistered
+    +-- TaskClassNotFound (also a KeyError)
+    +-- RegistrationError
+    +-- SystemNotFound (also a KeyError)
+    +-- BenchCaseLoadError
+    +-- RubricViolation
+    +-- PromotionGateError
+    |   +-- PolicyError
+    +-- ArtifactError
+
+Programs read the attributes; the text is for people and starts with ``path:line`` where there is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class EvalError(Exception):
+    """Root of the errors of benchgate."""
+
+
+class TaskClassAlreadyRegistered(EvalError):
+    """Two rubric classes claim one task class name or one package slug."""
+
+    def __init__(self, name: str, existing: str, rejected: str) -> None:
+        self.name = name
+        self.existing = existing
+        self.rejected = rejected
+        super().__init__(
+            f"task class {name!r} is registered twice: by {existing} and by {rejected}; "
+            "names must differ, also after '-' is read as '_'"
+        )
+
+
+class TaskClassNotFound(EvalError, KeyError):
+    """No task class of that name; :attr:`known` lists those there are."""
+
+    def __init__(self, name: str, known: Iterable[str], expected_path: Path | None = None) -> None:
+        self.name = name
+        self.known = tuple(sorted(known))
+        self.expected_path = expected_path
+        where = f"; expected {expected_path}" if expected_path else ""
+        super().__init__(
+            f"unknown task class {name!r}{where}; known: {', '.join(self.known) or 'none'}"
+        )
+
+    __str__ = Exception.__str__  # KeyError would print the repr of the message
+
+
+class RegistrationError(EvalError):
+    """A ``registration.py`` that is missing, fails, or registers something else."""
+
+    def __init__(self, path: Path, message: str) -> None:
+        self.path = path
+        self.message = message
+        super().__init__(f"{path}: {message}")
+
+
+class SystemNotFound(EvalError, KeyError):
+    """The system under test cannot be found; :attr:`known` lists the registered names."""
+
+    def __init__(self, name: str | None, known: Iterable[str], reason: str) -> None:
+        self.name = name
+        self.known = tuple(sorted(known))
+        self.reason = reason
+        super().__init__(f"{reason}; known systems: {', '.join(self.known) or 'none'}")
+
+    __str__ = Exception.__str__
+
+
+class BenchCaseLoadError(EvalError):
+    """
+    A case that cannot be loaded.
+
+    :param path: the file at fault, usually the ``case.toml``.
+    :param problems: one ``(line, key, message)`` for each fault found; line is 1-based, key may be empty.
+    """
+
+    def __init__(self, path: Path, problems: Iterable[tuple[int, str, str]]) -> None:
+        self.path = path
+        self.problems = tuple(problems)
+        super().__init__(self.describe(path))
+
+    def describe(self, path: Path | str) -> str:
+        """Return one line for each problem, with the file written as ``path``."""
+        return "\n".join(
+            f"{path}:{line}: {f'{key}: ' if key else ''}{message}"
+            for line, key, message in self.problems
+        )
+
+
+class RubricViolation(EvalError):
+    """A rubric returned something that is no valid :class:`~benchgate.BenchScore`."""
+
+    def __init__(self, task_class: str, case_id: str, message: str) -> None:
+        self.task_class = task_class
+        self.case_id = case_id
+        self.message = message
+        super().__init__(f"rubric of {task_class!r} on case {case_id!r}: {message}")
+
+
+class PromotionGateError(EvalError):
+    """A gate was asked for something it cannot do, or its settings are wrong."""
+
+
+class PolicyError(PromotionGateError):
+    """A gate policy with an unknown key or a value out of range."""
+
+    def __init__(self, source: str, key: str, message: str) -> None:
+        self.source = source
+        self.key = key
+        super().__init__(f"{source}: {key}: {message}")
+
+
+class ArtifactError(EvalError):
+    """An artifact that cannot be read, written, or does not hold what it claims."""
+
+    def __init__(self, path: Path | str, message: str) -> None:
+        self.path = path
+        self.message = message
+        super().__init__(f"{path}: {message}")

@@ -1,0 +1,178 @@
+"""A finished run, judged: from its report to a decision and an exit status."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from benchgate.aggregate import INCOMPLETE
+from benchgate.baseline import arm, differences
+from benchgate.gates import GateInput, decide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.baseline import Baseline, BaselineChoice
+    from benchgate.evidence import Arm
+    from benchgate.figures import SafetyFigures, Significance
+    from benchgate.gates import Blocker, CheckpointPromotionDecision
+    from benchgate.models import BenchRunReport
+    from benchgate.policy import GatePolicy
+
+ExitRule = Literal["strict", "gate"]
+EXIT_RULES: Final = ("strict", "gate")
+
+Gate = Callable[["BenchRunReport", "BenchRunReport | None"], str | None]
+"""
+A further gate: gets the candidate's report and the baseline's, returns ``None`` or why it objects.
+
+Its name in the decision is its ``name`` attribute, else its ``__name__``.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """
+    A run's report with what was decided about it.
+
+    :param decision: ``None`` if the run is a selection: nothing was evaluated.
+    :param baseline: what it was compared with; ``None`` if there was nothing.
+    :param failures: why the exit status is not 0; empty if it is.
+    """
+
+    report: BenchRunReport
+    policy: GatePolicy
+    baseline: Baseline | None
+    choice: BaselineChoice
+    arms: tuple[Arm, Arm] | None
+    significance: Significance | None
+    safety: SafetyFigures | None
+    decision: CheckpointPromotionDecision | None
+    failures: tuple[str, ...]
+
+
+def judge(
+    report: BenchRunReport,
+    *,
+    policy: GatePolicy,
+    choice: BaselineChoice,
+    baseline: Baseline | None,
+    gates: Iterable[Gate] = (),
+    exit_rule: ExitRule = "strict",
+) -> Judgement:
+    """
+    Compare a run with its baseline and decide.
+
+    :param choice: how the baseline was chosen; says whether the decision binds the exit status.
+    :param gates: further gates; one that raises objects.
+    """
+    blockers = [*_run_blockers(report), *_baseline_blockers(report, baseline)]
+    comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
+    before = baseline.report if baseline and comparable else None
+    arms, significance, safety = _evidence(report, before, policy)
+    further = tuple(_further(gates, report, before)) if report.scope == "full" else ()
+    decision = None
+    if report.scope == "full":
+        decision = decide(
+            GateInput(
+                policy=policy,
+                case_counts=tuple(len(a.scores) for a in arms or ()),
+                trial_count=report.trial_count,
+                significance=significance,
+                safety=safety,
+                blockers=tuple(blockers),
+                further=further,
+            )
+        )
+    return Judgement(
+        report=report,
+        policy=policy,
+        baseline=baseline,
+        choice=choice,
+        arms=arms,
+        significance=significance,
+        safety=safety,
+        decision=decision,
+        failures=(
+            *_failures(report, decision, choice, exit_rule),
+            *(f"gate {name}: {objection}" for name, objection in further),
+        ),
+    )
+
+
+def _evidence(
+    report: BenchRunReport, before: BenchRunReport | None, policy: GatePolicy
+) -> tuple[tuple[Arm, Arm] | None, Significance | None, SafetyFigures | None]:
+    if before is None or report.scope != "full":
+        return None, None, None
+    # Here, not above: scipy is imported when a gate runs, not before.
+    from benchgate.evidence import safety, significance
+
+    arms = (arm(before), arm(report))
+    return arms, significance(*arms, policy), safety(*arms, policy)
+
+
+def _run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
+    if not report.complete:
+        yield "incomplete_run", _incompleteness(report)
+    if report.block_severity_failure_modes:
+        found = ", ".join(report.block_severity_failure_modes)
+        yield "block_severity_failure_mode", f"failure modes of severity block: {found}"
+
+
+def _incompleteness(report: BenchRunReport) -> str:
+    parts = []
+    for outcome in sorted(INCOMPLETE):
+        ids = [r.case_id for r in report.per_case if r.outcome == outcome]
+        if ids:
+            parts.append(f"{len(ids)} {outcome} ({', '.join(ids[:3])}{', ...' if ids[3:] else ''})")
+    rerun = [r.case_id for r in report.per_case if r.reruns]
+    if rerun:
+        parts.append(f"{len(rerun)} run again ({', '.join(rerun[:3])})")
+    return "; ".join(parts) or "the session ended early"
+
+
+def _baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iterator[Blocker]:
+    if baseline is None:
+        yield "baseline_missing", "there is no baseline to compare with"
+        return
+    problems = baseline.problems
+    if not problems and baseline.report is not None:
+        problems = differences(baseline.report, report)
+    if problems:
+        yield "baseline_mismatch", f"{baseline.path.name}: {'; '.join(problems)}"
+
+
+def _further(
+    gates: Iterable[Gate], report: BenchRunReport, before: BenchRunReport | None
+) -> Iterator[Blocker]:
+    for gate in gates:
+        name = str(getattr(gate, "name", None) or getattr(gate, "__name__", type(gate).__name__))
+        try:
+            objection = gate(report, before)
+        except Exception as error:
+            objection = f"the gate failed: {type(error).__name__}: {error}"
+        if objection is not None:
+            yield name, str(objection)
+
+
+def _failures(
+    report: BenchRunReport,
+    decision: CheckpointPromotionDecision | None,
+    choice: BaselineChoice,
+    exit_rule: ExitRule,
+) -> Iterator[str]:
+    """Yield why a run does not exit with 0; promotion is never inferred from what is absent."""
+    if decision is None:
+        if choice.requested:
+            yield "a gate was asked for, but only a part of the cases was selected: not evaluated"
+    elif choice.binding and not decision.promotion_allowed:
+        yield f"the gate decided {decision.outcome}"
+    if report.block_severity_failure_modes:
+        yield f"severity block: {', '.join(report.block_severity_failure_modes)}"
+    if not report.complete:
+        yield f"the run is incomplete: {_incompleteness(report)}"
+    failed = report.case_count - report.passed_count
+    if failed and exit_rule == "strict":
+        yield f"{failed} of {report.case_count} cases failed"

@@ -1,0 +1,208 @@
+"""From ``bench/<class>/`` to task classes and cases."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchgate.bench_imports import module_name
+from benchgate.canonical import digest
+from benchgate.errors import BenchCaseLoadError, RegistrationError, TaskClassNotFound
+from benchgate.files import read_toml, tree_digest, tree_files
+from benchgate.manifest import Problem, read_manifest
+from benchgate.models import BenchCase, Cassette
+from benchgate.registry import TaskClass, TaskClassRegistry
+from benchgate.rubric_source import check_home
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.manifest import Manifest
+
+CASE_FILE: Final = "case.toml"
+POINTER_FILE: Final = "input-pointer.toml"
+ALLOWED_ENTRIES: Final = frozenset(
+    {CASE_FILE, POINTER_FILE, "input", "expected", "cassettes", "README.md"}
+)
+
+
+def class_folders(bench_root: Path) -> dict[str, Path]:
+    """Return the task class folders below a bench root by name: those with a registration or with cases."""
+    if not bench_root.is_dir():
+        return {}
+    return {
+        folder.name: folder
+        for folder in sorted(bench_root.iterdir())
+        if (folder / "registration.py").is_file() or (folder / "cases").is_dir()
+    }
+
+
+def case_folders(class_path: Path) -> list[Path]:
+    """Return all folders below ``cases/``, sorted; each is meant to be a case."""
+    cases = class_path / "cases"
+    if not cases.is_dir():
+        return []
+    with os.scandir(cases) as entries:
+        return [cases / name for name in sorted(entry.name for entry in entries if entry.is_dir())]
+
+
+def load_task_class(bench_root: Path, name: str, registry: TaskClassRegistry) -> TaskClass:
+    """
+    Import ``bench/<name>/registration.py`` and register what it registers.
+
+    Needs :func:`~benchgate.bench_imports.bench_package` around it.
+
+    :raises TaskClassNotFound: no such folder; names the expected path and the known classes.
+    :raises RegistrationError: the file is missing, fails, or registers anything but this class.
+    """
+    folder = bench_root / name
+    path = folder / "registration.py"
+    if not folder.is_dir():
+        raise TaskClassNotFound(name, class_folders(bench_root), path)
+    if not path.is_file():
+        raise RegistrationError(path, f"missing; it registers the task class {name!r}")
+    received = _registered_by(path, module_name(name, "registration"))
+    if [task_class.name for task_class in received] != [name]:
+        names = ", ".join(repr(task_class.name) for task_class in received) or "nothing"
+        raise RegistrationError(path, f"registers {names}; expected {name!r} and nothing else")
+    task_class = replace(received.get(name), bench_path=folder)
+    check_home(task_class.rubric_type, folder)
+    registry.register(task_class)
+    return task_class
+
+
+def _registered_by(path: Path, module: str) -> TaskClassRegistry:
+    received = TaskClassRegistry()
+    try:
+        with received.receiving():
+            import_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a registration may also call sys.exit
+        raise RegistrationError(path, f"{type(error).__name__}: {error}{_place(error)}") from error
+    return received
+
+
+def _place(error: BaseException) -> str:
+    frame = error.__traceback__
+    while frame and frame.tb_next:
+        frame = frame.tb_next
+    return f" ({Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno})" if frame else ""
+
+
+def load_case(folder: Path, task_class: TaskClass) -> BenchCase:
+    """
+    Read the case in a folder.
+
+    :raises BenchCaseLoadError: with all problems of the ``case.toml``, or of what lies beside it.
+    """
+    path = folder / CASE_FILE
+    manifest = read_manifest(path, task_class=task_class.name, facts_model=task_class.facts_model)
+    problems: list[Problem] = []
+    input_path = _input_path(folder, problems)
+    cassettes = _cassettes(folder, manifest, problems)
+    problems += _stray_problems(folder)
+    for name, value in (("input", input_path), ("expected", folder / "expected")):
+        problems += _escape_problems(name, value)
+    if problems or input_path is None:
+        raise BenchCaseLoadError(path, problems)
+    expected = folder / "expected"
+    return BenchCase(
+        **dict(manifest.tables.case),
+        facts=manifest.tables.facts,
+        cassettes=cassettes,
+        input_path=input_path,
+        expected_path=expected if expected.is_dir() else None,
+    )
+
+
+def _escape_problems(name: str, folder: Path | None) -> list[Problem]:
+    if folder is None or not os.path.lexists(folder):
+        return []
+    if folder.is_symlink() or not folder.is_dir():
+        return [(1, name, "must be a folder, not a file or a symlink")]
+    try:
+        for relative, path in tree_files(folder):
+            if not path.is_file():
+                return [(1, name, f"{relative} is not a regular file")]
+    except ValueError as error:
+        return [(1, name, str(error))]
+    return []
+
+
+def _stray_problems(folder: Path) -> list[Problem]:
+    strays = sorted(set(os.listdir(folder)) - ALLOWED_ENTRIES)
+    return [
+        (1, "", f"stray {name!r} in the case folder; only {', '.join(sorted(ALLOWED_ENTRIES))}")
+        for name in strays
+    ]
+
+
+def _inside(folder: Path, relative: str) -> Path | None:
+    """Return the path if it stays inside the folder, symlinks followed."""
+    path = Path(os.path.realpath(folder / relative))
+    return path if path.is_relative_to(os.path.realpath(folder)) and relative.strip("/.") else None
+
+
+def _input_path(folder: Path, problems: list[Problem]) -> Path | None:
+    own = folder / "input"
+    pointer = folder / POINTER_FILE
+    if not os.path.lexists(pointer):
+        if not os.path.lexists(own):
+            problems.append((1, "", f"neither input/ nor {POINTER_FILE}"))
+            return None
+        return own
+    if os.path.lexists(own):
+        problems.append((1, "", f"both input/ and {POINTER_FILE}"))
+    return _follow(pointer, folder.parent.parent / "inputs", problems)
+
+
+def _follow(pointer: Path, inputs: Path, problems: list[Problem]) -> Path | None:
+    try:
+        tables, _ = read_toml(pointer)
+        relative, expected = tables["path"], tables["sha256"]
+        target = _inside(inputs, relative)
+        if target is None or not target.is_dir():
+            problems.append((1, POINTER_FILE, f"path {relative!r} is no folder inside inputs/"))
+        elif tree_digest(target) != expected:
+            problems.append((1, POINTER_FILE, f"sha256 differs from that of inputs/{relative}"))
+        else:
+            return target
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        problems.append((1, POINTER_FILE, f"expected path and sha256 of a folder: {error}"))
+    return None
+
+
+def _cassettes(folder: Path, manifest: Manifest, problems: list[Problem]) -> Mapping[str, Cassette]:
+    found = {}
+    for system, table in manifest.tables.cassettes.items():
+        path = _inside(folder, table.path)
+        if path is None:
+            line = manifest.lines.key(("cassettes", system, "path"))
+            message = f"{table.path!r} leaves the case folder"
+            problems.append((line, f"cassettes.{system}.path", message))
+        else:
+            found[system] = Cassette(path=path, sha256=table.sha256)
+    return found
+
+
+def case_digest(case: BenchCase) -> str:
+    """
+    Return the SHA-256 of what a case is: ``[case]`` without its two dates, ``[facts]``, input and expected bytes.
+
+    Cassettes belong to a system and are digested apart.
+
+    :raises ValueError: :raises OSError: a file has become unreadable or is no regular file.
+    """
+    dated = {"added_at", "last_validated_at"}
+    placed = {"input_path", "expected_path", "work_path", "cassettes", "trial", "seed"}
+    return digest(
+        {
+            "case": case.model_dump(mode="json", exclude=dated | placed),
+            "input": tree_digest(case.input_path),
+            "expected": tree_digest(case.expected_path) if case.expected_path else None,
+        }
+    )

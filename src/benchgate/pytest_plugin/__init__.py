@@ -1,0 +1,81 @@
+"""
+The pytest plugin: hooks only.
+
+This module is imported by every pytest run of its environment, so it imports nothing heavy; what a bench
+needs is imported when one was asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.pytest_plugin.layout import BENCH, is_case_file, is_cases_folder
+from benchgate.pytest_plugin.options import Settings, add_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.pytest_plugin.nodes import CaseFile, CasesDirectory
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare options and ini settings."""
+    add_options(parser)
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the hooks of benchgate."""
+    from benchgate.pytest_plugin import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Refuse paths into the data of a case while nothing is imported yet."""
+    from benchgate.pytest_plugin.selection import refuse_case_data
+
+    refuse_case_data(early_config, early_config.known_args_namespace.file_or_dir)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start a bench session if one was asked for."""
+    config.addinivalue_line(
+        "markers",
+        "bench_case(difficulty, disposition, held_out, source): a case of a bench; set by benchgate.",
+    )
+    from benchgate.pytest_plugin.selection import select
+
+    settings = Settings.from_config(config)
+    selection = select(config, settings)
+    if selection is not None:
+        from benchgate.pytest_plugin.start import start
+
+        start(config, settings, selection)
+    elif (config.rootpath / BENCH).is_dir():
+        from benchgate.pytest_plugin.imports import BenchImports
+
+        config.pluginmanager.register(BenchImports(config.rootpath / BENCH), "benchgate-imports")
+
+
+def pytest_collect_directory(path: Path, parent: pytest.Collector) -> CasesDirectory | None:
+    """Collect the cases of a bench; also when none was asked for, for else pytest would walk into their data."""
+    if not is_cases_folder(path):
+        return None
+    from benchgate.pytest_plugin.nodes import CasesDirectory
+
+    return CasesDirectory.from_parent(parent, path=path)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
+    """Collect a case file whose folder is not collected: rootdir may lie inside it."""
+    if not is_case_file(file_path):
+        return None
+    from benchgate.pytest_plugin.nodes import SESSION, CaseFile
+
+    session = parent.config.stash.get(SESSION, None)
+    if session is None or not session.selection.asks_for(file_path):
+        return None
+    return CaseFile.from_parent(parent, path=file_path)

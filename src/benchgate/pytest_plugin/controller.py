@@ -1,0 +1,247 @@
+"""
+The role of the one process that judges: it reconciles what was planned with what came back, gates, and writes.
+
+Under xdist this is the controller, which runs no item and learns of them by their ids and reports.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchgate import clock
+from benchgate.artifacts.store import Published, RunStore
+from benchgate.artifacts.writer import check_writable, model_bytes
+from benchgate.baseline import BaselineChoice, choose_baseline, read_baseline
+from benchgate.errors import ArtifactError, EvalError
+from benchgate.judgement import Judgement, judge
+from benchgate.ledger import Key, Ledger
+from benchgate.models import BenchRunReport, TrialResult
+from benchgate.pytest_plugin.layout import is_case_file
+from benchgate.pytest_plugin.nodes import CaseItem
+from benchgate.pytest_plugin.session import PAYLOAD, BenchSession
+from benchgate.runner import harness_version, publish
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+    from pathlib import Path
+
+TOLERATED = frozenset({"scored", "harness_error", "timeout"})
+"""Outcomes that fail a case but, with ``--bench-exit=gate``, not the session."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ClassRun:
+    """One task class in this session."""
+
+    ledger: Ledger
+    choice: BaselineChoice
+    store: RunStore | None = None
+    report: BenchRunReport | None = None
+    judgement: Judgement | None = None
+    published: Published | None = None
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def failures(self) -> list[str]:
+        """Why the session must fail because of this class."""
+        return [*(self.judgement.failures if self.judgement else ()), *self.problems]
+
+
+class Controller:
+    """Plans, collects results, and at the end of the loop judges and writes."""
+
+    def __init__(self, session: BenchSession) -> None:
+        self.session = session
+        self.runs: dict[str, ClassRun] = {}
+        self._choices: dict[str, BaselineChoice] = {}
+        self._keys: dict[str, set[Key]] = {}
+        self._tolerated = 0
+
+    def open(self) -> None:
+        """
+        Check at the start what would fail at the end.
+
+        :raises pytest.UsageError: the baseline is not there, or the output folder is not writable.
+        """
+        settings = self.session.settings
+        try:
+            for name, bench in self.session.benches.items():
+                self._choices[name] = choose_baseline(settings.baseline, bench.path, settings.here)
+            check_writable(settings.out)
+        except ArtifactError as error:
+            raise pytest.UsageError(str(error)) from error
+
+    def choice(self, name: str) -> BaselineChoice:
+        """Return the baseline that a class is compared with."""
+        return self._choices[name]
+
+    # What is planned
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Learn the items, where they are in this process."""
+        self._learn((item.path, item.name) for item in session.items if isinstance(item, CaseItem))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Learn the items of a worker by their ids."""
+        root = self.session.config.rootpath
+        # Until pytest 9.2, --dist=loadgroup appends "@group" to ids; no name of ours has an "@".
+        named = (node_id.partition("@")[0].partition("::") for node_id in ids)
+        self._learn((root / path, name) for path, _, name in named if is_case_file(root / path))
+        self._plan()
+
+    def _learn(self, items: Iterable[tuple[Path, str]]) -> None:
+        for path, name in items:
+            self._keys.setdefault(path.parents[2].name, set()).add(_key(path, name))
+
+    def _plan(self) -> None:
+        for name, keys in sorted(self._keys.items()):
+            if name in self.runs or name not in self.session.benches:
+                continue
+            settings = self.session.settings
+            ledger = Ledger(
+                self.session.benches[name],
+                self.session.systems[name],
+                trials=settings.trials,
+                seed=settings.seed,
+            )
+            ledger.plan(keys)
+            run = self.runs[name] = ClassRun(ledger=ledger, choice=self._choices[name])
+            run.store = RunStore(settings.out, name, ledger.scope, clock.now())
+            try:
+                run.store.open(ledger.scope)
+            except ArtifactError as error:
+                raise pytest.UsageError(str(error)) from error
+
+    # What happens
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
+        """
+        Judge when the loop is over.
+
+        Not in pytest_sessionfinish: there the exit status is already an argument of every other reporter's hook, so
+        that JUnit, JSON and the terminal would disagree with the shell.
+        """
+        if session.config.option.collectonly:
+            result = yield
+            self._require_cases(session)
+            return result
+        if not session.testsfailed:  # else pytest refuses to run for its collection errors
+            self._plan()
+        try:
+            result = yield
+        except BaseException:
+            for run in self.runs.values():
+                run.ledger.interrupted = True
+            self._finish(session)
+            raise
+        self._require_cases(session)
+        self._finish(session)
+        return result
+
+    def _require_cases(self, session: pytest.Session) -> None:
+        if self.session.selection.by_option and not self._keys and not session.testsfailed:
+            patterns = ", ".join(self.session.settings.patterns)
+            msg = f"--bench={patterns}: no bench case was selected"
+            raise pytest.UsageError(msg)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """File the result that a report carries."""
+        # Taken off: the terminal keeps every report, and with it every output, to the end of the session.
+        payload = vars(report).pop(PAYLOAD, None)
+        if payload is not None:
+            self._file(report, payload)
+        elif report.when == "???":  # type: ignore[comparison-overlap]  # xdist's report of an item whose worker died
+            self._crashed(report)
+
+    def _file(self, report: pytest.TestReport, payload: dict[str, Any]) -> None:
+        run = self.runs.get(payload["task_class"])
+        if run is None:
+            return
+        result = TrialResult.read_json(payload["result"].encode())
+        if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # set by rerunfailures
+            run.ledger.rerun((result.case_id, result.trial))
+            return
+        if report.failed and result.outcome in TOLERATED:
+            self._tolerated += 1
+        run.ledger.record(result, scorer=payload["scorer"])
+        if run.store is not None:
+            try:
+                run.store.write_trial(result, payload["output"])
+            except ArtifactError as error:
+                run.problems.append(str(error))
+                run.store = None
+        self.session.config.hook.pytest_bench_case_finished(
+            config=self.session.config, result=result
+        )
+
+    def _crashed(self, report: pytest.TestReport) -> None:
+        path, _, name = report.nodeid.partition("@")[0].partition("::")
+        case_file = self.session.config.rootpath / path
+        run = self.runs.get(case_file.parents[2].name) if is_case_file(case_file) else None
+        if run is not None:
+            run.ledger.not_run(_key(case_file, name), str(report.longrepr))
+
+    # What comes of it
+
+    def _finish(self, session: pytest.Session) -> None:
+        for run in self.runs.values():
+            self._judge(run)
+            self._publish(run)
+        if self.session.settings.exit_rule == "gate":
+            session.testsfailed -= self._tolerated
+        if any(run.failures for run in self.runs.values()):
+            session.testsfailed = max(1, session.testsfailed)
+        for run in self.runs.values():
+            if run.judgement is not None:
+                self.session.config.hook.pytest_bench_run_finished(
+                    config=self.session.config,
+                    report=run.judgement.report,
+                    decision=run.judgement.decision,
+                )
+
+    def _judge(self, run: ClassRun) -> None:
+        full = run.ledger.scope == "full"
+        baseline = read_baseline(run.choice.path) if run.choice.path and full else None
+        try:
+            run.report = run.ledger.report(
+                harness_version=harness_version(), baseline=baseline.sha256 if baseline else None
+            )
+            run.judgement = judge(
+                run.report,
+                policy=run.ledger.bench.policy,
+                choice=run.choice,
+                baseline=baseline,
+                gates=self._gates(run) if full else (),
+                exit_rule=self.session.settings.exit_rule,
+            )
+        except EvalError as error:
+            run.problems.append(str(error))
+
+    def _gates(self, run: ClassRun) -> list[Any]:
+        offered = self.session.config.hook.pytest_bench_gates(
+            config=self.session.config, task_class=run.ledger.bench.task_class
+        )
+        return [gate for gates in offered for gate in gates or ()]
+
+    def _publish(self, run: ClassRun) -> None:
+        if run.judgement is None or run.store is None:
+            return
+        try:
+            run.published = publish(run.store, run.judgement)
+        except ArtifactError as error:
+            run.problems.append(f"the run is not recorded: {error}")
+            # What was measured must not be lost with the disk.
+            sys.stderr.write(model_bytes(run.judgement.report).decode())
+
+
+def _key(case_file: Path, item_name: str) -> Key:
+    case_id = case_file.parent.name
+    suffix = item_name.removeprefix(case_id)
+    return case_id, int(suffix.removeprefix("-t")) if suffix else 0

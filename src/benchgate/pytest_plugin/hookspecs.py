@@ -1,0 +1,109 @@
+"""
+The hooks of benchgate.
+
+Implementations in a shared conftest need ``@pytest.hookimpl(optionalhook=True)``, so that pytest does not refuse
+them where benchgate is not installed. An implementation may take any subset of the arguments.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate.gates import CheckpointPromotionDecision
+    from benchgate.judgement import Gate
+    from benchgate.models import BenchCase, BenchRunReport, BenchScore, TrialResult
+    from benchgate.registry import System, TaskClass
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_bench_system(config: pytest.Config, task_class: TaskClass) -> System | None:
+    """
+    Return the system under test for a task class, or ``None`` to leave it to the next.
+
+    Called once for each class before the first case, in every process: under xdist also in the workers, which must
+    come to the same answer. ``--bench-system`` wins over it; after it comes the class's default. The first
+    result counts. Works in plugins and in the root ``conftest.py``; the conftests of a bench are loaded too late.
+
+    ::
+
+        @pytest.hookimpl(optionalhook=True)
+        def pytest_bench_system(config, task_class):
+            if task_class.name == "vuln-remediation":
+                return MyAgent(model=os.environ["AGENT_MODEL"])
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_bench_score(
+    config: pytest.Config, case: BenchCase, harness_output: Mapping[str, Any]
+) -> BenchScore | None:
+    """
+    Score one output in the rubric's place, or return ``None`` to leave it to the rubric.
+
+    Called for each trial in the process that runs it, through the item, so that the ``conftest.py`` of a task
+    class speaks for its own cases only. The first result counts. What scores is digested into the report:
+    runs scored by different code do not compare.
+
+    ::
+
+        def pytest_bench_score(case, harness_output):
+            if "draft" in case.tags:
+                return BenchScore(passed=True, score=1.0)
+    """
+
+
+@pytest.hookspec
+def pytest_bench_case_finished(config: pytest.Config, result: TrialResult) -> None:
+    """
+    Look at the result of one trial.
+
+    Called once for each recorded trial, in the process that writes the report: under xdist the controller, in the
+    order of arrival. Works in plugins and in the root ``conftest.py``. What it returns is ignored.
+
+    ::
+
+        def pytest_bench_case_finished(result):
+            statsd.gauge(f"bench.{result.case_id}", result.score.score if result.score else 0)
+    """
+
+
+@pytest.hookspec
+def pytest_bench_gates(config: pytest.Config, task_class: TaskClass) -> Sequence[Gate] | None:
+    """
+    Return further gates for a task class.
+
+    Called once for each fully run class at the end of the session, in the process that writes the report. All
+    results are collected. A gate gets the candidate's report and the baseline's (or ``None``) and returns
+    ``None`` or a sentence; a sentence holds the promotion and fails the session. No gate overrules a built-in one.
+    Works in plugins and in the root ``conftest.py`` only: policy does not belong to the bench that it judges.
+
+    ::
+
+        def pytest_bench_gates(task_class):
+            def budget(report, baseline):
+                if report.total_cost_usd > 5:
+                    return f"cost {report.total_cost_usd:.2f} USD; allowed is 5"
+            return [budget]
+    """
+
+
+@pytest.hookspec
+def pytest_bench_run_finished(
+    config: pytest.Config, report: BenchRunReport, decision: CheckpointPromotionDecision | None
+) -> None:
+    """
+    Look at a finished run.
+
+    Called once for each class after its artifacts are written, in the process that wrote them. ``decision`` is
+    ``None`` for a selection of cases, which is not judged. Works in plugins and in the root ``conftest.py``.
+
+    ::
+
+        def pytest_bench_run_finished(report, decision):
+            print(report.run_id, decision.outcome if decision else "not judged")
+    """

@@ -1,0 +1,38 @@
+"""A ``benchgate`` section for pytest-json-report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from benchgate.pytest_plugin.controller import ClassRun, Controller
+
+
+class JsonReport:
+    """Its hooks are optional: pytest-json-report declares them only when ``--json-report`` is given."""
+
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_modifyreport(self, json_report: dict[str, Any]) -> None:
+        """Add the runs of this session."""
+        json_report["benchgate"] = [_section(run) for run in self._controller.runs.values()]
+
+
+def _section(run: ClassRun) -> dict[str, Any]:
+    judgement = run.judgement
+    if judgement is None:
+        return {"task_class": run.ledger.bench.name, "failures": run.failures}
+    report = judgement.report.model_dump(mode="json", exclude={"per_case", "digests"})
+    decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
+    figures = judgement.significance.model_dump(mode="json") if judgement.significance else None
+    return {
+        **report,
+        "decision": decision,
+        "significance": figures,
+        "failures": run.failures,
+        "folder": str(run.published.folder) if run.published else None,
+    }

@@ -1,0 +1,40 @@
+"""Where cases lie, told from paths alone: cheap enough for every directory that pytest visits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BENCH: Final = "bench"
+CASES: Final = "cases"
+CASE_FILE: Final = "case.toml"
+DATA: Final = ("input", "expected", "cassettes")
+
+
+def is_cases_folder(path: Path) -> bool:
+    """Whether a path is ``bench/<class>/cases``."""
+    return path.name == CASES and len(path.parts) > 2 and path.parts[-3] == BENCH
+
+
+def is_case_file(path: Path) -> bool:
+    """Whether a path is ``bench/<class>/cases/<id>/case.toml``."""
+    return path.name == CASE_FILE and is_cases_folder(path.parent.parent)
+
+
+def bench_root(path: Path) -> Path | None:
+    """Return the innermost folder named ``bench`` that a path is or lies in, if it holds a task class."""
+    for folder in (path, *path.parents):
+        if folder.name == BENCH and any(folder.glob(f"*/{CASES}")):
+            return folder
+    return None
+
+
+def case_of_data(path: Path) -> Path | None:
+    """Return the case folder if a path lies in the data of a case: what it holds is input, not tests."""
+    chain = (path, *path.parents)
+    for data, case in zip(chain, chain[1:], strict=False):
+        if data.name in DATA and is_case_file(case / CASE_FILE):
+            return case
+    return None

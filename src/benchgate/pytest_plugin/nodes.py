@@ -1,0 +1,125 @@
+"""Collectors and items. Their data and their running belong to :class:`~.session.BenchSession`."""
+
+from __future__ import annotations
+
+import fnmatch
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchgate.pytest_plugin.failure import BenchCaseFailed, failure_text
+from benchgate.pytest_plugin.layout import CASE_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.errors import BenchCaseLoadError
+    from benchgate.models import BenchCase, TrialResult
+    from benchgate.pytest_plugin.session import BenchSession
+
+SESSION = pytest.StashKey["BenchSession"]()
+
+
+class CasesDirectory(pytest.Directory):
+    """``bench/<class>/cases``."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """Yield every case folder, sorted, also those whose name pytest would skip: they must not vanish."""
+        for folder in sorted(path for path in self.path.iterdir() if path.is_dir()):
+            if not self._ignored(folder):
+                yield CaseDirectory.from_parent(self, name=folder.name, path=folder)
+
+    def _ignored(self, folder: Path) -> bool:
+        skipped = self.config.getini("norecursedirs")
+        if any(fnmatch.fnmatch(folder.name, pattern) for pattern in skipped):
+            return False
+        ignore = self.ihook.pytest_ignore_collect
+        return bool(ignore(collection_path=folder, config=self.config))
+
+
+class CaseDirectory(pytest.Collector):
+    """
+    One case folder. It yields its ``case.toml`` and looks at nothing else.
+
+    Not a :class:`pytest.Directory`: pytest would import a ``conftest.py`` that lies in it.
+    """
+
+    def collect(self) -> Iterator[CaseFile]:
+        """Yield the case file if this session was asked for it, also if it is missing."""
+        path = self.path / CASE_FILE
+        session = self.config.stash.get(SESSION, None)
+        if session is not None and session.selection.asks_for(path):
+            yield CaseFile.from_parent(self, path=path)
+
+
+class CaseFile(pytest.File):
+    """A ``case.toml``."""
+
+    def collect(self) -> Iterator[CaseItem]:
+        """Yield an item for each trial; a malformed file gives items too, which fail when they are set up."""
+        bench = self.config.stash[SESSION]
+        loaded = bench.load(self.path)
+        case_id = self.path.parent.name
+        for trial in range(bench.settings.trials):
+            name = f"{case_id}-t{trial}" if trial else case_id
+            yield CaseItem.from_parent(self, name=name, bench=bench, loaded=loaded, trial=trial)
+
+
+class CaseItem(pytest.Item):
+    """One trial of one case."""
+
+    def __init__(
+        self,
+        *,
+        bench: BenchSession,
+        loaded: BenchCase | BenchCaseLoadError,
+        trial: int,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.bench = bench
+        self.trial = trial
+        self.loaded = loaded
+        self.result: TrialResult | None = None
+        bench.mark(self)
+
+    def setup(self) -> None:
+        """Fail if the case cannot be run; forget an earlier attempt, whose properties would double."""
+        self.user_properties.clear()
+        self.result = None
+        if reason := self.bench.obstacle(self):
+            self.user_properties.append(("bench.outcome", "not_run"))
+            pytest.fail(reason, pytrace=False)
+
+    def runtest(self) -> None:
+        """Run the trial."""
+        self.result = self.bench.run(self)
+        if not self.result.passed:
+            raise BenchCaseFailed(failure_text(self.result, self.where()))
+
+    def repr_failure(
+        self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any
+    ) -> Any:
+        """Show a failed case by its text alone: a traceback would show this file."""
+        if isinstance(excinfo.value, BenchCaseFailed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, *args, **kwargs)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return the case file and the 0-based line of ``[case]``; never None, which breaks skip marks."""
+        return self.path, self._line(), self.name
+
+    def where(self) -> str:
+        """Return ``path:line`` of the case, relative to rootdir where it lies below."""
+        root = self.config.rootpath
+        path = self.path.relative_to(root) if self.path.is_relative_to(root) else self.path
+        return f"{path.as_posix()}:{self._line() + 1}"
+
+    def _line(self) -> int:
+        try:
+            text = self.path.read_bytes()
+        except OSError:
+            return 0
+        lines = text[:65536].splitlines()
+        return next((n for n, line in enumerate(lines) if line.strip().startswith(b"[case]")), 0)

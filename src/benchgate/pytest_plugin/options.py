@@ -1,0 +1,154 @@
+"""Command line options and ini settings, and the one place that reads them."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TIMEOUT_HELP = "Seconds that a trial may take if its case names no timeout_seconds (default: 600)"
+EXIT_CHOICES = ("strict", "gate")
+
+
+def _class_pattern(text: str) -> str:
+    if not text or "/" in text:
+        msg = f"{text!r}: expected the name of a task class, a glob, or 'all'"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal():
+        msg = f"{text!r}: expected a whole number, 0 or more"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if _natural(text) < 1:
+        msg = f"{text!r}: expected a whole number, 1 or more"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Declare the options, all in one group and all ``--bench...``."""
+    group = parser.getgroup("benchgate", "agent benches (benchgate)")
+    group.addoption(
+        "--bench",
+        dest="bench_classes",
+        action="append",
+        default=[],
+        type=_class_pattern,
+        metavar="CLASS",
+        help="Run the cases of a task class and nothing else; a name, a glob or 'all'; repeatable. "
+        "Paths and node ids on the command line win over it. Write it as one word: --bench=CLASS",
+    )
+    group.addoption(
+        "--bench-system",
+        dest="bench_system",
+        metavar="NAME|module:attr",
+        help="System under test (default: the class's default system)",
+    )
+    group.addoption(
+        "--bench-baseline",
+        dest="bench_baseline",
+        default="auto",
+        metavar="auto|pinned|none|PATH",
+        help="Run to compare with; auto is bench/<class>/baseline.json if there is one (default: auto)",
+    )
+    group.addoption(
+        "--bench-trials",
+        dest="bench_trials",
+        type=_positive,
+        default=1,
+        metavar="K",
+        help="Trials of each case, each with its own seed (default: 1)",
+    )
+    group.addoption(
+        "--bench-seed",
+        dest="bench_seed",
+        type=_natural,
+        default=0,
+        metavar="N",
+        help="Seed that the seeds of the trials are made of (default: 0)",
+    )
+    group.addoption(
+        "--bench-policy",
+        dest="bench_policy",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="A threshold of the gate, over gate.toml; repeatable",
+    )
+    group.addoption(
+        "--bench-exit",
+        dest="bench_exit",
+        choices=EXIT_CHOICES,
+        default="strict",
+        help="strict: failing cases fail the session; gate: only completeness, block severities and the gate "
+        "do (default: strict)",
+    )
+    group.addoption(
+        "--bench-out",
+        dest="bench_out",
+        metavar="DIR",
+        help="Folder of the artifacts (default: .benchgate in rootdir)",
+    )
+    parser.addini("bench_timeout", TIMEOUT_HELP, type="string", default="600")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the user asked for; read once."""
+
+    patterns: tuple[str, ...]
+    system: str | None
+    baseline: str
+    trials: int
+    seed: int
+    policy: tuple[str, ...]
+    exit_rule: Literal["strict", "gate"]
+    out: Path
+    timeout: float
+    here: Path
+
+    @classmethod
+    def from_config(cls, config: pytest.Config) -> Settings:
+        """
+        Read options and ini settings.
+
+        :raises pytest.UsageError: a value is out of range.
+        """
+        option = config.option
+        return cls(
+            patterns=tuple(option.bench_classes),
+            system=option.bench_system,
+            baseline=option.bench_baseline,
+            trials=option.bench_trials,
+            seed=option.bench_seed,
+            policy=tuple(option.bench_policy),
+            exit_rule=option.bench_exit,
+            out=config.invocation_params.dir / option.bench_out
+            if option.bench_out
+            else config.rootpath / ".benchgate",
+            timeout=_timeout(config.getini("bench_timeout")),
+            here=config.invocation_params.dir,
+        )
+
+
+def _timeout(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        msg = f"bench_timeout: {text!r}: expected a number of seconds greater than 0"
+        raise pytest.UsageError(msg)
+    return seconds

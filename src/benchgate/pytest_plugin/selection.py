@@ -1,0 +1,116 @@
+"""Which cases a session was asked for: ``--bench`` or paths, and the bench they belong to."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.pytest_plugin.layout import BENCH, CASES, bench_root, case_of_data
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.pytest_plugin.options import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """
+    What was asked for.
+
+    :param paths: explicit paths inside the bench; empty if ``--bench`` governs.
+    :param classes: the task classes to load, sorted.
+    """
+
+    root: Path
+    paths: tuple[Path, ...]
+    classes: tuple[str, ...]
+
+    @property
+    def by_option(self) -> bool:
+        """Whether ``--bench`` governs: no path was given on the command line."""
+        return not self.paths
+
+    def asks_for(self, case_file: Path) -> bool:
+        """Whether a case is to be run."""
+        if case_file.parents[2].name not in self.classes or case_file.parents[3] != self.root:
+            return False
+        return self.by_option or any(case_file.is_relative_to(path) for path in self.paths)
+
+
+def select(config: pytest.Config, settings: Settings) -> Selection | None:
+    """
+    Return what a session was asked for, or ``None`` if that is nothing of a bench.
+
+    Only paths from the command line count: a plain ``pytest`` never runs a case, whatever its ``testpaths``.
+
+    :raises pytest.UsageError: an unknown class, or two benches in one session.
+    """
+    explicit = config.args_source is pytest.Config.ArgsSource.ARGS
+    if not explicit:
+        return _by_option(config.rootpath / BENCH, settings.patterns) if settings.patterns else None
+    paths = argument_paths(config, config.args)
+    found = {path: root for path in paths if (root := bench_root(path))}
+    roots = sorted(set(found.values()))
+    if len(roots) > 1:
+        msg = f"two benches in one session: {roots[0]} and {roots[1]}; run them one by one"
+        raise pytest.UsageError(msg)
+    classes = sorted({name for path, root in found.items() for name in _classes_of(path, root)})
+    if not classes:
+        return None
+    return Selection(root=roots[0], paths=tuple(found), classes=tuple(classes))
+
+
+def argument_paths(config: pytest.Config, arguments: Sequence[str]) -> list[Path]:
+    """Return what arguments such as ``path::name`` point to, absolute; symlinks stay, as in pytest's nodes."""
+    here = config.invocation_params.dir
+    return [
+        Path(os.path.abspath(here / str(argument).partition("::")[0])) for argument in arguments
+    ]
+
+
+def refuse_case_data(config: pytest.Config, arguments: Sequence[str]) -> None:
+    """
+    Refuse arguments inside a case's ``input/`` or ``expected/``.
+
+    :raises pytest.UsageError: pytest would import a ``conftest.py`` from there before anything could stop it.
+    """
+    for argument, path in zip(arguments, argument_paths(config, arguments), strict=True):
+        if case := case_of_data(path):
+            msg = f"{argument}: the data of a case, never collected; run the case: {case / 'case.toml'}"
+            raise pytest.UsageError(msg)
+
+
+def _by_option(root: Path, patterns: Sequence[str]) -> Selection:
+    known = _known(root)
+    chosen: set[str] = set()
+    for pattern in patterns:
+        names = known if pattern == "all" else [n for n in known if fnmatch.fnmatchcase(n, pattern)]
+        if not names:
+            expected = root / pattern / "registration.py"
+            msg = (
+                f"--bench={pattern}: unknown task class; expected {expected}; "
+                f"known: {', '.join(known) or 'none'}"
+            )
+            raise pytest.UsageError(msg)
+        chosen.update(names)
+    return Selection(root=root, paths=(), classes=tuple(sorted(chosen)))
+
+
+def _known(root: Path) -> list[str]:
+    from benchgate.loader import class_folders
+
+    return list(class_folders(root))
+
+
+def _classes_of(path: Path, root: Path) -> list[str]:
+    """Return the classes of which a path can hold cases; ``bench/<class>/tests`` holds none."""
+    if path == root:
+        return _known(root)
+    parts = path.relative_to(root).parts
+    return [parts[0]] if parts[0] in _known(root) and parts[1:2] in ((), (CASES,)) else []

@@ -1,0 +1,258 @@
+"""
+The state of a bench session, and its first role: running items, in every process that has some.
+
+The second role, the controller's, is in :mod:`.controller`.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchgate.bench_class import BenchClass, NamedSystem, find_system, load_bench_class, named
+from benchgate.bench_imports import bench_package
+from benchgate.canonical import digest, sha256_hex, trial_seed
+from benchgate.errors import BenchCaseLoadError, EvalError
+from benchgate.models import BenchCase, TrialResult
+from benchgate.policy import parse_options
+from benchgate.pytest_plugin.nodes import CaseItem
+from benchgate.registry import TaskClassRegistry
+from benchgate.trial import TrialRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+    from pathlib import Path
+
+    from benchgate.models import Outcome
+    from benchgate.pytest_plugin.options import Settings
+    from benchgate.pytest_plugin.selection import Selection
+
+PAYLOAD = "benchgate"
+"""Attribute of a report that carries a trial's result; builtin types only, or execnet kills the worker."""
+
+
+class BenchSession:
+    """Loaded classes and cases of a session, and the running of its items."""
+
+    def __init__(self, config: pytest.Config, settings: Settings, selection: Selection) -> None:
+        self.config = config
+        self.settings = settings
+        self.selection = selection
+        self.benches: dict[str, BenchClass] = {}
+        self.systems: dict[str, NamedSystem] = {}
+        self.outputs: dict[str, str | None] = {}
+        self._cases: dict[Path, BenchCase | BenchCaseLoadError] = {}
+        self._violations: dict[str, str] = {}
+        self._exit = ExitStack()
+
+    def open(self) -> None:
+        """
+        Load the selected classes.
+
+        :raises pytest.UsageError: one cannot be loaded, or the policy is wrong.
+        """
+        self._exit.enter_context(bench_package(self.selection.root))
+        registry = TaskClassRegistry()
+        try:
+            options = parse_options(list(self.settings.policy))
+            for name in self.selection.classes:
+                self.benches[name] = load_bench_class(self.selection.root, name, registry, options)
+        except EvalError as error:
+            self._exit.close()
+            raise pytest.UsageError(str(error)) from error
+
+    def pytest_unconfigure(self) -> None:
+        """Forget the modules of the bench."""
+        self._exit.close()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        """Find the systems under test, before a worker is started or a case is run."""
+        for name, bench in self.benches.items():
+            self.systems[name] = self._find_system(bench)
+
+    def _find_system(self, bench: BenchClass) -> NamedSystem:
+        if self.settings.system is None:
+            hooked = self.config.hook.pytest_bench_system(
+                config=self.config, task_class=bench.task_class
+            )
+            if hooked is not None:
+                return named(str(getattr(hooked, "name", None) or _label(hooked)), hooked)
+        try:
+            return find_system(bench.task_class, self.settings.system)
+        except EvalError as error:
+            raise pytest.UsageError(f"--bench-system: {error}") from error
+
+    def bench_of(self, case_file: Path) -> BenchClass:
+        """Return the task class of a case file."""
+        return self.benches[case_file.parents[2].name]
+
+    def load(self, case_file: Path) -> BenchCase | BenchCaseLoadError:
+        """Return a case, or what is wrong with it; read once."""
+        if case_file not in self._cases:
+            try:
+                self._cases[case_file] = self.bench_of(case_file).load(case_file.parent.name)
+            except BenchCaseLoadError as error:
+                self._cases[case_file] = error
+        return self._cases[case_file]
+
+    def limit(self, case: BenchCase) -> float:
+        """Return the time limit of a case in seconds."""
+        return case.timeout_seconds or self.settings.timeout
+
+    def mark(self, item: CaseItem) -> None:
+        """Give an item its markers; a malformed case has no difficulty or disposition to select by."""
+        case = item.loaded
+        if isinstance(case, BenchCaseLoadError):
+            item.add_marker(pytest.mark.bench_case())
+            return
+        item.extra_keyword_matches.update(case.tags)
+        item.add_marker(
+            pytest.mark.bench_case(
+                difficulty=case.difficulty,
+                disposition=case.disposition,
+                held_out=case.held_out,
+                source=case.source,
+            )
+        )
+        # func_only: the limit is on the trial, not on what other plugins set up around it. signal: the other
+        # method ends the whole process.
+        item.add_marker(pytest.mark.timeout(self.limit(case), method="signal", func_only=True))
+
+    def obstacle(self, item: CaseItem) -> str | None:
+        """Return why an item cannot be run."""
+        if isinstance(item.loaded, BenchCaseLoadError):
+            return item.loaded.describe(item.where().rpartition(":")[0])
+        violation = self._violations.get(self.bench_of(item.path).name)
+        return f"not run after: {violation}" if violation else None
+
+    def run(self, item: CaseItem) -> TrialResult:
+        """Run the trial of an item and keep what its report will carry."""
+        bench, case = self.bench_of(item.path), item.loaded
+        if isinstance(case, BenchCaseLoadError):  # pragma: no branch - setup has failed before
+            raise case
+        score = item.ihook.pytest_bench_score
+        runner = TrialRunner(
+            task_class=bench.name,
+            system=self.systems[bench.name].call,
+            score=lambda seen, output: score(config=self.config, case=seen, harness_output=output),
+            taxonomy=bench.taxonomy,
+            bench_seed=self.settings.seed,
+            is_timeout=_is_timeout,
+        )
+        record = runner.run(case, item.trial, limit=self.limit(case))
+        if record.violation:
+            self._violations[bench.name] = record.violation
+        self.outputs[item.nodeid] = record.output_json
+        item.user_properties.extend(_properties(record.result))
+        return record.result
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_bench_score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
+        """Score with the registered rubric."""
+        return self.benches[case.task_class].rubric.score(case, harness_output)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Put the result on the report: the one channel that survives a worker's crash."""
+        report = yield
+        if isinstance(item, CaseItem):
+            result = self._result(item, report)
+            if result is not None:
+                payload = {
+                    "task_class": self.bench_of(item.path).name,
+                    "result": result.model_dump_json(),
+                    "output": self.outputs.pop(item.nodeid, None),
+                    "scorer": self._scorer(item),
+                }
+                setattr(report, PAYLOAD, payload)
+        return report
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_runtest_metadata(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> dict[str, Any]:
+        """Add the result to an item of pytest-json-report, which declares this hook only when it is used."""
+        if call.when != "call" or not isinstance(item, CaseItem) or item.result is None:
+            return {}
+        return {"benchgate": item.result.model_dump(mode="json")}
+
+    def _result(self, item: CaseItem, report: pytest.TestReport) -> TrialResult | None:
+        """Return the result that a phase ends an item with, if it does."""
+        if report.when == "call" and item.result is not None:
+            if hasattr(report, "wasxfail"):
+                return _unscored(item, self.settings.seed, "skipped", f"xfail: {report.wasxfail}")
+            return item.result
+        if report.when == "setup" and not report.passed:
+            outcome: Outcome = "skipped" if report.skipped else "not_run"
+            return _unscored(item, self.settings.seed, outcome, _first_line(report))
+        if report.when == "call" and report.skipped:
+            return _unscored(item, self.settings.seed, "skipped", _first_line(report))
+        return None
+
+    def _scorer(self, item: CaseItem) -> str:
+        """Return the digest of what scores an item: the rubric's, with that of every hook before it."""
+        rubric = self.bench_of(item.path).rubric_digest
+        plugins = [
+            implementation.plugin
+            for implementation in item.ihook.pytest_bench_score.get_hookimpls()
+            if implementation.plugin is not self
+        ]
+        return digest([rubric, *map(_source_digest, plugins)]) if plugins else rubric
+
+
+def _label(system: object) -> str:
+    return str(getattr(system, "__qualname__", type(system).__name__))
+
+
+def _is_timeout(error: BaseException) -> bool:
+    # pytest-timeout raises what pytest.fail raises; its text is all that tells it apart.
+    return isinstance(error, pytest.fail.Exception) and str(error).endswith("from pytest-timeout.")
+
+
+def _source_digest(plugin: object) -> str:
+    path = getattr(plugin, "__file__", None)
+    if path is None:
+        return str(getattr(plugin, "__name__", type(plugin).__qualname__))
+    with open(path, "rb") as file:
+        return sha256_hex(file.read())
+
+
+def _first_line(report: pytest.TestReport) -> str:
+    if isinstance(report.longrepr, tuple):  # a skip: path, line, reason
+        return str(report.longrepr[2])
+    return (report.longreprtext or "failed in setup").splitlines()[0]
+
+
+def _unscored(item: CaseItem, bench_seed: int, outcome: Outcome, detail: str) -> TrialResult:
+    case_id = item.path.parent.name
+    task_class = item.path.parents[2].name
+    return TrialResult(
+        case_id=case_id if isinstance(item.loaded, BenchCaseLoadError) else item.loaded.case_id,
+        trial=item.trial,
+        seed=trial_seed(task_class, case_id, item.trial, bench_seed),
+        held_out=isinstance(item.loaded, BenchCase) and item.loaded.held_out,
+        outcome=outcome,
+        detail=detail,
+    )
+
+
+def _properties(result: TrialResult) -> list[tuple[str, object]]:
+    """Return the JUnit properties of a trial: exact builtin types, each key once."""
+    properties: list[tuple[str, object]] = [
+        ("bench.outcome", result.outcome),
+        ("bench.passed", result.passed),
+        ("bench.failure_modes", ",".join(mode.code for mode in result.failure_modes)),
+    ]
+    if result.score is not None:
+        properties += [
+            ("bench.score", result.score.score),
+            ("bench.cost_usd", result.score.cost_usd),
+        ]
+        if result.score.safety_penalty is not None:
+            properties.append(("bench.safety_penalty", result.score.safety_penalty))
+    return properties

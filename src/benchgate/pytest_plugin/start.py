@@ -1,0 +1,42 @@
+"""Starting a bench session: the roles of this process, registered as plugins of their own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchgate.pytest_plugin.controller import Controller
+from benchgate.pytest_plugin.json_report import JsonReport
+from benchgate.pytest_plugin.nodes import SESSION
+from benchgate.pytest_plugin.session import BenchSession
+from benchgate.pytest_plugin.terminal import Terminal
+
+if TYPE_CHECKING:
+    from benchgate.pytest_plugin.options import Settings
+    from benchgate.pytest_plugin.selection import Selection
+
+
+def start(config: pytest.Config, settings: Settings, selection: Selection) -> None:
+    """
+    Load what was asked for and take up the roles of this process.
+
+    :raises pytest.UsageError: a class, the policy, the baseline or the output folder is unusable.
+    """
+    if not config.pluginmanager.hasplugin("timeout"):
+        msg = "benchgate keeps time limits with pytest-timeout, which is switched off: drop -p no:timeout"
+        raise pytest.UsageError(msg)
+    session = BenchSession(config, settings, selection)
+    session.open()
+    config.pluginmanager.register(session, "benchgate-session")
+    config.stash[SESSION] = session
+    if selection.by_option:
+        # Workers parse the command line anew, so this happens in each of them too.
+        config.args = [str(selection.root / name / "cases") for name in selection.classes]
+    if hasattr(config, "workerinput"):
+        return
+    controller = Controller(session)
+    controller.open()
+    config.pluginmanager.register(controller, "benchgate-controller")
+    config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
+    config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")

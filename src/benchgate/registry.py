@@ -1,0 +1,198 @@
+"""Task classes and the decorator that registers them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from benchgate.errors import (
+    EvalError,
+    SystemNotFound,
+    TaskClassAlreadyRegistered,
+    TaskClassNotFound,
+)
+from benchgate.rubric import Rubric
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pydantic import BaseModel
+
+    from benchgate.models import BenchCase
+
+System = Callable[["BenchCase"], Mapping[str, Any]]
+"""What is tested: a callable, or an object with ``name``, ``digest()`` and ``__call__``."""
+
+RubricType = TypeVar("RubricType", bound=type)
+
+MIN_CASES: Final = MappingProxyType({"bronze": 10, "silver": 10, "gold": 50, "platinum": 200})
+"""Passed cases that each tier asks for, unless the class says otherwise."""
+
+TASK_CLASS_PATTERN: Final = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
+
+
+def slug(name: str) -> str:
+    """Return the package name of a task class: ``vuln-remediation`` becomes ``vuln_remediation``."""
+    return name.replace("-", "_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskClass:
+    """
+    A family of tasks with one rubric.
+
+    :param bench_path: the folder ``bench/<class>``; ``None`` outside a bench.
+    :param facts_model: checks the ``[facts]`` table of each case, if given.
+    """
+
+    name: str
+    rubric_type: type
+    bench_path: Path | None = None
+    min_cases_for_promotion: Mapping[str, int] = field(default_factory=lambda: MIN_CASES)
+    systems: Mapping[str, System] = field(default_factory=lambda: MappingProxyType({}))
+    default_system: str | None = None
+    facts_model: type[BaseModel] | None = None
+
+    @property
+    def qualified_name(self) -> str:
+        """Dotted name of the rubric class."""
+        return f"{self.rubric_type.__module__}.{self.rubric_type.__qualname__}"
+
+    def system(self, name: str | None = None) -> tuple[str, System]:
+        """
+        Return name and callable of a registered system, by default the class's default.
+
+        :raises SystemNotFound: no such system, or none named and no default.
+        """
+        chosen = name or self.default_system
+        if chosen is None:
+            reason = f"task class {self.name!r} has no default system: name one"
+            raise SystemNotFound(None, self.systems, reason)
+        if chosen not in self.systems:
+            reason = f"task class {self.name!r} has no system {chosen!r}"
+            raise SystemNotFound(chosen, self.systems, reason)
+        return chosen, self.systems[chosen]
+
+
+class TaskClassRegistry:
+    """Task classes by name; each session fills one of its own."""
+
+    def __init__(self) -> None:
+        self._classes: dict[str, TaskClass] = {}
+
+    def register(self, task_class: TaskClass) -> None:
+        """
+        Add a task class.
+
+        :raises TaskClassAlreadyRegistered: its name or its slug is taken; both rubrics are named.
+        """
+        for existing in self._classes.values():
+            if slug(existing.name) == slug(task_class.name):
+                raise TaskClassAlreadyRegistered(
+                    task_class.name, existing.qualified_name, task_class.qualified_name
+                )
+        self._classes[task_class.name] = task_class
+
+    def get(self, name: str) -> TaskClass:
+        """
+        Return the task class of that name.
+
+        :raises TaskClassNotFound: there is none; the error lists the known names.
+        """
+        try:
+            return self._classes[name]
+        except KeyError:
+            raise TaskClassNotFound(name, self._classes) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._classes
+
+    def __iter__(self) -> Iterator[TaskClass]:
+        return iter(sorted(self._classes.values(), key=lambda task_class: task_class.name))
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    @contextmanager
+    def receiving(self) -> Iterator[TaskClassRegistry]:
+        """Let the decorator register here, and not in the default registry, within the block."""
+        token = _RECEIVER.set(self)
+        try:
+            yield self
+        finally:
+            _RECEIVER.reset(token)
+
+
+default_registry: Final = TaskClassRegistry()
+"""What the decorator fills outside a session; inside one, the session's own registry receives."""
+
+_RECEIVER: ContextVar[TaskClassRegistry] = ContextVar("receiver", default=default_registry)
+
+
+def register_task_class(
+    name: str,
+    *,
+    bench_path: Path | None = None,
+    min_cases_for_promotion: Mapping[str, int] | None = None,
+    systems: Mapping[str, System] | None = None,
+    default_system: str | None = None,
+    facts_model: type[BaseModel] | None = None,
+) -> Callable[[RubricType], RubricType]:
+    """
+    Register the decorated class as the rubric of a task class.
+
+    Belongs in ``bench/<name>/registration.py``, once, with a literal name.
+
+    :param name: lower-case words joined by ``-``; equals the folder's name.
+    :param bench_path: the class's folder; the loader knows it and sets it.
+    :param min_cases_for_promotion: passed cases per tier, merged over the default of 10, 10, 50, 200.
+    :param systems: systems under test by name.
+    :param default_system: the one to run when none is named; may stay out if there is exactly one.
+    :param facts_model: a pydantic model that the ``[facts]`` table of each case must satisfy.
+    :raises EvalError: the name is not well-formed, the class is no rubric, or the default is no system.
+    :raises TaskClassAlreadyRegistered: the name or its slug is taken.
+    """
+    known = MappingProxyType(dict(systems or {}))
+    default = default_system or (next(iter(known)) if len(known) == 1 else None)
+
+    def register(rubric_type: RubricType) -> RubricType:
+        _check(name, rubric_type, known, default)
+        _RECEIVER.get().register(
+            TaskClass(
+                name=name,
+                rubric_type=rubric_type,
+                bench_path=bench_path,
+                min_cases_for_promotion=MappingProxyType(
+                    {**MIN_CASES, **(min_cases_for_promotion or {})}
+                ),
+                systems=known,
+                default_system=default,
+                facts_model=facts_model,
+            )
+        )
+        return rubric_type
+
+    return register
+
+
+def _check(
+    name: str, rubric_type: type, systems: Mapping[str, System], default: str | None
+) -> None:
+    if not TASK_CLASS_PATTERN.fullmatch(name):
+        msg = f"task class name {name!r}: expected lower-case words joined by '-'"
+        raise EvalError(msg)
+    if not (isinstance(rubric_type, type) and issubclass(rubric_type, Rubric)):
+        msg = f"task class {name!r}: {rubric_type!r} is no rubric: it has no score() method"
+        raise EvalError(msg)
+    if default is not None and default not in systems:
+        msg = f"task class {name!r}: default system {default!r} is not one of {sorted(systems)}"
+        raise EvalError(msg)
+    for label, system in systems.items():
+        if not callable(system):
+            msg = f"task class {name!r}: system {label!r} is not callable"
+            raise EvalError(msg)

@@ -1,0 +1,95 @@
+"""Which files make up a rubric, found by reading sources only, and their digest."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchgate.bench_imports import PACKAGE
+from benchgate.canonical import digest, sha256_hex
+from benchgate.errors import RegistrationError
+from benchgate.registry import slug
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXCLUDED: Final = ("registration.py", "systems", "tools", "tests")
+
+
+def rubric_files(class_path: Path) -> tuple[Path, ...]:
+    """
+    Return ``rubric.py`` and the ``.py`` files of its class that it imports, directly or not, sorted.
+
+    What is imported from ``registration.py``, ``systems/``, ``tools/`` or ``tests/`` stays out.
+
+    :raises RegistrationError: there is no ``rubric.py``, or a file is no Python.
+    """
+    seen: set[Path] = set()
+    waiting = [class_path / "rubric.py"]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting.extend(_imports(path, class_path))
+    return tuple(sorted(seen))
+
+
+def rubric_digest(class_path: Path) -> str:
+    """Return the SHA-256 over names and bytes of :func:`rubric_files`."""
+    files = rubric_files(class_path)
+    return digest(
+        {path.relative_to(class_path).as_posix(): sha256_hex(path.read_bytes()) for path in files}
+    )
+
+
+def check_home(rubric_type: type, class_path: Path) -> None:
+    """
+    Refuse a rubric whose ``score`` is not among the digested files: its changes would go unseen.
+
+    :raises RegistrationError: naming the file that holds it.
+    """
+    home = Path(inspect.getfile(inspect.unwrap(rubric_type.score))).resolve()  # type: ignore[attr-defined]
+    if home not in {path.resolve() for path in rubric_files(class_path)}:
+        message = (
+            f"score() of {rubric_type.__qualname__} stands in {home.name}, which the rubric's digest "
+            "does not cover; write it in rubric.py or in a module that rubric.py imports"
+        )
+        raise RegistrationError(class_path / "registration.py", message)
+
+
+def _imports(path: Path, class_path: Path) -> Iterator[Path]:
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except FileNotFoundError:
+        raise RegistrationError(path, "missing; it holds the rubric of the class") from None
+    except (SyntaxError, ValueError) as error:
+        raise RegistrationError(path, f"no Python: {error}") from None
+    for node in ast.walk(tree):
+        for module in _module_names(node, path, class_path):
+            yield from _existing(class_path, module)
+
+
+def _module_names(node: ast.AST, path: Path, class_path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield what a node imports from the class, as parts relative to the class's folder."""
+    prefix = (PACKAGE, slug(class_path.name))
+    if isinstance(node, ast.Import):
+        bases = [tuple(alias.name.split(".")) for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        here = (*prefix, *path.relative_to(class_path).parent.parts)
+        anchor = here[: len(here) - node.level + 1] if node.level else ()
+        base = (*anchor, *(node.module.split(".") if node.module else ()))
+        bases = [base, *((*base, alias.name) for alias in node.names)]
+    else:
+        return
+    yield from (base[2:] for base in bases if base[:2] == prefix)
+
+
+def _existing(class_path: Path, parts: tuple[str, ...]) -> Iterator[Path]:
+    if not parts or parts[0] in EXCLUDED or f"{parts[0]}.py" in EXCLUDED:
+        return
+    for depth in range(1, len(parts) + 1):
+        folder = class_path.joinpath(*parts[:depth])
+        candidates = (folder.with_suffix(".py"), folder / "__init__.py")
+        yield from (path for path in candidates if path.is_file())

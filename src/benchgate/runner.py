@@ -1,0 +1,232 @@
+"""Running a task class without pytest: the same engine, the same ids, the same artifacts."""
+
+from __future__ import annotations
+
+import fnmatch
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from benchgate import clock
+from benchgate.artifacts.store import RunStore
+from benchgate.baseline import choose_baseline, read_baseline
+from benchgate.bench_class import NamedSystem, find_system, load_bench_class, named
+from benchgate.bench_imports import bench_package
+from benchgate.errors import BenchCaseLoadError
+from benchgate.judgement import judge
+from benchgate.ledger import Ledger
+from benchgate.registry import TaskClassRegistry
+from benchgate.trial import TrialRunner, TrialTimeout
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from benchgate.artifacts.store import Published
+    from benchgate.bench_class import BenchClass
+    from benchgate.judgement import ExitRule, Judgement
+    from benchgate.models import BenchCase, BenchRunReport, TrialResult
+    from benchgate.registry import System
+
+CaseFilter = Callable[["BenchCase"], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What one run of one task class is asked to do; see :func:`run_eval` for the meanings."""
+
+    task_class: str
+    system: System | str | None = None
+    case_filter: CaseFilter | str | None = None
+    timeout: float = 600.0
+    out: Path | None = None
+    bench_root: Path = Path("bench")
+    trials: int = 1
+    seed: int = 0
+    baseline: str = "none"
+    policy: Mapping[str, Any] | None = None
+    exit_rule: ExitRule = "strict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinishedRun:
+    """A run with its judgement; ``published`` is ``None`` if nothing was to be written."""
+
+    judgement: Judgement
+    published: Published | None
+
+
+def run_eval(
+    task_class_name: str,
+    *,
+    system_under_test: System | str | None = None,
+    case_filter: CaseFilter | str | None = None,
+    timeout_per_case_seconds: float = 600.0,
+    out_dir: Path | None = None,
+    bench_root: Path = Path("bench"),
+    trials: int = 1,
+    seed: int = 0,
+) -> BenchRunReport:
+    """
+    Run the cases of a task class and return the report.
+
+    Gives the same ``run_id`` as ``pytest --bench`` where no hook scores in the rubric's place.
+
+    :param system_under_test: a callable, a registered name or ``module:attr``; by default the class's default.
+    :param case_filter: a predicate over cases or a glob over their ids; a part of the cases is scope ``selected``.
+    :param timeout_per_case_seconds: limit for cases that name none. An alarm enforces it in the main thread;
+        in another thread, or without alarms, it is only noticed when the trial ends.
+    :param out_dir: where to write the artifacts; ``None`` writes nothing.
+    :param bench_root: the folder that holds the task classes.
+    :param trials: trials of each case, at least 1.
+    :raises EvalError: the class, a system, a policy or the output folder is unusable.
+    """
+    settings = RunSettings(
+        task_class=task_class_name,
+        system=system_under_test,
+        case_filter=case_filter,
+        timeout=timeout_per_case_seconds,
+        out=out_dir,
+        bench_root=bench_root,
+        trials=trials,
+        seed=seed,
+    )
+    return run_class(settings).judgement.report
+
+
+def run_class(
+    settings: RunSettings, on_result: Callable[[TrialResult], None] = lambda _: None
+) -> FinishedRun:
+    """
+    Run, judge and publish one task class.
+
+    :param on_result: called after each trial.
+    :raises EvalError: see :func:`run_eval`.
+    """
+    root = settings.bench_root.resolve()
+    with bench_package(root):
+        bench = load_bench_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
+        choice = choose_baseline(settings.baseline, bench.path, Path.cwd())
+        system = _system(bench, settings.system)
+        ledger = Ledger(bench, system, trials=settings.trials, seed=settings.seed)
+        ledger.plan(_selected(ledger, settings))
+        started = clock.now()
+        store = None
+        if settings.out is not None:
+            store = RunStore(settings.out.resolve(), bench.name, ledger.scope, started)
+            store.open(ledger.scope)
+        _run_all(ledger, settings, store, on_result)
+        baseline = read_baseline(choice.path) if choice.path and ledger.scope == "full" else None
+        report = ledger.report(
+            harness_version=harness_version(), baseline=baseline.sha256 if baseline else None
+        )
+        judgement = judge(
+            report,
+            policy=bench.policy,
+            choice=choice,
+            baseline=baseline,
+            exit_rule=settings.exit_rule,
+        )
+        published = publish(store, judgement) if store else None
+    return FinishedRun(judgement=judgement, published=published)
+
+
+def publish(store: RunStore, judgement: Judgement) -> Published:
+    """
+    Write a judged run.
+
+    :raises ArtifactError: it cannot be written.
+    """
+    finished = clock.now()
+    if judgement.decision is None:
+        return store.publish_selected(judgement.report, finished)
+    return store.publish(judgement, finished, harness_version())
+
+
+def harness_version() -> str:
+    """Return the version of this package; it is part of a run's plan."""
+    from importlib.metadata import version
+
+    return version("pytest-benchgate")
+
+
+def _system(bench: BenchClass, wanted: System | str | None) -> NamedSystem:
+    if wanted is None or isinstance(wanted, str):
+        return find_system(bench.task_class, wanted)
+    label = getattr(wanted, "name", None) or getattr(wanted, "__qualname__", type(wanted).__name__)
+    return named(str(label), wanted)
+
+
+def _selected(ledger: Ledger, settings: RunSettings) -> set[tuple[str, int]]:
+    chosen = settings.case_filter
+    if chosen is None:
+        return ledger.every_key()
+    if isinstance(chosen, str):
+        return {key for key in ledger.every_key() if fnmatch.fnmatchcase(key[0], chosen)}
+    return {key for key in ledger.every_key() if _accepts(chosen, ledger, key[0])}
+
+
+def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
+    try:
+        return chosen(ledger.load(case_id))
+    except BenchCaseLoadError:
+        return True  # a case that cannot be read is not filtered away unseen
+
+
+def _run_all(
+    ledger: Ledger,
+    settings: RunSettings,
+    store: RunStore | None,
+    on_result: Callable[[TrialResult], None],
+) -> None:
+    bench = ledger.bench
+    runner = TrialRunner(
+        task_class=bench.name,
+        system=ledger.system.call,
+        score=bench.rubric.score,
+        taxonomy=bench.taxonomy,
+        bench_seed=ledger.seed,
+    )
+    readable = {case.case_id: case for case in ledger.cases}
+    violation = None
+    for key in ledger.planned:
+        if violation or key[0] not in readable:
+            ledger.not_run(key, f"not run after: {violation}")
+            continue
+        case = readable[key[0]]
+        limit = case.timeout_seconds or settings.timeout
+        try:
+            with alarm(limit):
+                record = runner.run(case, key[1], limit=limit)
+        except TrialTimeout:  # it rang between the trial's end and the alarm's
+            ledger.not_run(key, "the time limit passed while the result was put together")
+            continue
+        violation = record.violation
+        ledger.record(record.result)
+        if store is not None:
+            store.write_trial(record.result, record.output_json)
+        on_result(record.result)
+
+
+@contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """Raise :class:`~benchgate.trial.TrialTimeout` in the block after some seconds; main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(signum: int, frame: object) -> NoReturn:  # noqa: ARG001 - the signature is signal's
+        msg = f"timed out after {seconds:g} s"
+        raise TrialTimeout(msg)
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

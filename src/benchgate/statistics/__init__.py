@@ -1,0 +1,75 @@
+"""
+Pure numerics of the gate: samples in, figures out.
+
+Nothing here knows of pytest, files or policies. Results are frozen dataclasses of builtin types;
+what is undefined is None, never NaN. Wrong arguments raise ValueError. Importing the package loads
+numpy and scipy.special, so import it where a gate runs and not before.
+"""
+
+from benchgate.statistics.bands import (
+    PrefixPoint,
+    SampleSizeBand,
+    SeedBand,
+    sample_size_band,
+    seed_band,
+)
+from benchgate.statistics.bounds import (
+    DifferenceBounds,
+    gaffke_lower,
+    gaffke_upper,
+    mover_gaffke,
+    unseen_failure_ucb,
+)
+from benchgate.statistics.effect import EffectSize, effect_size, hedges_correction
+from benchgate.statistics.paired import PairedT, PairedTest, paired_t, paired_test
+from benchgate.statistics.power import (
+    paired_cases_needed,
+    paired_mde,
+    welch_cases_needed,
+    welch_mde,
+)
+from benchgate.statistics.sign_flip import SignFlip, sign_flip
+from benchgate.statistics.studentized_range import studentized_range_quantile
+from benchgate.statistics.summary import Summary, mean, summarize
+from benchgate.statistics.upstream_bands import (
+    UpstreamBand,
+    upstream_sample_band,
+    upstream_seed_band,
+)
+from benchgate.statistics.welch import WelchTest, welch_from_summaries, welch_test
+
+__all__ = [
+    "DifferenceBounds",
+    "EffectSize",
+    "PairedT",
+    "PairedTest",
+    "PrefixPoint",
+    "SampleSizeBand",
+    "SeedBand",
+    "SignFlip",
+    "Summary",
+    "UpstreamBand",
+    "WelchTest",
+    "effect_size",
+    "gaffke_lower",
+    "gaffke_upper",
+    "hedges_correction",
+    "mean",
+    "mover_gaffke",
+    "paired_cases_needed",
+    "paired_mde",
+    "paired_t",
+    "paired_test",
+    "sample_size_band",
+    "seed_band",
+    "sign_flip",
+    "studentized_range_quantile",
+    "summarize",
+    "unseen_failure_ucb",
+    "upstream_sample_band",
+    "upstream_seed_band",
+    "welch_cases_needed",
+    "welch_from_summaries",
+    "welch_mde",
+    "welch_test",
+]

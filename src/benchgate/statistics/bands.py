@@ -1,0 +1,162 @@
+"""
+Reproducibility bands: whether reruns, and parts of the cases, tell the same story.
+
+They ask whether the figures differ by more than the sampling noise in them, so a reproducible
+policy passes at about the rate ``level``, whatever the number of cases.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scipy import special
+
+from benchgate.statistics.student import check_fraction
+from benchgate.statistics.studentized_range import studentized_range_quantile
+from benchgate.statistics.summary import finite_floats, mean, saturate, scale, summarize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+# Steps of this share of the scores' size are rounding of the means, not a difference of runs.
+_ROUNDING = 1e-14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedBand:
+    """Whether k runs of the same n cases agree within their noise."""
+
+    runs: int
+    cases: int
+    level: float
+    deltas: tuple[float, ...]
+    """Mean difference of each run, in the unit of the scores."""
+    delta_range: float
+    """max - min of ``deltas``."""
+    residual_sd: float
+    """Root mean square of the case-by-run interaction, in the unit of the scores."""
+    df: int
+    """(n - 1) * (k - 1)."""
+    quantile: float
+    """Studentized range quantile at ``level``."""
+    limit: float
+    """quantile * residual_sd / sqrt(n)."""
+    within_band: bool
+    """delta_range <= limit, up to rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixPoint:
+    """Mean difference over the first cases, against all of them."""
+
+    cases: int
+    delta: float
+    z: float | None
+    """(delta - delta of all) / (sd * sqrt(1/m - 1/n)); None if all differences are equal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleSizeBand:
+    """Whether the mean difference drifts along the cases in the order given."""
+
+    cases: int
+    level: float
+    delta: float
+    """Mean difference of all cases."""
+    sd: float
+    """Standard deviation of the differences."""
+    points: tuple[PrefixPoint, ...]
+    """Prefixes of n/4, n/2 and 3n/4 cases."""
+    limit: float
+    """Largest |z| allowed, Bonferroni over the prefixes: 2.94 at level .99."""
+    within_band: bool
+
+
+def seed_band(table: Sequence[Sequence[float]], *, level: float = 0.99) -> SeedBand | None:
+    """
+    Compare runs with Tukey's range test (1953), cases as blocks of a two-way layout.
+
+    :param table: one row per run (seed), one column per case: the difference candidate - baseline
+        of that case in that run. Cases in the same order in each row.
+    :param level: pass rate of a policy that differs between runs by noise alone.
+    :returns: None below two runs or two cases.
+    :raises ValueError: for rows of different lengths, a value that is not a finite real number, or
+        level outside (0, 1).
+    """
+    check_fraction(level, "level")
+    rows = [finite_floats(row, f"table[{index}]") for index, row in enumerate(table)]
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1:
+        message = f"rows of {sorted(lengths)} cases; expected the same cases in each run"
+        raise ValueError(message)
+    k, n = len(rows), max(lengths, default=0)
+    if k < 2 or n < 2:
+        return None
+    # A power of two, so that squares neither under- nor overflow and nothing is rounded.
+    exponent = math.frexp(max(abs(x) for row in rows for x in row))[1]
+    units = [[math.ldexp(x, -exponent) for x in row] for row in rows]
+    deltas = [mean(row) for row in units]
+    df = (n - 1) * (k - 1)
+    residual_sd = math.hypot(*_residuals(units, deltas)) / math.sqrt(df)
+    quantile = studentized_range_quantile(level, k, df)
+    limit = quantile * residual_sd / math.sqrt(n)
+    spread = max(deltas) - min(deltas)
+    return SeedBand(
+        runs=k,
+        cases=n,
+        level=level,
+        deltas=tuple(scale(delta, exponent) for delta in deltas),
+        delta_range=scale(spread, exponent),
+        residual_sd=scale(residual_sd, exponent),
+        df=df,
+        quantile=quantile,
+        limit=scale(limit, exponent),
+        within_band=spread <= limit + _ROUNDING,
+    )
+
+
+def sample_size_band(differences: Iterable[float], *, level: float = 0.99) -> SampleSizeBand | None:
+    """
+    Compare the mean of the first cases with that of all.
+
+    :param differences: candidate - baseline by case, in an order that was fixed before the scores
+        were known (never sorted by score).
+    :param level: pass rate of cases in random order.
+    :returns: None below four cases.
+    :raises ValueError: for a value that is not a finite real number, or level outside (0, 1).
+    """
+    check_fraction(level, "level")
+    d = finite_floats(differences, "differences")
+    n, whole = len(d), summarize(d)
+    if n < 4 or whole.mean is None or whole.sd is None:
+        return None
+    points = tuple(_prefix(d[: n * part // 4], n, whole.mean, whole.sd) for part in (1, 2, 3))
+    limit = -float(special.ndtri((1.0 - level) / (2 * len(points))))
+    return SampleSizeBand(
+        cases=n,
+        level=level,
+        delta=whole.mean,
+        sd=whole.sd,
+        points=points,
+        limit=limit,
+        within_band=all(point.z is None or abs(point.z) <= limit for point in points),
+    )
+
+
+def _residuals(rows: Sequence[Sequence[float]], deltas: Sequence[float]) -> list[float]:
+    cases = [mean(column) for column in zip(*rows, strict=True)]
+    grand = mean(deltas)
+    return [
+        x - case - (delta - grand)
+        for row, delta in zip(rows, deltas, strict=True)
+        for x, case in zip(row, cases, strict=True)
+    ]
+
+
+def _prefix(first: Sequence[float], n: int, delta: float, sd: float) -> PrefixPoint:
+    m = len(first)
+    part = mean(first)
+    z = saturate(part - delta) / sd / math.sqrt(1.0 / m - 1.0 / n) if sd else None
+    return PrefixPoint(cases=m, delta=part, z=z)

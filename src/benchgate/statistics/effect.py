@@ -1,0 +1,68 @@
+"""Standardised size of a difference of means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scipy import special
+
+from benchgate.statistics.summary import saturate, scale, summarize
+from benchgate.statistics.welch import mean_difference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.statistics.summary import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectSize:
+    """Difference of means in units of the pooled standard deviation; positive favours candidate."""
+
+    pooled_sd: float | None
+    """In the unit of the scores; 0.0 iff both arms are constant; None below two values in one."""
+    cohens_d: float | None
+    """delta / pooled_sd; None where pooled_sd is None or 0: never a 0 that means "undefined"."""
+    hedges_g: float | None
+    """Cohen's d times :func:`hedges_correction`: nearly unbiased at small n; None as cohens_d."""
+
+
+def effect_size(baseline: Iterable[float], candidate: Iterable[float]) -> EffectSize:
+    """
+    Return Cohen's d and Hedges' g (Hedges 1981) of candidate - baseline.
+
+    :raises ValueError: if a value is not a finite real number.
+    """
+    b, c = summarize(baseline, "baseline"), summarize(candidate, "candidate")
+    delta = mean_difference(b, c)
+    if b.scaled_variance is None or c.scaled_variance is None or delta is None:
+        return EffectSize(pooled_sd=None, cohens_d=None, hedges_g=None)
+    exponent = max((arm.exponent for arm in (b, c) if arm.scaled_variance), default=0)
+    df = b.n + c.n - 2
+    pooled = math.sqrt((_squares(b, exponent) + _squares(c, exponent)) / df)
+    if pooled == 0.0:
+        return EffectSize(pooled_sd=0.0, cohens_d=None, hedges_g=None)
+    d = saturate(scale(delta, -exponent) / pooled)
+    return EffectSize(
+        pooled_sd=scale(pooled, exponent), cohens_d=d, hedges_g=d * hedges_correction(df)
+    )
+
+
+def hedges_correction(df: int) -> float:
+    """
+    Return J(m) = Gamma(m/2) / (sqrt(m/2) Gamma((m - 1)/2)), in (0.56, 1).
+
+    :param df: m = n_baseline + n_candidate - 2, at least 2.
+    :raises ValueError: if df < 2.
+    """
+    if df < 2:
+        message = f"df is {df!r}; expected at least 2"
+        raise ValueError(message)
+    # The beta function is the ratio of the gamma functions, without their cancelling logarithms.
+    return math.sqrt(2.0 * math.pi / df) / float(special.beta((df - 1) / 2, 0.5))
+
+
+def _squares(arm: Summary, exponent: int) -> float:
+    return scale((arm.scaled_variance or 0.0) * (arm.n - 1), 2 * (arm.exponent - exponent))

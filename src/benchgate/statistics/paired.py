@@ -1,0 +1,113 @@
+"""Tests of paired differences: same cases, baseline and candidate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.statistics.sign_flip import SignFlip, sign_flip
+from benchgate.statistics.student import check_finite, check_fraction, t_figures, undefined
+from benchgate.statistics.summary import summarize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedT:
+    """One-sample t test of the differences; None where undefined (below two pairs, or constant)."""
+
+    n: int
+    """Number of pairs."""
+    delta: float | None
+    """Mean difference, unshifted, in the unit of the scores; None without pairs."""
+    sd: float | None
+    """Standard deviation of the differences; 0.0 iff they are all the same float."""
+    se: float | None
+    t: float | None
+    """(delta - null_delta) / se."""
+    df: float | None
+    """n - 1."""
+    p_two_sided: float | None
+    p_greater: float | None
+    """One-sided p for "better by more than null_delta"."""
+    p_less: float | None
+    ci_low: float | None
+    """Lower end of the two-sided 1 - alpha interval of the unshifted ``delta``."""
+    ci_high: float | None
+    lower_bound: float | None
+    """One-sided 1 - alpha lower bound of the unshifted ``delta``."""
+    upper_bound: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedTest:
+    """
+    The binding paired test: significant only where t and sign-flip both are.
+
+    The p are None where t is undefined. For constant differences the evidence is then a bound of
+    their mean, :func:`benchgate.statistics.bounds.gaffke_lower`, not a p.
+    """
+
+    t: PairedT
+    sign_flip: SignFlip
+    p_greater: float | None
+    """The larger of the two tests' one-sided p; so p_less."""
+    p_less: float | None
+    p_two_sided: float | None
+    """min(1, 2 * min(p_greater, p_less)): at most alpha iff both agree at alpha / 2."""
+
+
+def paired_t(
+    differences: Iterable[float], *, alpha: float = 0.05, null_delta: float = 0.0
+) -> PairedT:
+    """
+    Test the mean of paired differences (candidate - baseline) with Student's t (1908).
+
+    :param alpha: 1 - confidence of the interval and of the one-sided bounds, in (0, 1).
+    :param null_delta: the mean under the null hypothesis, in the unit of the scores.
+    :raises ValueError: if a value is not a finite real number, or alpha is outside (0, 1).
+    """
+    check_fraction(alpha, "alpha")
+    check_finite(null_delta, "null_delta")
+    d = summarize(differences, "differences")
+    figures = undefined(se=0.0 if d.scaled_variance == 0.0 else None)
+    if d.scaled_variance and d.mean is not None:
+        figures = t_figures(
+            delta=d.mean,
+            null_delta=null_delta,
+            se=math.sqrt(d.scaled_variance / d.n),
+            exponent=d.exponent,
+            df=float(d.n - 1),
+            alpha=alpha,
+        )
+    return PairedT(n=d.n, delta=d.mean, sd=d.sd, **figures)
+
+
+def paired_test(
+    differences: Iterable[float],
+    *,
+    alpha: float = 0.05,
+    null_delta: float = 0.0,
+    n_resamples: int = 9999,
+    seed: int = 0,
+) -> PairedTest:
+    """
+    Combine :func:`paired_t` and :func:`sign_flip`, each at its own worst.
+
+    :raises ValueError: as the two tests.
+    """
+    values = list(differences)
+    t = paired_t(values, alpha=alpha, null_delta=null_delta)
+    flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples, seed=seed)
+    if t.p_greater is None or t.p_less is None:
+        return PairedTest(t=t, sign_flip=flip, p_greater=None, p_less=None, p_two_sided=None)
+    greater, less = max(t.p_greater, flip.p_greater), max(t.p_less, flip.p_less)
+    return PairedTest(
+        t=t,
+        sign_flip=flip,
+        p_greater=greater,
+        p_less=less,
+        p_two_sided=min(1.0, 2.0 * min(greater, less)),
+    )

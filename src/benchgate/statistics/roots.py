@@ -1,0 +1,48 @@
+"""Root of one increasing function on a bracket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def increasing_root(
+    f: Callable[[float], float], low: float, high: float, *, tolerance: float
+) -> float:
+    """
+    Return x in [low, high] with f(x) = 0, by Chandrupatla (1997).
+
+    The method takes inverse quadratic steps where they are safe and halves the bracket elsewhere:
+    about ten evaluations where plain bisection needs forty.
+
+    :param f: continuous and increasing; where it does not cross zero the nearer end is returned.
+    :param tolerance: absolute, in the unit of x, positive.
+    """
+    a, b, fa, fb = low, high, f(low), f(high)
+    if fa >= 0.0 or fb <= 0.0:
+        return low if fa >= 0.0 else high
+    step = 0.5
+    while True:
+        x = a + step * (b - a)
+        fx = f(x)
+        if (fx > 0.0) == (fa > 0.0):
+            c, fc = a, fa
+        else:
+            c, fc, b, fb = b, fb, a, fa
+        a, fa = x, fx
+        least = tolerance / abs(b - a) if b != a else 1.0
+        if fa == 0.0 or least > 0.5:
+            return a if abs(fa) < abs(fb) else b
+        step = min(max(_step((a, fa), (b, fb), (c, fc)), least), 1.0 - least)
+
+
+def _step(
+    newest: tuple[float, float], other: tuple[float, float], dropped: tuple[float, float]
+) -> float:
+    (a, fa), (b, fb), (c, fc) = newest, other, dropped
+    xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
+    if phi**2 >= xi or (1.0 - phi) ** 2 >= 1.0 - xi:
+        return 0.5
+    return fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)

@@ -1,0 +1,202 @@
+"""
+Exact sign-flip (paired permutation) test of a mean difference; on +1/0/-1 it is exact McNemar.
+
+Fisher (1935): under the null hypothesis each difference is as likely as its negative. The
+one-sided p is the share of the 2**n sign patterns whose sum is at least the observed one. Three
+ways to count, the first that fits:
+
+* up to 20 differences: all patterns;
+* differences on a lattice k/q (scores of 0/1, halves, percent...): a dynamic programme over sums;
+* else a seeded Monte Carlo estimate (1 + hits) / (B + 1), which is itself a valid p-value
+  (Phipson and Smyth 2010).
+
+Each is independent of the order of the differences, and swapping the arms swaps the two p exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final, Literal
+from zlib import crc32
+
+import numpy as np
+from scipy import special
+
+from benchgate.statistics.student import check_finite, check_fraction
+from benchgate.statistics.summary import finite_floats, saturate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+_ENUMERATED: Final = 20
+_LARGEST_DENOMINATOR: Final = 10_000
+_LATTICE_WORK: Final = 600_000_000
+# Differences of scores carry the rounding of the scores, not their own last digit: 0.3 - 0.2 is
+# 0.1 to 1e-16 absolute. Sums that differ by less than this share of the largest one are ties.
+_TIE: Final = 1e-12
+_ESCALATED: Final = 99_999
+_DOUBT: Final = 0.01
+_BLOCK: Final = 1 << 22
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignFlip:
+    """One-sided and two-sided p of the sign-flip test, and how they were counted."""
+
+    n: int
+    p_greater: float
+    """For "the mean difference is greater than null_delta"; in (0, 1], 1.0 without data."""
+    p_less: float
+    p_two_sided: float
+    """min(1, 2 * min(p_greater, p_less))."""
+    method: Literal["exact", "monte_carlo"]
+    n_resamples: int | None
+    """Sign patterns drawn; None if exact."""
+    seed: int | None
+    """Seed of the patterns; None if exact."""
+
+
+def sign_flip(
+    differences: Iterable[float],
+    *,
+    null_delta: float = 0.0,
+    alpha: float = 0.05,
+    n_resamples: int = 9999,
+    seed: int = 0,
+) -> SignFlip:
+    """
+    Test whether the mean of paired differences (candidate - baseline) is null_delta.
+
+    :param null_delta: subtracted from each difference before the flips.
+    :param alpha: two-sided level of the decision; a Monte Carlo p too close to alpha / 2 to call
+        (within its 99% Clopper-Pearson interval) is drawn again with 99,999 patterns.
+    :param n_resamples: sign patterns of the Monte Carlo estimate, at least 1.
+    :param seed: not negative; patterns are bits of PCG64(SeedSequence([seed, crc32("sign_flip")])),
+        which numpy keeps stable.
+    :raises ValueError: for a value that is not a finite real number, or an argument out of range.
+    """
+    check_fraction(alpha, "alpha")
+    shift = check_finite(null_delta, "null_delta")
+    if n_resamples < 1 or seed < 0:
+        message = f"n_resamples is {n_resamples!r}, seed {seed!r}; expected >= 1 and >= 0"
+        raise ValueError(message)
+    shares = _shares([saturate(x - shift) for x in finite_floats(differences, "differences")])
+    observed = math.fsum(shares)
+    # Sorted, so that which pattern meets which difference does not depend on the order of cases.
+    weights = np.sort(np.abs(np.array(shares, dtype=np.float64)))[::-1]
+    drawn: int | None = None
+    tails = _exact_tails(weights, observed)
+    if tails is None:
+        drawn = n_resamples
+        tails = _drawn_tails(weights, observed, drawn, seed)
+        if drawn < _ESCALATED and any(_in_doubt(p, drawn, alpha / 2) for p in tails):
+            drawn = _ESCALATED
+            tails = _drawn_tails(weights, observed, drawn, seed)
+    beyond, short = tails
+    greater, less = (beyond, short) if observed > 0.0 else (short, beyond)
+    return SignFlip(
+        n=len(shares),
+        p_greater=greater,
+        p_less=less,
+        p_two_sided=min(1.0, 2.0 * min(greater, less)),
+        method="exact" if drawn is None else "monte_carlo",
+        n_resamples=drawn,
+        seed=None if drawn is None else seed,
+    )
+
+
+def _shares(numbers: Sequence[float]) -> list[float]:
+    """Divide by the largest magnitude: the test does not depend on the unit."""
+    top = max(map(abs, numbers), default=0.0) or 1.0
+    return [x / top for x in numbers]
+
+
+def _exact_tails(weights: Floats, observed: float) -> tuple[float, float] | None:
+    r"""Return P(sum >= \\|observed\\|) and P(sum <= \\|observed\\|) over all signs, if feasible."""
+    if len(weights) <= _ENUMERATED:
+        return _enumerated_tails(weights, observed)
+    steps = _lattice(weights)
+    return None if steps is None else _lattice_tails(steps, observed, float(weights.sum()))
+
+
+def _enumerated_tails(weights: Floats, observed: float) -> tuple[float, float]:
+    sums = np.zeros(1)
+    for weight in weights:
+        sums = np.concatenate([sums - weight, sums + weight])
+    beyond, short = _count(sums, observed, len(weights))
+    return beyond / len(sums), short / len(sums)
+
+
+def _count(sums: Floats, observed: float, n: int) -> tuple[int, int]:
+    margin = _TIE * n
+    beyond = np.count_nonzero(sums >= abs(observed) - margin)
+    short = np.count_nonzero(sums <= abs(observed) + margin)
+    return int(beyond), int(short)
+
+
+def _lattice(weights: Floats) -> list[int] | None:
+    """Return integers proportional to the weights (of which the largest is 1), if there are."""
+    levels, counts = np.unique(weights, return_counts=True)
+    fractions: list[Fraction] = []
+    common = 1
+    for level in levels.tolist():
+        fraction = Fraction(level).limit_denominator(_LARGEST_DENOMINATOR)
+        common = math.lcm(common, fraction.denominator)
+        work = len(weights) * float(weights.sum()) * common
+        if abs(level - float(fraction)) > _TIE or work > _LATTICE_WORK:
+            return None
+        fractions.append(fraction)
+    steps: list[int] = []
+    for fraction, count in zip(fractions, counts.tolist(), strict=True):
+        steps += [int(fraction * common)] * count
+    return [step for step in steps if step]
+
+
+def _lattice_tails(steps: Sequence[int], observed: float, total: float) -> tuple[float, float]:
+    """Convolve the n two-point laws; only additions and halvings, so no digits are lost."""
+    width = sum(steps)
+    # The sum is 2 * (steps that go up) - width, so half the range is enough.
+    law = np.zeros(width + 1)
+    law[0] = 1.0
+    reach = 0
+    with np.errstate(under="ignore"):
+        for step in steps:
+            before = law[: reach + 1] * 0.5
+            law[: reach + 1] = before
+            law[step : reach + step + 1] += before
+            reach += step
+    unit = width / total if total else 1.0
+    up = (width + round(abs(observed) * unit)) // 2
+    return min(1.0, math.fsum(law[up:])), min(1.0, math.fsum(law[: up + 1]))
+
+
+def _drawn_tails(weights: Floats, observed: float, size: int, seed: int) -> tuple[float, float]:
+    n = len(weights)
+    words = -(-n // 64)
+    generator = np.random.PCG64(np.random.SeedSequence([seed, crc32(b"sign_flip")]))
+    total = float(weights.sum())
+    beyond = short = 1
+    rows = max(1, _BLOCK // (64 * words))
+    for start in range(0, size, rows):
+        count = min(rows, size - start)
+        raw = np.asarray(generator.random_raw(count * words), dtype="<u8").reshape(count, words)
+        bits = np.unpackbits(raw.view(np.uint8), axis=1, count=n)
+        more_beyond, more_short = _count(2.0 * (bits @ weights) - total, observed, n)
+        beyond, short = beyond + more_beyond, short + more_short
+    if abs(observed) <= _TIE * n:
+        # Without a direction the two are one number; the larger keeps the arms interchangeable.
+        beyond = short = max(beyond, short)
+    return beyond / (size + 1), short / (size + 1)
+
+
+def _in_doubt(p: float, size: int, level: float) -> bool:
+    hits = round(p * (size + 1)) - 1
+    low = special.betaincinv(hits, size - hits + 1, _DOUBT / 2) if hits else 0.0
+    high = special.betaincinv(hits + 1, size - hits, 1 - _DOUBT / 2) if hits < size else 1.0
+    return bool(low <= level <= high)

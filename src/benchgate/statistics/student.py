@@ -1,0 +1,104 @@
+"""Student t inference on one estimate: shared by the Welch and the paired test."""
+
+from __future__ import annotations
+
+import math
+from typing import TypedDict
+
+from scipy import special
+
+from benchgate.statistics.summary import saturate, scale
+
+
+class TFigures(TypedDict):
+    """What a t test reports; None where it is undefined."""
+
+    se: float | None
+    t: float | None
+    df: float | None
+    p_two_sided: float | None
+    p_greater: float | None
+    p_less: float | None
+    ci_low: float | None
+    ci_high: float | None
+    lower_bound: float | None
+    upper_bound: float | None
+
+
+def check_fraction(value: float, name: str) -> float:
+    """
+    Return a probability strictly between 0 and 1.
+
+    :raises ValueError: for anything else, NaN included.
+    """
+    if isinstance(value, bool) or not 0.0 < value < 1.0:
+        message = f"{name} is {value!r}; expected a number strictly between 0 and 1"
+        raise ValueError(message)
+    return float(value)
+
+
+def check_finite(value: float, name: str) -> float:
+    """
+    Return a finite number as a float.
+
+    :raises ValueError: for NaN and the infinities.
+    """
+    if isinstance(value, bool) or not math.isfinite(value):
+        message = f"{name} is {value!r}; expected a finite number"
+        raise ValueError(message)
+    return float(value)
+
+
+def t_tail(t: float, df: float) -> float:
+    """Return P(T <= t) for Student's t with ``df`` degrees of freedom (fractional allowed)."""
+    return float(special.stdtr(df, t))
+
+
+def t_upper_quantile(tail: float, df: float) -> float:
+    """Return q with P(T > q) = ``tail``; taken from the lower tail, where it loses no digits."""
+    return -float(special.stdtrit(df, tail))
+
+
+def undefined(se: float | None = None) -> TFigures:
+    """Return the figures of a test that cannot be done: all None but the standard error."""
+    return TFigures(
+        se=se,
+        t=None,
+        df=None,
+        p_two_sided=None,
+        p_greater=None,
+        p_less=None,
+        ci_low=None,
+        ci_high=None,
+        lower_bound=None,
+        upper_bound=None,
+    )
+
+
+def t_figures(
+    *, delta: float, null_delta: float, se: float, exponent: int, df: float, alpha: float
+) -> TFigures:
+    """
+    Test ``delta - null_delta`` and bound ``delta``.
+
+    :param se: standard error over ``2**exponent``, positive.
+    :param df: degrees of freedom, at least 1.
+    :param alpha: 1 - confidence of the two-sided interval and of each one-sided bound.
+    """
+    t = saturate(scale(saturate(delta - null_delta), -exponent) / se)
+    tail = t_tail(-abs(t), df)
+    real_se = scale(se, exponent)
+    two_sided = t_upper_quantile(alpha / 2, df) * real_se
+    one_sided = t_upper_quantile(alpha, df) * real_se
+    return TFigures(
+        se=real_se,
+        t=t,
+        df=df,
+        p_two_sided=min(1.0, 2.0 * tail),
+        p_greater=tail if t > 0 else 1.0 - tail,
+        p_less=tail if t < 0 else 1.0 - tail,
+        ci_low=saturate(delta - two_sided),
+        ci_high=saturate(delta + two_sided),
+        lower_bound=saturate(delta - one_sided),
+        upper_bound=saturate(delta + one_sided),
+    )

@@ -1,0 +1,173 @@
+"""Exactly rounded moments of one sample, at any scale a float can hold."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+from itertools import chain, repeat
+from numbers import Real
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LARGEST = sys.float_info.max
+SMALLEST = math.ulp(0.0)
+# Below the exponent range by far more than any realistic number of cases can add to a sum.
+_HEADROOM = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """
+    Count, mean and spread of one sample of finite numbers.
+
+    The variance is kept as ``scaled_variance * 4**exponent`` so that no scale under- or overflows:
+    at 1e300 the plain variance would be infinite, at 1e-300 zero.
+    """
+
+    n: int
+    mean: float | None
+    """Arithmetic mean in the unit of the data, correctly rounded; None for an empty sample."""
+    mean_tail: float
+    """What rounding took from ``mean``: the mean is ``mean + mean_tail`` to about 32 digits."""
+    low: float | None
+    """Smallest value; None for an empty sample."""
+    high: float | None
+    """Largest value; None for an empty sample."""
+    scaled_variance: float | None
+    """Unbiased variance (divisor n - 1) over ``4**exponent``; None below two values."""
+    exponent: int
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values are the same float. The test is max == min, never a computed zero."""
+        return self.low == self.high
+
+    @property
+    def variance(self) -> float | None:
+        """Unbiased variance, 0.0 iff constant; saturates at the ends of the float range."""
+        if self.scaled_variance is None:
+            return None
+        return scale(self.scaled_variance, 2 * self.exponent)
+
+    @property
+    def sd(self) -> float | None:
+        """Standard deviation in the unit of the data, 0.0 iff constant; None below two values."""
+        if self.scaled_variance is None:
+            return None
+        return scale(math.sqrt(self.scaled_variance), self.exponent)
+
+    @property
+    def range(self) -> float | None:
+        """``high - low`` in the unit of the data; None for an empty sample."""
+        if self.low is None or self.high is None:
+            return None
+        return saturate(self.high - self.low)
+
+
+def saturate(value: float) -> float:
+    """Bring an infinity back to the largest float of its sign, so that results stay finite."""
+    return min(LARGEST, max(-LARGEST, value))
+
+
+def scale(value: float, exponent: int) -> float:
+    """Multiply by ``2**exponent``, saturating: neither infinite nor, unless ``value`` is, zero."""
+    try:
+        result = math.ldexp(value, exponent)
+    except OverflowError:
+        return math.copysign(LARGEST, value)
+    return result if result or not value else math.copysign(SMALLEST, value)
+
+
+def finite_floats(values: Iterable[float], name: str = "values") -> list[float]:
+    """
+    Check and copy a sample.
+
+    :param values: ints or floats (numpy scalars too); no bool, no str, no NaN, no infinity.
+    :param name: how the error calls the sample.
+    :raises ValueError: for the first offending element, with its index and value.
+    """
+    result: list[float] = []
+    for index, value in enumerate(values):
+        number = _as_float(value)
+        if number is None or not math.isfinite(number):
+            message = f"{name}[{index}] is {value!r}; expected a finite real number"
+            raise ValueError(message)
+        result.append(number)
+    return result
+
+
+def _as_float(value: object) -> float | None:
+    if type(value) is float:
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
+def mean(values: Iterable[float]) -> float:
+    """
+    Return the correctly rounded arithmetic mean, whatever the order of the values.
+
+    :raises ValueError: if there are none, or one is not a finite real number.
+    """
+    numbers = finite_floats(values)
+    if not numbers:
+        message = "the mean of no values is undefined"
+        raise ValueError(message)
+    return _mean_and_tail(numbers)[0]
+
+
+def summarize(values: Iterable[float], name: str = "values") -> Summary:
+    """
+    Summarise a sample; every figure is independent of the order of the values.
+
+    Two-pass variance with the correction of Chan, Golub and LeVeque (1983), after an exact division
+    by a power of two.
+
+    :raises ValueError: if a value is not a finite real number.
+    """
+    numbers = finite_floats(values, name)
+    if not numbers:
+        return Summary(
+            n=0, mean=None, mean_tail=0.0, low=None, high=None, scaled_variance=None, exponent=0
+        )
+    low, high = min(numbers), max(numbers)
+    exponent = math.frexp(max(-low, high))[1]
+    center, tail = _mean_and_tail(numbers)
+    return Summary(
+        n=len(numbers),
+        mean=center,
+        mean_tail=tail,
+        low=low,
+        high=high,
+        scaled_variance=_scaled_variance(numbers, center, exponent) if len(numbers) > 1 else None,
+        exponent=exponent,
+    )
+
+
+def _mean_and_tail(numbers: Sequence[float]) -> tuple[float, float]:
+    n = len(numbers)
+    try:
+        first = math.fsum(numbers) / n
+        # fsum rounds, the division rounds again: n copies of c would not always average to c.
+        correction = math.fsum(chain(numbers, repeat(-first, n))) / n
+    except OverflowError:
+        small, tail = _mean_and_tail([math.ldexp(x, -_HEADROOM) for x in numbers])
+        return scale(small, _HEADROOM), math.ldexp(tail, _HEADROOM)
+    center = first + correction
+    return center, (first - center) + correction
+
+
+def _scaled_variance(numbers: Sequence[float], center: float, exponent: int) -> float:
+    if min(numbers) == max(numbers):
+        return 0.0
+    pivot = math.ldexp(center, -exponent)
+    deviations = [math.ldexp(x, -exponent) - pivot for x in numbers]
+    squares = math.fsum(d * d for d in deviations)
+    return (squares - math.fsum(deviations) ** 2 / len(numbers)) / (len(numbers) - 1)

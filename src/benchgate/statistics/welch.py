@@ -1,0 +1,150 @@
+"""Welch's t test for two independent samples, with every degenerate input decided."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.statistics.student import (
+    TFigures,
+    check_finite,
+    check_fraction,
+    t_figures,
+    undefined,
+)
+from benchgate.statistics.summary import Summary, saturate, scale, summarize
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WelchTest:
+    """
+    Difference of two means, candidate - baseline, in the unit of the scores.
+
+    None stands for what is undefined: below two values in an arm there is no variance; with both
+    arms constant there is neither t, df, p nor interval.
+    """
+
+    n_baseline: int
+    n_candidate: int
+    baseline_mean: float | None
+    candidate_mean: float | None
+    baseline_variance: float | None
+    candidate_variance: float | None
+    delta: float | None
+    """Mean difference, unshifted; None if an arm is empty."""
+    se: float | None
+    """Standard error of ``delta``; 0.0 iff both arms are constant."""
+    t: float | None
+    """(delta - null_delta) / se, saturating at the largest float."""
+    df: float | None
+    """Welch-Satterthwaite degrees of freedom, in [min(n) - 1, n_baseline + n_candidate - 2]."""
+    p_two_sided: float | None
+    p_greater: float | None
+    """One-sided p for "the candidate is better than the baseline by more than null_delta"."""
+    p_less: float | None
+    ci_low: float | None
+    """Lower end of the two-sided 1 - alpha interval of the unshifted ``delta``."""
+    ci_high: float | None
+    lower_bound: float | None
+    """One-sided 1 - alpha lower bound of the unshifted ``delta``."""
+    upper_bound: float | None
+
+
+def welch_test(
+    baseline: Iterable[float],
+    candidate: Iterable[float],
+    *,
+    alpha: float = 0.05,
+    null_delta: float = 0.0,
+) -> WelchTest:
+    """
+    Compare two independent samples without assuming equal variances.
+
+    Welch (1947), Satterthwaite (1946). Order of the values does not matter; swapping the arms
+    negates ``delta`` and swaps the one-sided p. Multiplying everything by a power of two changes
+    neither t nor p. One constant arm is valid: df is then the other arm's n - 1.
+
+    :param alpha: 1 - confidence of the interval and of the one-sided bounds, in (0, 1).
+    :param null_delta: the difference under the null hypothesis, in the unit of the scores.
+    :raises ValueError: if a value is not a finite real number, or alpha is outside (0, 1).
+    """
+    return welch_from_summaries(
+        summarize(baseline, "baseline"),
+        summarize(candidate, "candidate"),
+        alpha=alpha,
+        null_delta=null_delta,
+    )
+
+
+def welch_from_summaries(
+    baseline: Summary, candidate: Summary, *, alpha: float = 0.05, null_delta: float = 0.0
+) -> WelchTest:
+    """
+    Do :func:`welch_test` on moments that are known already.
+
+    :raises ValueError: if alpha is outside (0, 1) or null_delta is not finite.
+    """
+    check_fraction(alpha, "alpha")
+    delta = mean_difference(baseline, candidate)
+    figures = _figures(baseline, candidate, delta, alpha, check_finite(null_delta, "null_delta"))
+    return WelchTest(
+        n_baseline=baseline.n,
+        n_candidate=candidate.n,
+        baseline_mean=baseline.mean,
+        candidate_mean=candidate.mean,
+        baseline_variance=baseline.variance,
+        candidate_variance=candidate.variance,
+        delta=delta,
+        **figures,
+    )
+
+
+def mean_difference(baseline: Summary, candidate: Summary) -> float | None:
+    """Return candidate mean - baseline mean, accurate also where the two nearly cancel."""
+    if baseline.mean is None or candidate.mean is None:
+        return None
+    tails = candidate.mean_tail - baseline.mean_tail
+    return saturate(candidate.mean - baseline.mean + tails)
+
+
+def welch_df(baseline: float, n_baseline: int, candidate: float, n_candidate: int) -> float:
+    """
+    Return the Welch-Satterthwaite degrees of freedom.
+
+    Written with shares of the total, so it neither under- nor overflows.
+
+    :param baseline: squared standard error of the baseline's mean (variance / n).
+    :param candidate: the same of the candidate, in the same unit; not both zero.
+    """
+    total = baseline + candidate
+    b, c = n_baseline - 1, n_candidate - 1
+    return b * c / ((candidate / total) ** 2 * b + (baseline / total) ** 2 * c)
+
+
+def _figures(
+    baseline: Summary, candidate: Summary, delta: float | None, alpha: float, null_delta: float
+) -> TFigures:
+    if baseline.scaled_variance is None or candidate.scaled_variance is None or delta is None:
+        return undefined()
+    varying = [arm.exponent for arm in (baseline, candidate) if arm.scaled_variance]
+    if not varying:
+        return undefined(se=0.0)
+    exponent = max(varying)
+    b = _squared_se(baseline.scaled_variance, baseline, exponent)
+    c = _squared_se(candidate.scaled_variance, candidate, exponent)
+    return t_figures(
+        delta=delta,
+        null_delta=null_delta,
+        se=math.sqrt(b + c),
+        exponent=exponent,
+        df=welch_df(b, baseline.n, c, candidate.n),
+        alpha=alpha,
+    )
+
+
+def _squared_se(variance: float, arm: Summary, exponent: int) -> float:
+    return scale(variance / arm.n, 2 * (arm.exponent - exponent))

@@ -1,0 +1,249 @@
+"""One trial of one case: run the system, score its output, and turn whatever happens into a result."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from pydantic import ValidationError
+
+from benchgate.canonical import trial_seed
+from benchgate.errors import RubricViolation
+from benchgate.models import BenchScore, FailureMode, TrialResult
+
+if TYPE_CHECKING:
+    from benchgate.models import BenchCase, Outcome
+    from benchgate.registry import System
+    from benchgate.taxonomy import Taxonomy
+
+Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
+
+MAX_DETAIL: Final = 2000
+
+
+class TrialTimeout(BaseException):
+    """The time limit of a trial has passed. Not an Exception: a system must not swallow it by accident."""
+
+
+class ExitAttempt(BaseException):
+    """A system or rubric tried to end the session's own process."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRecord:
+    """
+    A result with what does not belong into the report.
+
+    :param output_json: what the system returned, as JSON text; ``None`` if it returned nothing usable.
+    :param violation: the rubric broke its contract, so its class must not be scored any further.
+    """
+
+    result: TrialResult
+    output_json: str | None
+    violation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRunner:
+    """
+    Runs trials of one task class with one system.
+
+    :param score: the rubric, or whoever scores in its place.
+    :param is_timeout: tells the exception with which the caller's alarm ends a trial.
+    """
+
+    task_class: str
+    system: System
+    score: Scorer
+    taxonomy: Taxonomy
+    bench_seed: int
+    is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
+
+    def run(self, case: BenchCase, trial: int, *, limit: float) -> TrialRecord:
+        """
+        Run one trial. Only KeyboardInterrupt gets out; every other end is a result.
+
+        :param limit: seconds; the caller arms the alarm, this recognises a trial that swallowed it.
+        """
+        case = case.model_copy(
+            update={
+                "trial": trial,
+                "seed": trial_seed(self.task_class, case.case_id, trial, self.bench_seed),
+            }
+        )
+        attempt = _Attempt(self, case)
+        started = time.perf_counter()
+        try:
+            attempt.go()
+        except KeyboardInterrupt:
+            raise
+        except (
+            BaseException
+        ) as error:  # SystemExit, pytest.skip and the like must never make a run green
+            attempt.failed(error, limit)
+        duration = time.perf_counter() - started
+        if duration >= limit:
+            attempt.timed_out(limit)
+        return attempt.record(duration)
+
+
+class _Attempt:
+    """The state of a trial in progress."""
+
+    def __init__(self, runner: TrialRunner, case: BenchCase) -> None:
+        self._runner = runner
+        self._case = case
+        self._outcome: Outcome = "harness_error"
+        self._modes: tuple[FailureMode, ...] = ()
+        self._score: BenchScore | None = None
+        self._output: str | None = None
+        self._violation: str | None = None
+
+    def go(self) -> None:
+        with work_folder() as work, _process_kept():
+            case = self._case.model_copy(update={"work_path": work})
+            produced = self._runner.system(case.model_copy(update={"expected_path": None}))
+            self._output = output_json(produced)
+            self._outcome = "rubric_error"
+            score = self._runner.score(case, json.loads(self._output))
+            self._score = self._checked(score)
+        self._outcome = "scored"
+        self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
+
+    def _checked(self, score: object) -> BenchScore:
+        if type(score) is not BenchScore:
+            shown = f"{type(score).__module__}.{type(score).__qualname__}"
+            raise self._violated(
+                f"returned {shown} {_shorten(repr(score), 120)}; expected a BenchScore"
+            )
+        # Built again from its plain fields: model_construct and object.__setattr__ get past validation.
+        return BenchScore.model_validate(dict(vars(score)))
+
+    def _violated(self, message: str) -> RubricViolation:
+        return RubricViolation(self._runner.task_class, self._case.case_id, message)
+
+    def failed(self, error: BaseException, limit: float) -> None:
+        self._score = None
+        if self._runner.is_timeout(error):
+            self.timed_out(limit)
+            return
+        if self._outcome == "scored":  # scored, but the clean-up failed
+            self._outcome = "harness_error"
+        if self._outcome == "rubric_error":
+            error = self._as_violation(error)
+        text = _shorten(f"{type(error).__name__}: {error}", MAX_DETAIL)
+        self._modes = (FailureMode(code=self._outcome, detail=text),)
+
+    def _as_violation(self, error: BaseException) -> BaseException:
+        """Recognise a score that the model refuses: a broken contract, wherever it was built."""
+        if isinstance(error, ValidationError) and error.title == "BenchScore":
+            fault = error.errors(include_url=False)[0]
+            where = ".".join(map(str, fault["loc"]))
+            found = _shorten(repr(fault["input"]), 120)
+            error = self._violated(f"BenchScore.{where}: {fault['msg']}; found {found}")
+        if isinstance(error, RubricViolation):
+            self._violation = str(error)
+        return error
+
+    def timed_out(self, limit: float) -> None:
+        self._score = None
+        self._outcome = "timeout"
+        self._modes = (FailureMode(code="timeout", detail=f"timed out after {limit:g} s"),)
+
+    def record(self, duration: float) -> TrialRecord:
+        result = TrialResult(
+            case_id=self._case.case_id,
+            trial=self._case.trial,
+            seed=self._case.seed,
+            held_out=self._case.held_out,
+            outcome=self._outcome,
+            score=self._score,
+            failure_modes=self._modes,
+            duration_seconds=duration,
+        )
+        return TrialRecord(result=result, output_json=self._output, violation=self._violation)
+
+
+def output_json(produced: object) -> str:
+    """
+    Return a system's output as JSON text.
+
+    :raises TypeError: no mapping with string keys, or a value that is no JSON.
+    :raises ValueError: NaN, infinity, or a reference to itself.
+    """
+    if not isinstance(produced, Mapping):
+        msg = f"the system returned {type(produced).__qualname__}; expected a mapping"
+        raise TypeError(msg)
+    return json.dumps(_plain(produced, "output"), allow_nan=False)
+
+
+def _plain(value: object, where: str) -> object:
+    # json.dumps alone would write keys 1 and "1" alike and take any float subclass by its repr.
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                msg = f"{where} has the key {key!r}; JSON keys are strings"
+                raise TypeError(msg)
+        return {str(key): _plain(item, f"{where}.{key}") for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+    return _plain_scalar(value, where)
+
+
+def _plain_scalar(value: object, where: str) -> object:
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        value.encode()  # a lone surrogate is no Unicode text and would not reach the report
+        return str(value)
+    if not isinstance(value, float):
+        msg = f"{where} is a {type(value).__qualname__}; JSON has no such value"
+        raise TypeError(msg)
+    if not math.isfinite(value):
+        msg = f"{where} is {value!r}; JSON has no such number"
+        raise ValueError(msg)
+    return float(value)
+
+
+def _shorten(text: str, limit: int) -> str:
+    text = text.encode(errors="backslashreplace").decode()
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+@contextmanager
+def work_folder() -> Iterator[Path]:
+    """Give a fresh folder and remove it afterwards; the working directory is put back too."""
+    before = Path.cwd()
+    path = Path(tempfile.mkdtemp(prefix="benchgate-"))
+    try:
+        yield path
+    finally:
+        os.chdir(before)
+        shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def _process_kept() -> Iterator[None]:
+    """Make ``os._exit`` raise in this process; a forked child may still end itself."""
+    owner, real = os.getpid(), os._exit
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != owner:
+            real(status)
+        msg = f"os._exit({status}) in the session's own process"
+        raise ExitAttempt(msg)
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = real
