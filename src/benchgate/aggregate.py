@@ -58,14 +58,18 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
     )
 
 
-def aggregates(results: Sequence[TrialResult], taxonomy: Taxonomy) -> Aggregates:
-    """Return the figures over some results; without any, the means are 0 and unknown."""
+def aggregates(results: Sequence[TrialResult], taxonomy: Taxonomy, *, bounded: bool) -> Aggregates:
+    """
+    Return the figures over some results; without any, the means are 0 and unknown.
+
+    :param bounded: also bound the mean; a hand-picked selection stands for nothing but itself.
+    """
     cases = case_figures(results)
     penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
     return Aggregates(
         case_count=len(cases),
         mean_score=mean([case.score for case in cases]) if cases else 0.0,
-        score_lower_bound_95=score_lower_bound(cases),
+        score_lower_bound_95=score_lower_bound(cases) if bounded else None,
         passed_count=sum(case.passed for case in cases),
         total_cost_usd=math.fsum(result.score.cost_usd for result in results if result.score),
         mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,
@@ -130,9 +134,10 @@ def build_report(
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
+    bounded = plan.scope == "full"
     irregular = any(result.outcome in INCOMPLETE or result.reruns for result in ordered)
     return BenchRunReport(
-        **dict(aggregates(ordered, taxonomy)),
+        **dict(aggregates(ordered, taxonomy, bounded=bounded)),
         run_id=run_id(plan.task_class, ordered),
         plan_id=plan.plan_id(),
         task_class=plan.task_class,
@@ -144,7 +149,7 @@ def build_report(
         seed=plan.seed,
         complete=bool(ordered) and not irregular and not interrupted,
         per_case=ordered,
-        held_out=aggregates(held_out, taxonomy) if held_out else None,
+        held_out=aggregates(held_out, taxonomy, bounded=bounded) if held_out else None,
         digests=plan.digests,
     )
 

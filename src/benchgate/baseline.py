@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.aggregate import case_figures
 from benchgate.canonical import run_id, sha256_hex
 from benchgate.errors import ArtifactError
-from benchgate.evidence import Arm
+from benchgate.figures import Arm
 from benchgate.files import read_regular
 from benchgate.models import BenchRunReport
 from benchgate.wire import WireModel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class BenchClass:
     taxonomy: Taxonomy
     policy: GatePolicy
     folders: Mapping[str, Path]
+    _loaded: dict[str, BenchCase | BenchCaseLoadError] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -51,15 +52,25 @@ class BenchClass:
 
     def load(self, case_id: str) -> BenchCase:
         """
-        Read one case.
+        Return one case; its file is read once.
 
         :raises BenchCaseLoadError: it is malformed, or its folder is gone.
         """
+        if case_id not in self._loaded:
+            self._loaded[case_id] = self._read(case_id)
+        found = self._loaded[case_id]
+        if isinstance(found, BenchCaseLoadError):
+            raise found
+        return found
+
+    def _read(self, case_id: str) -> BenchCase | BenchCaseLoadError:
         folder = self.folders.get(case_id, self.path / "cases" / case_id)
         try:
             return load_case(folder, self.task_class)
+        except BenchCaseLoadError as error:
+            return error
         except OSError as error:
-            raise BenchCaseLoadError(folder / "case.toml", [(1, "", str(error))]) from None
+            return BenchCaseLoadError(folder / "case.toml", [(1, "", str(error))])
 
 
 def load_bench_class(

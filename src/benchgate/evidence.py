@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from benchgate.figures import PairedFigures, SafetyFigures, Significance, WelchFigures
+from benchgate.figures import Arm, PairedFigures, SafetyFigures, Significance, WelchFigures
 from benchgate.statistics import (
     effect_size,
     gaffke_lower,
@@ -25,20 +24,6 @@ if TYPE_CHECKING:
 
     from benchgate.policy import GatePolicy
     from benchgate.statistics import PairedTest, WelchTest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arm:
-    """
-    One side of a comparison, a value per case.
-
-    :param case_ids: ``None`` for plain vectors, whose values cannot be paired.
-    :param penalties: ``None`` if safety was not measured at all; single ``None`` where a case was not.
-    """
-
-    scores: tuple[float, ...]
-    case_ids: tuple[str, ...] | None = None
-    penalties: tuple[float | None, ...] | None = None
 
 
 def ids_match(baseline: Arm, candidate: Arm) -> bool:

@@ -1,12 +1,27 @@
-"""The figures that a gate judges, as they stand in the artifacts."""
+"""What a gate compares, and the figures that come of it as they stand in the artifacts."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from benchgate.wire import Number, WireModel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """
+    One side of a comparison, a value per case.
+
+    :param case_ids: ``None`` for plain vectors, whose values cannot be paired.
+    :param penalties: ``None`` if safety was not measured at all; single ``None`` where a case was not.
+    """
+
+    scores: tuple[float, ...]
+    case_ids: tuple[str, ...] | None = None
+    penalties: tuple[float | None, ...] | None = None
 
 
 class WelchFigures(WireModel):

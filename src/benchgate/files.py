@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import tomli
 
-from benchgate.canonical import digest, sha256_hex
+from benchgate.canonical import sha256_hex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 MAX_TOML_BYTES: Final = 64 * 1024
 
 
-def read_regular(path: Path, *, limit: int | None = None) -> bytes:
+def read_regular(path: Path | str, *, limit: int | None = None) -> bytes:
     """
     Read a regular file.
 
@@ -51,33 +51,37 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
         raise ValueError(msg) from None
 
 
-def tree_files(folder: Path) -> Iterator[tuple[str, Path]]:
+def tree_files(folder: Path) -> list[tuple[str, str]]:
     """
-    Yield relative POSIX path and path of every file below a folder, sorted.
+    Return relative POSIX path and path of every file below a folder, sorted.
 
-    :raises ValueError: a symlink to a folder, or one that leaves the folder.
+    :raises ValueError: something that is no regular file, or a symlink that leaves the folder or names a folder.
+    :raises OSError: a folder cannot be read.
     """
-    root = os.path.realpath(folder)
-    for parent, folders, names in os.walk(folder):
-        folders.sort()
-        for name in [*folders, *sorted(names)]:
-            path = Path(parent, name)
-            relative = path.relative_to(folder).as_posix()
-            if path.is_symlink():
-                if not os.path.realpath(path).startswith(root + os.sep):
-                    msg = f"{relative} is a symlink that leaves the folder"
-                    raise ValueError(msg)
-                if path.is_dir():
-                    msg = f"{relative} is a symlink to a folder"
-                    raise ValueError(msg)
-            if name not in folders:
-                yield relative, path
+    return sorted(_walk(os.fspath(folder), "", os.path.realpath(folder) + os.sep))
+
+
+def _walk(folder: str, prefix: str, root: str) -> Iterator[tuple[str, str]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            relative = prefix + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk(entry.path, relative + "/", root)
+                continue
+            if entry.is_symlink() and not os.path.realpath(entry.path).startswith(root):
+                raise ValueError(f"{relative} is a symlink that leaves the folder")
+            if not entry.is_file():
+                raise ValueError(f"{relative} is no regular file")
+            yield relative, entry.path
 
 
 def tree_digest(folder: Path) -> str:
     """
     Return the SHA-256 over names and bytes of all files below a folder.
 
+    It is taken over ``<sha256 of the file>  <name>`` and a zero byte for each file, sorted by name.
+
     :raises ValueError: see :func:`tree_files`; :raises OSError: a file cannot be read.
     """
-    return digest({name: sha256_hex(read_regular(path)) for name, path in tree_files(folder)})
+    rows = (f"{sha256_hex(read_regular(path))}  {name}\0" for name, path in tree_files(folder))
+    return sha256_hex("".join(rows).encode(errors="surrogateescape"))

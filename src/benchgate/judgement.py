@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.baseline import Baseline, BaselineChoice
-    from benchgate.evidence import Arm
-    from benchgate.figures import SafetyFigures, Significance
+    from benchgate.figures import Arm, SafetyFigures, Significance
     from benchgate.gates import Blocker, CheckpointPromotionDecision
     from benchgate.models import BenchRunReport
     from benchgate.policy import GatePolicy

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import RunPlan, build_report
 from benchgate.canonical import digest, trial_seed
 from benchgate.errors import BenchCaseLoadError
-from benchgate.loader import case_digest
+from benchgate.loader import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
 
 if TYPE_CHECKING:
@@ -43,21 +43,12 @@ class Ledger:
         self._scorers: set[str] = set()
         self._cases: dict[str, BenchCase] = {}
         self._broken: dict[str, str] = {}
+        self._files: dict[str, tuple[str, str | None]] = {}
         self._digests: dict[str, str] = {}
 
     def every_key(self) -> set[Key]:
         """Return all trials of all cases on disk."""
         return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}
-
-    def load(self, case_id: str) -> BenchCase:
-        """
-        Return a case, read once.
-
-        :raises BenchCaseLoadError: it is malformed.
-        """
-        if case_id not in self._cases:
-            self._cases[case_id] = self.bench.load(case_id)
-        return self._cases[case_id]
 
     def plan(self, keys: Iterable[Key]) -> None:
         """Fix which trials are asked for, and digest their cases before anything runs."""
@@ -65,7 +56,9 @@ class Ledger:
         self.scope = "full" if self.every_key() <= set(self._planned) else "selected"
         for case_id in sorted({case_id for case_id, _ in self._planned}):
             try:
-                self._digests[case_id] = case_digest(self.load(case_id))
+                case = self._cases[case_id] = self.bench.load(case_id)
+                self._files[case_id] = files_digest(case)
+                self._digests[case_id] = case_digest(case, self._files[case_id])
             except BenchCaseLoadError as error:
                 self._broken[case_id] = error.describe(f"cases/{case_id}/{error.path.name}")
             except (OSError, ValueError) as error:
@@ -129,7 +122,7 @@ class Ledger:
 
     def _unchanged(self, case_id: str) -> bool:
         try:
-            return case_digest(self._cases[case_id]) == self._digests[case_id]
+            return files_digest(self._cases[case_id]) == self._files[case_id]
         except (OSError, ValueError):
             return False
 

@@ -125,10 +125,8 @@ def _escape_problems(name: str, folder: Path | None) -> list[Problem]:
     if folder.is_symlink() or not folder.is_dir():
         return [(1, name, "must be a folder, not a file or a symlink")]
     try:
-        for relative, path in tree_files(folder):
-            if not path.is_file():
-                return [(1, name, f"{relative} is not a regular file")]
-    except ValueError as error:
+        tree_files(folder)
+    except (ValueError, OSError) as error:
         return [(1, name, str(error))]
     return []
 
@@ -189,20 +187,23 @@ def _cassettes(folder: Path, manifest: Manifest, problems: list[Problem]) -> Map
     return found
 
 
-def case_digest(case: BenchCase) -> str:
+def files_digest(case: BenchCase) -> tuple[str, str | None]:
+    """
+    Return the digests of a case's input and expected files.
+
+    :raises ValueError: :raises OSError: a file has become unreadable or is no regular file.
+    """
+    expected = tree_digest(case.expected_path) if case.expected_path else None
+    return tree_digest(case.input_path), expected
+
+
+def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     """
     Return the SHA-256 of what a case is: ``[case]`` without its two dates, ``[facts]``, input and expected bytes.
 
     Cassettes belong to a system and are digested apart.
-
-    :raises ValueError: :raises OSError: a file has become unreadable or is no regular file.
     """
     dated = {"added_at", "last_validated_at"}
     placed = {"input_path", "expected_path", "work_path", "cassettes", "trial", "seed"}
-    return digest(
-        {
-            "case": case.model_dump(mode="json", exclude=dated | placed),
-            "input": tree_digest(case.input_path),
-            "expected": tree_digest(case.expected_path) if case.expected_path else None,
-        }
-    )
+    facts = case.model_dump(mode="json", exclude=dated | placed)
+    return digest({"case": facts, "input": files[0], "expected": files[1]})

@@ -136,6 +136,7 @@ class Aggregates(WireModel):
     """
     Figures over a set of cases; a case with several trials counts once, by its mean.
 
+    :param score_lower_bound_95: Gaffke's one-sided 95 % bound of the mean; ``None`` for a selection of cases.
     :param passed_count: cases of which every trial passed.
     :param mean_safety_penalty: ``None`` if any result has no measured penalty.
     :param block_severity_failure_modes: codes of severity ``block`` that occurred, sorted.

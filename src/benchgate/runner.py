@@ -172,7 +172,7 @@ def _selected(ledger: Ledger, settings: RunSettings) -> set[tuple[str, int]]:
 
 def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
     try:
-        return chosen(ledger.load(case_id))
+        return chosen(ledger.bench.load(case_id))
     except BenchCaseLoadError:
         return True  # a case that cannot be read is not filtered away unseen
 

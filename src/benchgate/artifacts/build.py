@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from benchgate.artifacts.kinds import RecordRef
-    from benchgate.evidence import Arm
-    from benchgate.figures import SafetyFigures, Significance
+    from benchgate.figures import Arm, SafetyFigures, Significance
     from benchgate.gates import CheckpointPromotionDecision
     from benchgate.models import Suite
     from benchgate.policy import GatePolicy

@@ -24,6 +24,7 @@ from benchgate.artifacts.writer import (
     make_folder,
     model_bytes,
     sync_folder,
+    write_draft,
     write_file,
 )
 from benchgate.audit import RECORD_FILE, read_end, write_head
@@ -110,7 +111,7 @@ class RunStore:
         # Put together as text: the output may be large, and it is JSON already.
         text = f'{head[:-1]}, "result": {result.model_dump_json()}, "output": {output_json or "null"}}}\n'
         data = text.encode()
-        write_file(self._folder / "cases" / name, data, durable=False)
+        write_draft(self._folder / "cases" / name, data)
         self._files[name] = sha256_hex(data)
 
     def _settle_trials(self, report: BenchRunReport) -> None:
@@ -178,7 +179,7 @@ class RunStore:
         folder = self._folder / "evidence"
         make_folder(folder)
         for name, data in files.items():
-            write_file(folder / name, data, durable=False)
+            write_draft(folder / name, data)
         return files
 
     def _record(
@@ -194,7 +195,7 @@ class RunStore:
             judgement, RecordRef(seq=seq, path=f"../{RECORD_FILE}")
         )
         path = self._folder / "evidence" / "promotion.json"
-        write_file(path, evidence["promotion.json"], durable=False)
+        write_draft(path, evidence["promotion.json"])
         return RunRecord(
             schema_version=SCHEMA_VERSION,
             report_kind="record",

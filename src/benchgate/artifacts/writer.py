@@ -48,29 +48,45 @@ def make_folder(path: Path) -> None:
         raise ArtifactError(path, f"cannot be created: {error.strerror}") from error
 
 
-def write_file(path: Path, data: bytes, *, durable: bool = True) -> None:
+def write_file(path: Path, data: bytes) -> None:
     """
-    Write a file in one step: a reader sees the old bytes or the new ones. A symlink is replaced, not followed.
+    Write a file in one step, on the disk when this returns: a reader sees the old bytes or the new ones.
 
-    :param durable: wait until file and folder are on the disk.
+    A symlink is replaced, not followed.
+
     :raises ArtifactError: naming the file; the old one is intact.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         temporary.unlink(missing_ok=True)
-        with open(os.open(temporary, flags, 0o600), "wb") as file:
-            os.fchmod(file.fileno(), 0o600)
-            file.write(data)
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())
+        _write(temporary, data, os.O_EXCL, sync=True)
         os.replace(temporary, path)
-        if durable:
-            sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise ArtifactError(path, f"cannot be written: {error.strerror}") from error
+
+
+def write_draft(path: Path, data: bytes) -> None:
+    """
+    Write a file in a folder that nobody reads yet, so neither in one step nor synced.
+
+    :raises ArtifactError: naming the file.
+    """
+    try:
+        _write(path, data, os.O_TRUNC, sync=False)
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be written: {error.strerror}") from error
+
+
+def _write(path: Path, data: bytes, flag: int, *, sync: bool) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flag
+    with open(os.open(path, flags, 0o600), "wb") as file:
+        os.fchmod(file.fileno(), 0o600)  # whatever the umask says
+        file.write(data)
+        if sync:
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def sync_folder(path: Path) -> None:
@@ -90,7 +106,7 @@ def check_writable(path: Path) -> None:
     """
     make_folder(path)
     probe = path / f".probe.{os.getpid()}"
-    write_file(probe, b"", durable=False)
+    write_draft(probe, b"")
     probe.unlink(missing_ok=True)
 
 

@@ -25,12 +25,28 @@ class CasesDirectory(pytest.Directory):
     """``bench/<class>/cases``."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        """Yield every case folder, sorted, also those whose name pytest would skip: they must not vanish."""
-        for folder in sorted(path for path in self.path.iterdir() if path.is_dir()):
-            if not self._ignored(folder):
+        """
+        Yield every case, sorted.
+
+        Only --ignore and --ignore-glob leave one out. What else makes pytest skip a folder, such as the name
+        ``build``, must not: the case would vanish from the counts.
+        """
+        session = self.config.stash.get(SESSION, None)
+        if session is None:
+            return
+        for folder in session.case_folders(self.path):
+            if self._ignored(folder):
+                continue
+            if session.selection.by_option:
+                # No argument names a path below, so nothing needs a node for the folder in between.
+                yield from case_files(self, folder)
+            else:
                 yield CaseDirectory.from_parent(self, name=folder.name, path=folder)
 
     def _ignored(self, folder: Path) -> bool:
+        option = self.config.option
+        if not (option.ignore or option.ignore_glob):
+            return False
         skipped = self.config.getini("norecursedirs")
         if any(fnmatch.fnmatch(folder.name, pattern) for pattern in skipped):
             return False
@@ -46,11 +62,16 @@ class CaseDirectory(pytest.Collector):
     """
 
     def collect(self) -> Iterator[CaseFile]:
-        """Yield the case file if this session was asked for it, also if it is missing."""
-        path = self.path / CASE_FILE
-        session = self.config.stash.get(SESSION, None)
-        if session is not None and session.selection.asks_for(path):
-            yield CaseFile.from_parent(self, path=path)
+        """Yield the case file."""
+        return case_files(self, self.path)
+
+
+def case_files(parent: pytest.Collector, folder: Path) -> Iterator[CaseFile]:
+    """Yield the case file of a folder if the session was asked for it, also if it is missing."""
+    path = folder / CASE_FILE
+    session = parent.config.stash.get(SESSION, None)
+    if session is not None and session.selection.asks_for(path):
+        yield CaseFile.from_parent(parent, path=path)
 
 
 class CaseFile(pytest.File):

@@ -22,7 +22,7 @@ from benchgate.registry import TaskClassRegistry
 from benchgate.trial import TrialRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
     from pathlib import Path
 
     from benchgate.models import Outcome
@@ -43,7 +43,6 @@ class BenchSession:
         self.benches: dict[str, BenchClass] = {}
         self.systems: dict[str, NamedSystem] = {}
         self.outputs: dict[str, str | None] = {}
-        self._cases: dict[Path, BenchCase | BenchCaseLoadError] = {}
         self._violations: dict[str, str] = {}
         self._exit = ExitStack()
 
@@ -89,14 +88,17 @@ class BenchSession:
         """Return the task class of a case file."""
         return self.benches[case_file.parents[2].name]
 
+    def case_folders(self, cases: Path) -> Iterable[Path]:
+        """Return the case folders of a class of this session, sorted; of no other class any."""
+        bench = self.benches.get(cases.parent.name)
+        return bench.folders.values() if bench and bench.path == cases.parent else ()
+
     def load(self, case_file: Path) -> BenchCase | BenchCaseLoadError:
-        """Return a case, or what is wrong with it; read once."""
-        if case_file not in self._cases:
-            try:
-                self._cases[case_file] = self.bench_of(case_file).load(case_file.parent.name)
-            except BenchCaseLoadError as error:
-                self._cases[case_file] = error
-        return self._cases[case_file]
+        """Return a case, or what is wrong with it."""
+        try:
+            return self.bench_of(case_file).load(case_file.parent.name)
+        except BenchCaseLoadError as error:
+            return error
 
     def limit(self, case: BenchCase) -> float:
         """Return the time limit of a case in seconds."""

@@ -23,7 +23,8 @@ def start(config: pytest.Config, settings: Settings, selection: Selection) -> No
 
     :raises pytest.UsageError: a class, the policy, the baseline or the output folder is unusable.
     """
-    if not config.pluginmanager.hasplugin("timeout"):
+    # Not hasplugin("timeout"): with autoload off the plugin goes by its module's name.
+    if not hasattr(config.hook, "pytest_timeout_set_timer"):
         msg = "benchgate keeps time limits with pytest-timeout, which is switched off: drop -p no:timeout"
         raise pytest.UsageError(msg)
     session = BenchSession(config, settings, selection)

@@ -22,6 +22,7 @@ from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.quadrature import interval_rule, sd_rule
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile
+from benchgate.statistics.summary import saturate
 from benchgate.statistics.welch import welch_df
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _effect(se: float, df: float, alpha: float, power: float) -> float:
     if check_fraction(power, "power") <= alpha / 2:
         message = f"power is {power!r}; expected more than alpha / 2 = {alpha / 2!r}"
         raise ValueError(message)
-    return _noncentrality(df, alpha, power) * se
+    return saturate(_noncentrality(df, alpha, power) * se)
 
 
 @lru_cache(maxsize=64)
@@ -170,7 +171,7 @@ def _arm_variance(variance: float, n: int, width: float | None) -> float:
     if _not_negative(variance, "variance") > 0.0 or width is None:
         return variance
     share = min(0.5, unseen_failure_ucb(n))
-    return share * (1.0 - share) * _positive(width, "width") ** 2
+    return saturate(share * (1.0 - share) * _positive(width, "width") * width)
 
 
 def _not_negative(value: float, name: str) -> float:

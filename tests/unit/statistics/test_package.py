@@ -1,0 +1,110 @@
+"""What the package as a whole promises: light imports, builtin results, no warnings."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import math
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchgate import statistics
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+ARMS: dict[str, list[float]] = {
+    "empty": [],
+    "one": [0.5],
+    "constant": [0.5] * 5,
+    "ulp": [0.5, math.nextafter(0.5, 1), 0.5],
+    "binary": [0.0, 1.0, 1.0, 1.0, 0.0, 1.0],
+    "plain": [0.1, 0.7, 0.45, 0.9, 0.33, 0.12],
+    "tiny": [1e-300, 3e-300, 0.0, 2e-300, 5e-324],
+    "long": [abs(math.sin(i * i)) for i in range(40)],
+}
+
+WIDE: dict[str, list[float]] = ARMS | {
+    "huge": [1e300, -1e300, 3e299, 1.7e308],
+    "mixed": [1e300, 1e-300, -5.0, 0.0],
+}
+
+
+def leaves(value: Any) -> list[Any]:
+    if dataclasses.is_dataclass(value):
+        return [x for f in dataclasses.fields(value) for x in leaves(getattr(value, f.name))]
+    if isinstance(value, tuple):
+        return [x for item in value for x in leaves(item)]
+    return [value]
+
+
+def assert_plain(value: Any) -> None:
+    for leaf in leaves(value):
+        assert type(leaf) in {int, float, str, bool, type(None)}, leaf
+        assert not isinstance(leaf, float) or math.isfinite(leaf)
+
+
+def test_everything_public_is_listed_and_documented() -> None:
+    assert statistics.__all__ == sorted(statistics.__all__)
+    for name in statistics.__all__:
+        thing = getattr(statistics, name)
+        assert inspect.getdoc(thing), name
+        assert thing.__module__.startswith("benchgate.statistics.")
+
+
+def test_results_are_frozen_and_slotted() -> None:
+    results = [getattr(statistics, name) for name in statistics.__all__]
+    results = [thing for thing in results if inspect.isclass(thing)]
+    assert len(results) > 8
+    for result in results:
+        assert dataclasses.is_dataclass(result)
+        assert vars(result)["__dataclass_params__"].frozen
+        assert "__slots__" in vars(result)
+        assert all(field.kw_only for field in dataclasses.fields(result))
+
+
+def test_the_import_stays_light() -> None:
+    code = (
+        "import sys; sys.modules['pytest'] = None; sys.modules['pydantic'] = None;"
+        "import benchgate.statistics;"
+        "heavy = {'scipy.stats', 'scipy.optimize', 'scipy.integrate', 'scipy.linalg'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("b", WIDE)
+@pytest.mark.parametrize("c", WIDE)
+def test_two_samples_of_any_kind_give_plain_finite_results(b: str, c: str) -> None:
+    with np.errstate(all="raise"):
+        assert_plain(statistics.welch_test(WIDE[b], WIDE[c], null_delta=0.01))
+        assert_plain(statistics.effect_size(WIDE[b], WIDE[c]))
+        if ARMS.get(b) and ARMS.get(c):
+            assert_plain(statistics.mover_gaffke(ARMS[b], ARMS[c]))
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_one_sample_of_any_kind_gives_plain_finite_results(name: str) -> None:
+    d = WIDE[name]
+    with np.errstate(all="raise"):
+        summary = statistics.summarize(d)
+        assert_plain(summary)
+        assert_plain(summary.variance)
+        assert_plain(statistics.paired_test(d, null_delta=0.01, n_resamples=99))
+        assert_plain(statistics.sample_size_band(d))
+        assert_plain(statistics.seed_band([d, d[::-1]]))
+        assert_plain(statistics.paired_mde(sd=summary.sd or 0.0, n=len(d), width=1.0))
+        if name in ARMS:
+            assert_plain(statistics.gaffke_lower(d))
+            assert_plain(statistics.gaffke_upper(d))

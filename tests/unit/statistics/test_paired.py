@@ -1,0 +1,140 @@
+"""Paired t, and the binding combination with the sign-flip test."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from benchgate.statistics import paired_t, paired_test, sign_flip
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+relaxed = settings(deadline=None)
+differences = st.lists(st.integers(-100, 100).map(lambda k: k / 100), min_size=2, max_size=40)
+FIGURES = ("se", "t", "df", "p_two_sided", "p_greater", "p_less", "ci_low", "lower_bound")
+
+
+@relaxed
+@given(differences, st.sampled_from([0.01, 0.05, 0.2]), st.sampled_from([0.0, 0.05, -0.3]))
+def test_agrees_with_scipy(d: list[float], alpha: float, null: float) -> None:
+    assume(min(d) != max(d))
+    result = paired_t(d, alpha=alpha, null_delta=null)
+    oracle = stats.ttest_1samp(d, null)
+    interval = oracle.confidence_interval(1 - alpha)
+    assert result.t == pytest.approx(oracle.statistic, rel=1e-9, abs=1e-9)
+    assert result.df == len(d) - 1
+    assert result.p_two_sided == pytest.approx(oracle.pvalue, rel=1e-8)
+    assert result.ci_low == pytest.approx(interval.low, rel=1e-9, abs=1e-9)
+    assert result.ci_high == pytest.approx(interval.high, rel=1e-9, abs=1e-9)
+    less = stats.ttest_1samp(d, null, alternative="less")
+    assert result.p_less == pytest.approx(less.pvalue, rel=1e-8)
+    assert result.upper_bound == pytest.approx(
+        less.confidence_interval(1 - alpha).high, rel=1e-9, abs=1e-9
+    )
+
+
+@relaxed
+@given(differences)
+def test_swapping_the_arms_mirrors_the_test(d: list[float]) -> None:
+    result, mirror = paired_test(d), paired_test([-x for x in d])
+    assert (mirror.p_greater, mirror.p_less) == (result.p_less, result.p_greater)
+    assert mirror.p_two_sided == result.p_two_sided
+
+
+@relaxed
+@given(differences, st.randoms())
+def test_the_order_of_cases_does_not_matter(d: list[float], random: Any) -> None:
+    before = paired_test(d)
+    random.shuffle(d)
+    assert paired_test(d) == before
+
+
+@pytest.mark.parametrize("scale", [2.0**-300, 2.0**300, 1e-300, 1e300])
+def test_every_scale_gives_the_same_test(scale: float) -> None:
+    d = [0.1, 0.2, -0.05, 0.3, 0.1]
+    plain, scaled = paired_test(d), paired_test([x * scale for x in d])
+    assert scaled.t.t == pytest.approx(plain.t.t, rel=1e-12)
+    assert scaled.p_two_sided == pytest.approx(plain.p_two_sided, rel=1e-12)
+    assert scaled.t.sd == pytest.approx((plain.t.sd or 0.0) * scale, rel=1e-12)
+
+
+@relaxed
+@given(differences, st.sampled_from([0.0, 0.1]))
+def test_the_binding_p_is_the_worse_of_the_two(d: list[float], null: float) -> None:
+    assume(min(d) != max(d))
+    result = paired_test(d, null_delta=null)
+    t, flip = paired_t(d, null_delta=null), sign_flip(d, null_delta=null)
+    assert t.p_greater is not None
+    assert t.p_less is not None
+    assert result.t == t
+    assert result.sign_flip == flip
+    assert result.p_greater == max(t.p_greater, flip.p_greater)
+    assert result.p_less == max(t.p_less, flip.p_less)
+    assert result.p_two_sided is not None
+    if t.t and t.t > 0:
+        assert result.p_two_sided == min(1.0, 2 * max(t.p_greater, flip.p_greater))
+
+
+@relaxed
+@given(differences)
+def test_significant_implies_the_interval_excludes_zero(d: list[float]) -> None:
+    result = paired_test(d)
+    if result.p_two_sided is not None and result.p_two_sided <= 0.05 and result.t.t:
+        assert result.t.ci_low is not None
+        assert result.t.ci_high is not None
+        assert result.t.ci_low > -1e-12 if result.t.t > 0 else result.t.ci_high < 1e-12
+
+
+def test_fewer_than_six_changed_pairs_are_never_significant() -> None:
+    for n in range(2, 6):
+        result = paired_test([0.5 + i / 100 for i in range(n)] + [0.0] * 30)
+        assert result.p_two_sided is not None
+        assert result.p_two_sided > 0.05
+    enough = paired_test([0.5 + i / 100 for i in range(6)] + [0.0] * 30)
+    assert enough.p_two_sided is not None
+    assert enough.p_two_sided <= 0.05
+
+
+@relaxed
+@given(st.integers(-100, 100), st.integers(2, 40))
+def test_constant_differences_have_no_t(hundredth: int, n: int) -> None:
+    result = paired_test([hundredth / 100] * n)
+    assert result.t.delta == hundredth / 100
+    assert result.t.sd == result.t.se == 0.0
+    assert result.t.t is result.t.df is result.t.p_two_sided is result.t.ci_low is None
+    assert result.p_greater is result.p_less is result.p_two_sided is None
+    assert result.sign_flip.p_two_sided == (min(1.0, 2 * 0.5**n) if hundredth else 1.0)
+
+
+@pytest.mark.parametrize("d", [[], [0.3]])
+def test_below_two_pairs_there_is_no_test(d: list[float]) -> None:
+    result = paired_t(d)
+    assert result.n == len(d)
+    assert result.delta == (d[0] if d else None)
+    assert [getattr(result, name) for name in FIGURES] == [None] * len(FIGURES)
+    assert paired_test(d).p_two_sided is None
+
+
+def test_sampling_options_reach_the_sign_flip_test() -> None:
+    d = [math.sin(i * i) for i in range(30)]
+    result = paired_test(d, n_resamples=499, seed=5, alpha=0.5)
+    assert (result.sign_flip.seed, result.sign_flip.method) == (5, "monte_carlo")
+    assert result.sign_flip == sign_flip(d, n_resamples=499, seed=5, alpha=0.5)
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf, False, "0"])
+def test_bad_values_are_named(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"differences\[1\]"):
+        paired_t([0.1, value])
+
+
+def test_arguments_are_checked_even_without_data() -> None:
+    with pytest.raises(ValueError, match="alpha"):
+        paired_t([], alpha=2.0)
+    with pytest.raises(ValueError, match="null_delta"):
+        paired_t([], null_delta=math.nan)
