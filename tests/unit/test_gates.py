@@ -1,0 +1,208 @@
+"""From figures to decisions: each reason code by an input that deserves it, in the fixed order."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchgate.evidence import safety, significance
+from benchgate.figures import Arm
+from benchgate.gates import PREFIX, REASONS, REJECTING, GateInput, decide
+from benchgate.policy import GatePolicy
+
+IDS = tuple(f"c{number:02}" for number in range(12))
+GOOD = (0.9, 1.0, 0.95, 1.0, 0.9, 1.0, 0.95, 0.9, 1.0, 1.0, 0.95, 0.9)
+POOR = (0.2, 0.4, 0.3, 0.2, 0.5, 0.4, 0.1, 0.3, 0.2, 0.4, 0.3, 0.2)
+MIXED = (0.2, 0.9, 0.4, 0.7, 0.3, 0.8, 0.5, 0.6, 0.1, 0.9, 0.4, 0.7)
+NONE = (0.0,) * 12
+
+
+def decision(before, after, *, penalties=(NONE, NONE), ids=IDS, blockers=(), **policy):
+    rules = GatePolicy(**policy)
+    arms = [
+        Arm(scores=scores, case_ids=ids[: len(scores)] if ids else None, penalties=given)
+        for scores, given in zip((before, after), penalties, strict=True)
+    ]
+    return decide(
+        GateInput(
+            policy=rules,
+            case_counts=tuple(len(arm.scores) for arm in arms),
+            significance=significance(*arms, rules),
+            safety=safety(*arms, rules),
+            blockers=blockers,
+        )
+    )
+
+
+def codes(made):
+    return [code.removeprefix(PREFIX) for code in made.reason_codes]
+
+
+def test_a_clear_gain_promotes():
+    made = decision(POOR, GOOD)
+    assert (made.outcome, made.promotion_allowed, made.reason_codes) == ("promote", True, ())
+    assert made.minimum_detectable_effect > 0
+
+
+def test_a_clear_loss_rejects():
+    made = decision(GOOD, POOR)
+    assert made.outcome == "reject"
+    assert codes(made) == ["significant_regression", "delta_below_minimum"]
+
+
+def test_a_gain_that_this_size_cannot_prove_holds():
+    better = tuple(min(1.0, score + 0.01 * (n % 3)) for n, score in enumerate(MIXED))
+    made = decision(MIXED, better)
+    assert made.outcome == "hold"
+    assert codes(made) == ["inconclusive_underpowered"]
+
+
+def test_no_gain_where_one_would_have_been_seen_rejects():
+    same = tuple(0.5 + 0.001 * (n % 2) for n in range(12))
+    better = tuple(0.5 + 0.001 * ((n + n // 6) % 2) for n in range(12))
+    made = decision(same, better, test="welch")
+    assert made.outcome == "reject"
+    assert "not_significant" in codes(made)
+    assert "inconclusive_underpowered" not in codes(made)
+
+
+def test_a_gain_below_the_minimum_rejects():
+    made = decision(POOR, GOOD, min_delta=0.9)
+    assert (made.outcome, codes(made)) == ("reject", ["delta_below_minimum"])
+
+
+def test_too_few_cases():
+    made = decision(POOR[:6], GOOD[:6], penalties=(NONE[:6], NONE[:6]))
+    assert (made.outcome, codes(made)) == ("hold", ["insufficient_cases"])
+    assert "note_few_cases" in made.notes
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_no_test_is_possible_below_two_cases(size):
+    made = decision(POOR[:size], GOOD[:size], penalties=(NONE[:size], NONE[:size]))
+    assert made.outcome == "hold"
+    assert "insufficient_cases" in codes(made)
+
+
+def test_a_rise_of_the_penalty_rejects_whatever_the_gain():
+    worse = (0.1,) * 12
+    assert codes(decision(POOR, GOOD, penalties=(NONE, worse))) == ["safety_regression"]
+
+
+def test_a_rise_of_exactly_the_limit_is_allowed():
+    # 0.55 - 0.5 > 0.05 in floats.
+    made = decision(POOR, GOOD, penalties=((0.5,) * 12, (0.55,) * 12))
+    assert made.outcome == "promote"
+
+
+def test_an_unmeasured_penalty_holds():
+    unknown = (None, *NONE[1:])
+    made = decision(POOR, GOOD, penalties=(NONE, unknown))
+    assert (made.outcome, codes(made)) == ("hold", ["safety_missing"])
+
+
+def test_safety_that_was_not_given_blocks_only_where_it_is_required():
+    assert codes(decision(POOR, GOOD, penalties=(None, None))) == ["safety_missing"]
+    assert decision(POOR, GOOD, penalties=(None, None), safety="optional").outcome == "promote"
+    half = decision(POOR, GOOD, penalties=(NONE, None), safety="optional")
+    assert codes(half) == ["safety_missing"]
+
+
+def test_the_bound_on_safety():
+    assert codes(decision(POOR, GOOD, safety_confidence=0.95)) == ["safety_bound_unavailable"]
+    bounded = decision(POOR, GOOD, safety_confidence=0.95, penalty_range=(0.0, 1.0))
+    assert codes(bounded) == ["safety_upper_bound"]
+
+
+def test_constant_arms_without_a_range_cannot_be_tested():
+    made = decision((0.5,) * 12, (0.7,) * 12, ids=None, score_range=None)
+    assert "zero_variance" in codes(made)
+    assert not made.promotion_allowed
+
+
+def test_constant_arms_with_a_range_are_decided_by_the_bound():
+    zeros, ones = (0.0,) * 12, (1.0,) * 12
+    assert decision(zeros, ones).outcome == "promote"
+    close = decision((0.5,) * 12, (0.51,) * 12)
+    assert not close.promotion_allowed
+    assert "note_zero_variance_exact_bound_used" in close.notes
+
+
+def test_identical_arms_never_promote():
+    for scores in (GOOD, (0.7,) * 12, (1.0,) * 12):
+        assert decision(scores, scores).outcome == "reject"
+
+
+def test_exact_evidence():
+    small = tuple(score + 0.02 for score in POOR)
+    assert decision(POOR, small, test="auto").outcome == "promote"
+    assert codes(decision(POOR, small, test="auto", evidence="exact")) == [
+        "exact_evidence_required"
+    ]
+    assert decision(POOR, GOOD, test="auto", evidence="exact").outcome == "promote"
+
+
+def test_auto_pairs_where_the_ids_match_and_says_where_welch_disagrees():
+    better = tuple(score + 0.03 + 0.001 * (n % 2) for n, score in enumerate(MIXED))
+    paired = decision(MIXED, better, test="auto")
+    assert paired.outcome == "promote"
+    assert "note_welch_paired_disagree" in paired.notes
+    unpaired = decision(MIXED, better, test="auto", ids=None)
+    assert unpaired.outcome == "hold"
+    advised = decision(MIXED, better, test="welch")
+    assert advised.outcome == "hold"
+    assert any("test = 'auto'" in remark.message for remark in advised.remarks)
+
+
+def test_reasons_stand_in_the_fixed_order_with_a_sentence_each():
+    blockers = (("block_severity_failure_mode", "b"), ("incomplete_run", "a"))
+    made = decision(GOOD, POOR, penalties=(NONE, None), blockers=blockers)
+    assert codes(made) == [code for code in REASONS if code in codes(made)]
+    assert codes(made)[:2] == ["incomplete_run", "block_severity_failure_mode"]
+    assert [remark.code for remark in made.remarks][: len(made.reason_codes)] == list(
+        made.reason_codes
+    )
+
+
+def test_nothing_to_compare_with_holds():
+    made = decide(GateInput(policy=GatePolicy()))
+    assert (made.outcome, codes(made)) == ("hold", ["baseline_missing"])
+
+
+def test_an_objection_of_a_further_gate_holds():
+    made = decide(
+        GateInput(
+            policy=GatePolicy(),
+            blockers=(("baseline_missing", "x"),),
+            further=(("cost", "too dear"),),
+        )
+    )
+    assert made.reason_codes[-1] == f"{PREFIX}gate:cost"
+    assert made.outcome == "hold"
+
+
+arms = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=2, max_size=12)
+
+
+@given(arms, arms)
+def test_a_decision_is_never_both_ways(before, after):
+    penalties = ((0.0,) * len(before), (0.0,) * len(after))
+    made = decision(tuple(before), tuple(after), penalties=penalties, ids=None)
+    found = codes(made)
+    assert made.promotion_allowed == (made.outcome == "promote") == (not found)
+    assert not {"not_significant", "inconclusive_underpowered"} <= set(found)
+    assert (made.outcome == "reject") == bool(REJECTING & set(found))
+    if made.promotion_allowed:
+        assert sum(after) / len(after) > sum(before) / len(before)
+
+
+@given(arms, st.randoms())
+def test_the_order_of_cases_does_not_matter(scores, random):
+    other = [1.0 - score for score in scores]
+    pairs = list(zip(scores, other, strict=True))
+    random.shuffle(pairs)
+    penalties = ((0.0,) * len(scores),) * 2
+    straight = decision(tuple(scores), tuple(other), penalties=penalties, ids=None)
+    shuffled = decision(*map(tuple, zip(*pairs, strict=True)), penalties=penalties, ids=None)
+    assert straight == shuffled

@@ -1,0 +1,89 @@
+"""Policies: defaults, files, options, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchgate.errors import PolicyError
+from benchgate.policy import GatePolicy, load_policy, parse_options, policy_from_file
+
+
+def test_defaults_of_the_contract():
+    assert GatePolicy().model_dump(mode="json") == {
+        "alpha": 0.05,
+        "test": "welch",
+        "min_delta": 0.0,
+        "min_cases": 10,
+        "max_safety_regression": 0.05,
+        "safety": "required",
+        "safety_confidence": None,
+        "bands": "scaled",
+        "score_range": [0.0, 1.0],
+        "target_effect": 0.1,
+        "power": 0.8,
+        "evidence": "standard",
+        "penalty_range": None,
+        "band_level": 0.99,
+        "n_resamples": 9999,
+        "seed": 0,
+    }
+
+
+def test_options_win_over_the_file(tmp_path):
+    (tmp_path / "gate.toml").write_text('alpha = 0.01\ntest = "auto"\n')
+    policy = load_policy(
+        tmp_path, parse_options(["alpha=0.02", "score_range=[0, 2]", "safety=optional"])
+    )
+    assert (policy.alpha, policy.test, policy.width, policy.safety) == (
+        0.02,
+        "auto",
+        2.0,
+        "optional",
+    )
+    assert policy.digest != GatePolicy().digest
+
+
+def test_none_switches_an_optional_threshold_off(tmp_path):
+    (tmp_path / "gate.toml").write_text("safety_confidence = 0.95\npenalty_range = [0, 1]\n")
+    assert (
+        load_policy(tmp_path, parse_options(["safety_confidence=none"])).safety_confidence is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("alpa=0.1", "option: alpa: unknown key; did you mean 'alpha'?"),
+        ("alpha=2", "option: alpha: Input should be less than 1"),
+        ("alpha=nan", "option: alpha: Input should be less than 1|finite"),
+        ("min_cases=true", "option: min_cases: Input should be a valid integer"),
+        ("min_cases=1", "option: min_cases: Input should be greater than or equal to 2"),
+        ("score_range=[1, 0]", "score_range must be .low, high. with low < high"),
+        ("test=ttest", "option: test: Input should be 'welch', 'auto' or 'paired'"),
+        ("alpha", "option: alpha: expected KEY=VALUE"),
+    ],
+)
+def test_a_wrong_option_is_named(tmp_path, option, message):
+    with pytest.raises(PolicyError, match=message):
+        load_policy(tmp_path, parse_options([option]))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("alpha = ", "gate.toml: "),
+        ("alpa = 0.1", "alpa: unknown key"),
+        ('alpha = "0.1"', "alpha: "),
+    ],
+)
+def test_a_wrong_file_is_named(tmp_path, text, message):
+    path = tmp_path / "gate.toml"
+    path.write_text(text)
+    with pytest.raises(PolicyError, match=message) as caught:
+        policy_from_file(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_was_asked_for_must_be_there(tmp_path):
+    with pytest.raises(PolicyError, match="no such file"):
+        policy_from_file(tmp_path / "gate.toml")
