@@ -106,7 +106,8 @@ def main() -> None:
             }
     one, many = figures[1], figures[cases]
     per_case = {
-        kind: (many[kind]["cpu"] - one[kind]["cpu"]) / (cases - 1) * 1000 for kind in ("bench", "plain")
+        kind: (many[kind]["cpu"] - one[kind]["cpu"]) / (cases - 1) * 1000
+        for kind in ("bench", "plain")
     }
     print(  # noqa: T201
         json.dumps(

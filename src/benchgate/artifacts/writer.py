@@ -17,20 +17,15 @@ if TYPE_CHECKING:
     from benchgate.wire import WireModel
 
 
-def json_bytes(value: Any) -> bytes:
-    """Return readable JSON, the same bytes for the same value; NaN and infinity are refused."""
-    text = json.dumps(value, indent=2, sort_keys=True, allow_nan=False, ensure_ascii=False)
-    return f"{text}\n".encode()
-
-
 def json_line(value: Any) -> str:
     """Return JSON on one line; NaN and infinity are refused."""
     return json.dumps(value, sort_keys=True, allow_nan=False)
 
 
 def model_bytes(model: WireModel) -> bytes:
-    """Return an artifact as the bytes to write."""
-    return json_bytes(model.model_dump(mode="json"))
+    """Return an artifact as the bytes to write, the same for the same artifact."""
+    # pydantic's own encoder: json.dumps is written in Python as soon as it indents. NaN cannot be in a model.
+    return f"{model.model_dump_json(indent=2)}\n".encode()
 
 
 def make_folder(path: Path) -> None:
