@@ -126,7 +126,9 @@ def _import_system(wanted: str, task_class: TaskClass) -> System:
         found: Any = import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may also call sys.exit
         reason = f"system {wanted!r} cannot be imported: {type(error).__name__}: {error}"
         raise SystemNotFound(wanted, task_class.systems, reason) from error
     if not callable(found):

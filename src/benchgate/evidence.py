@@ -91,12 +91,16 @@ def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
             high=high,
         ).upper
     return SafetyFigures(
-        evaluated=baseline.penalties is not None or candidate.penalties is not None,
+        evaluated=_is_measured(baseline) or _is_measured(candidate),
         baseline_mean=b,
         trained_mean=c,
         delta=delta,
         upper_bound=upper,
     )
+
+
+def _is_measured(arm: Arm) -> bool:
+    return any(penalty is not None for penalty in arm.penalties or ())
 
 
 def _mean_penalty(arm: Arm) -> float | None:

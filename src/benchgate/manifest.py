@@ -116,6 +116,8 @@ def read_manifest(path: Path, *, task_class: str, facts_model: type[BaseModel] |
 
     :raises BenchCaseLoadError: with every problem found, each with its line.
     """
+    if path.is_symlink():
+        raise BenchCaseLoadError(path, [(1, "", "is a symlink; a case is all in its folder")])
     try:
         data, text = read_toml(path)
     except FileNotFoundError:
@@ -212,4 +214,7 @@ def _facts_problems(
             facts_model.model_validate(tables.facts)
         except ValidationError as error:
             return explain(error, facts_model, lines, ("facts",))
+        except Exception as error:  # a validator of the class's own
+            message = f"{facts_model.__qualname__} failed: {type(error).__name__}: {error}"
+            return [(lines.header("facts"), "facts", message)]
     return []

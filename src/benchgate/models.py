@@ -19,6 +19,7 @@ from benchgate.wire import (
     NonNegative,
     Number,
     Sha256,
+    Text,
     UnitInterval,
     Version,
     WireModel,
@@ -115,7 +116,7 @@ class TrialResult(WireModel):
     :param reruns: attempts before this one; a rerun makes the run incomplete.
     """
 
-    case_id: CaseId
+    case_id: Text  # of a malformed case it is the folder's name, whatever that is
     trial: Count
     seed: Count
     held_out: bool

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from benchgate.canonical import trial_seed
 from benchgate.errors import RubricViolation
 from benchgate.models import BenchScore, FailureMode, TrialResult
+from benchgate.wire import check_text
 
 if TYPE_CHECKING:
     from benchgate.models import BenchCase, Outcome
@@ -122,9 +123,7 @@ class _Attempt:
     def _checked(self, score: object) -> BenchScore:
         if type(score) is not BenchScore:
             shown = f"{type(score).__module__}.{type(score).__qualname__}"
-            raise self._violated(
-                f"returned {shown} {_shorten(repr(score), 120)}; expected a BenchScore"
-            )
+            raise self._violated(f"returned {shown} {_shown(score, repr)}; expected a BenchScore")
         # Built again from its plain fields: model_construct and object.__setattr__ get past validation.
         return BenchScore.model_validate(dict(vars(score)))
 
@@ -140,7 +139,7 @@ class _Attempt:
             self._outcome = "harness_error"
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
-        text = _shorten(f"{type(error).__name__}: {error}", MAX_DETAIL)
+        text = f"{type(error).__name__}: {_shown(error, str, MAX_DETAIL)}"
         self._modes = (FailureMode(code=self._outcome, detail=text),)
 
     def _as_violation(self, error: BaseException) -> BaseException:
@@ -148,7 +147,7 @@ class _Attempt:
         if isinstance(error, ValidationError) and error.title == "BenchScore":
             fault = error.errors(include_url=False)[0]
             where = ".".join(map(str, fault["loc"]))
-            found = _shorten(repr(fault["input"]), 120)
+            found = _shown(fault["input"], repr)
             error = self._violated(f"BenchScore.{where}: {fault['msg']}; found {found}")
         if isinstance(error, RubricViolation):
             self._violation = str(error)
@@ -193,6 +192,7 @@ def _plain(value: object, where: str) -> object:
             if not isinstance(key, str):
                 msg = f"{where} has the key {key!r}; JSON keys are strings"
                 raise TypeError(msg)
+            check_text(key)
         return {str(key): _plain(item, f"{where}.{key}") for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
@@ -203,8 +203,7 @@ def _plain_scalar(value: object, where: str) -> object:
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, str):
-        value.encode()  # a lone surrogate is no Unicode text and would not reach the report
-        return str(value)
+        return check_text(str(value))
     if not isinstance(value, float):
         msg = f"{where} is a {type(value).__qualname__}; JSON has no such value"
         raise TypeError(msg)
@@ -214,7 +213,11 @@ def _plain_scalar(value: object, where: str) -> object:
     return float(value)
 
 
-def _shorten(text: str, limit: int) -> str:
+def _shown(value: object, show: Callable[[object], str], limit: int = 120) -> str:
+    try:
+        text = show(value)
+    except Exception as error:  # whose code this is, is unknown
+        return f"<{show.__name__}() raised {type(error).__name__}>"
     text = text.encode(errors="backslashreplace").decode()
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 

@@ -59,6 +59,16 @@ def _check_breakdown_keys(breakdown: Mapping[str, float]) -> Mapping[str, float]
     return breakdown
 
 
+def check_text(text: str) -> str:
+    """Return text that is Unicode; a lone surrogate would stop every file and every wire later."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        msg = f"{text!r} holds a lone surrogate: that is no Unicode text"
+        raise ValueError(msg) from None
+    return text
+
+
 def empty_mapping() -> Mapping[str, Any]:
     """Return the default of a read-only mapping field."""
     return MappingProxyType({})
@@ -83,9 +93,10 @@ Digests = Annotated[
 # Not Literal[1], which takes true for 1.
 Version = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": SCHEMA_VERSION})]
 CaseId = Annotated[str, Field(pattern=CASE_ID_PATTERN)]
-FailureCode = Annotated[str, Field(min_length=1, max_length=200)]
+Text = Annotated[str, AfterValidator(check_text)]
+FailureCode = Annotated[Text, Field(min_length=1, max_length=200)]
 Breakdown = Annotated[
-    Mapping[str, Number],
+    Mapping[Text, Number],
     AfterValidator(_check_breakdown_keys),
     AfterValidator(freeze_json),
     PlainSerializer(dict, return_type=dict[str, float]),
@@ -114,7 +125,11 @@ class WireModel(BaseModel):
 
         :raises ValueError: not UTF-8, not JSON, a key given twice, or a field that does not hold.
         """
-        json.loads(data.decode("utf-8"), object_pairs_hook=_refuse_duplicate_keys)
+        try:
+            json.loads(data.decode("utf-8"), object_pairs_hook=_refuse_duplicate_keys)
+        except RecursionError:
+            msg = "arrays or objects are nested too deeply"
+            raise ValueError(msg) from None
         return cls.model_validate_json(data, extra="ignore")
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:

@@ -15,7 +15,6 @@ from benchgate.gates import CheckpointPromotionDecision
 from benchgate.models import BenchRunReport, Suite, TrialResult
 from benchgate.policy import GatePolicy
 from benchgate.wire import (
-    CaseId,
     Count,
     Digests,
     FrozenJson,
@@ -310,7 +309,7 @@ class CaseFile(WireModel):
     schema_version: Version
     report_kind: Literal["case"]
     task_class: str
-    case_id: CaseId
+    case_id: str
     result: TrialResult
     output: Any
 

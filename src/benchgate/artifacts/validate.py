@@ -39,7 +39,7 @@ def validate_file(path: Path) -> str:
         raw = json.loads(data.decode("utf-8"))
     except OSError as error:
         raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArtifactError(path, f"no JSON: {error}") from error
     kind = kind_of(raw)
     if kind is None:

@@ -138,9 +138,10 @@ class CaseItem(pytest.Item):
         return f"{path.as_posix()}:{self._line() + 1}"
 
     def _line(self) -> int:
+        from benchgate.files import MAX_TOML_BYTES, read_regular
+
         try:
-            text = self.path.read_bytes()
-        except OSError:
+            lines = read_regular(self.path, limit=MAX_TOML_BYTES).splitlines()
+        except (OSError, ValueError):
             return 0
-        lines = text[:65536].splitlines()
         return next((n for n, line in enumerate(lines) if line.strip().startswith(b"[case]")), 0)
