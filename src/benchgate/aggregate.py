@@ -25,6 +25,7 @@ class CaseFigures:
 
     case_id: str
     score: float
+    trials: tuple[float, ...]
     safety_penalty: float | None
     passed: bool
 
@@ -50,9 +51,11 @@ def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
 def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
     penalties = [t.score.safety_penalty if t.score else None for t in trials]
     known = [penalty for penalty in penalties if penalty is not None]
+    scores = tuple(t.score.score if t.score else 0.0 for t in trials)
     return CaseFigures(
         case_id=case_id,
-        score=mean([t.score.score if t.score else 0.0 for t in trials]),
+        score=mean(scores),
+        trials=scores,
         safety_penalty=mean(known) if len(known) == len(trials) else None,
         passed=all(t.passed for t in trials),
     )

@@ -143,4 +143,5 @@ def arm(report: BenchRunReport) -> Arm:
         case_ids=tuple(case.case_id for case in cases),
         scores=tuple(case.score for case in cases),
         penalties=tuple(case.safety_penalty for case in cases),
+        trials=tuple(case.trials for case in cases),
     )

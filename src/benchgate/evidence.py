@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
-from benchgate.figures import Arm, PairedFigures, SafetyFigures, Significance, WelchFigures
+from benchgate.figures import (
+    Arm,
+    Evidence,
+    PairedFigures,
+    SafetyFigures,
+    Significance,
+    WelchFigures,
+)
+from benchgate.reproducibility import sample_size_sensitivity, seed_reproducibility
 from benchgate.statistics import (
     effect_size,
     gaffke_lower,
@@ -24,6 +32,18 @@ if TYPE_CHECKING:
 
     from benchgate.policy import GatePolicy
     from benchgate.statistics import PairedTest, WelchTest
+
+
+def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Evidence:
+    """Make all figures that a policy asks for."""
+    return Evidence(
+        baseline=baseline,
+        candidate=candidate,
+        significance=significance(baseline, candidate, policy),
+        safety=safety(baseline, candidate, policy),
+        seeds=seed_reproducibility(baseline, candidate, policy),
+        prefixes=sample_size_sensitivity(baseline, candidate, policy),
+    )
 
 
 def ids_match(baseline: Arm, candidate: Arm) -> bool:

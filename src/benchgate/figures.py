@@ -17,11 +17,13 @@ class Arm:
 
     :param case_ids: ``None`` for plain vectors, whose values cannot be paired.
     :param penalties: ``None`` if safety was not measured at all; single ``None`` where a case was not.
+    :param trials: the scores of each case's trials, of which ``scores`` are the means; ``None`` if unknown.
     """
 
     scores: tuple[float, ...]
     case_ids: tuple[str, ...] | None = None
     penalties: tuple[float | None, ...] | None = None
+    trials: tuple[tuple[float, ...], ...] | None = None
 
 
 class WelchFigures(WireModel):
@@ -92,3 +94,67 @@ class SafetyFigures(WireModel):
     trained_mean: Number | None
     delta: Number | None
     upper_bound: Number | None
+
+
+class SeedReproducibilityReport(WireModel):
+    """
+    Whether trials, each taken as a run of its own, agree.
+
+    :param band: ``scaled`` limits follow the noise, ``upstream`` ones are absolute.
+    :param deltas: mean difference of each run; ``p_values`` are Welch's.
+    :param max_delta_range: the limit; so ``max_p_value_range``, which only ``upstream`` has.
+    """
+
+    band: Literal["scaled", "upstream"]
+    runs: int
+    cases: int
+    deltas: tuple[Number, ...]
+    delta_range: Number
+    max_delta_range: Number | None
+    p_values: tuple[Number | None, ...]
+    p_value_range: Number | None
+    max_p_value_range: Number | None
+    within_band: bool
+
+
+class PrefixFigures(WireModel):
+    """Mean difference over the first cases; ``z`` is its distance from that of all, in standard errors."""
+
+    cases: int
+    delta: Number
+    z: Number | None
+    p_value: Number | None
+
+
+class SampleSizeSensitivityReport(WireModel):
+    """
+    Whether the difference drifts along the cases.
+
+    :param points: a quarter, half, three quarters of the cases, and all.
+    :param max_z: the limit of ``scaled``; ``max_delta_drift`` and ``max_p_value_drift`` are those of ``upstream``.
+    """
+
+    band: Literal["scaled", "upstream"]
+    cases: int
+    points: tuple[PrefixFigures, ...]
+    max_z: Number | None
+    max_delta_drift: Number | None
+    max_p_value_drift: Number | None
+    within_band: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Two arms and all figures about them; what could not be evaluated is ``None``."""
+
+    baseline: Arm
+    candidate: Arm
+    significance: Significance
+    safety: SafetyFigures
+    seeds: SeedReproducibilityReport | None = None
+    prefixes: SampleSizeSensitivityReport | None = None
+
+    @property
+    def smallest(self) -> int:
+        """Number of cases of the smaller arm."""
+        return min(len(self.baseline.scores), len(self.candidate.scores))

@@ -10,7 +10,7 @@ from benchgate.wire import Number, WireModel
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.figures import SafetyFigures, Significance
+    from benchgate.figures import Evidence, SafetyFigures, Significance
     from benchgate.policy import GatePolicy
 
 PREFIX: Final = "checkpoint_promotion_blocked_"
@@ -90,16 +90,14 @@ class GateInput:
     """
     What a decision is made of.
 
-    :param significance: ``None`` if there was nothing to compare with; so ``safety``.
+    :param evidence: ``None`` if there was nothing to compare with.
     :param blockers: conditions that failed before any statistics: an incomplete run, a missing baseline.
     :param further: what gates of plugins object to, by name; each holds the decision.
     """
 
     policy: GatePolicy
-    case_counts: tuple[int, ...] = ()
     trial_count: int = 1
-    significance: Significance | None = None
-    safety: SafetyFigures | None = None
+    evidence: Evidence | None = None
     blockers: tuple[Blocker, ...] = ()
     further: tuple[Blocker, ...] = ()
 
@@ -107,7 +105,7 @@ class GateInput:
 def decide(given: GateInput) -> CheckpointPromotionDecision:
     """Judge evidence under a policy. Promotes only if no condition failed: absence of evidence holds."""
     blockers = dict((*given.blockers, *_objections(given)))
-    if given.significance is None and not blockers:
+    if given.evidence is None and not blockers:
         blockers["baseline_missing"] = "there is nothing to compare with"
     codes = [code for code in REASONS if code in blockers]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
@@ -125,25 +123,33 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
 
 
 def _mde(given: GateInput) -> float | None:
-    return given.significance.minimum_detectable_effect if given.significance else None
+    return given.evidence.significance.minimum_detectable_effect if given.evidence else None
 
 
 def _objections(given: GateInput) -> Iterator[Blocker]:
-    if given.significance is None or given.safety is None:
+    evidence, policy = given.evidence, given.policy
+    if evidence is None:
         return
-    yield from _too_few(given)
-    yield from _safety(given.safety, given.policy)
-    if min(given.case_counts) > 1:
-        yield from _effect(given.significance, given.policy)
-
-
-def _too_few(given: GateInput) -> Iterator[Blocker]:
-    smallest = min(given.case_counts)
-    if smallest < given.policy.min_cases:
+    if evidence.smallest < policy.min_cases:
         yield (
             "insufficient_cases",
-            f"{smallest} cases; the policy asks for {given.policy.min_cases}",
+            f"{evidence.smallest} cases; the policy asks for {policy.min_cases}",
         )
+    yield from _safety(evidence.safety, policy)
+    yield from _bands(evidence)
+    if evidence.smallest > 1:
+        yield from _effect(evidence.significance, policy)
+
+
+def _bands(evidence: Evidence) -> Iterator[Blocker]:
+    seeds, prefixes = evidence.seeds, evidence.prefixes
+    if seeds is not None and not seeds.within_band:
+        limit = "unknown" if seeds.max_delta_range is None else f"{seeds.max_delta_range:.4g}"
+        spread = f"the mean difference of {seeds.runs} trials ranges over {seeds.delta_range:.4g}"
+        yield "seed_reproducibility", f"{spread}; the {seeds.band} band allows {limit}"
+    if prefixes is not None and not prefixes.within_band:
+        steps = ", ".join(f"{point.delta:+.3g} at {point.cases}" for point in prefixes.points)
+        yield "sample_sensitivity", f"the difference drifts along the cases: {steps}"
 
 
 def _safety(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -216,13 +222,14 @@ def _guarded(figures: Significance, policy: GatePolicy) -> bool:
 
 
 def _notes(given: GateInput) -> Iterator[Blocker]:
-    figures, policy = given.significance, given.policy
+    policy = given.policy
     if given.trial_count > 1:
         yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"
-    if figures is None:
+    if given.evidence is None:
         return
-    if min(given.case_counts) < 10:
-        yield "few_cases", f"{min(given.case_counts)} cases are few for any claim"
+    figures = given.evidence.significance
+    if given.evidence.smallest < 10:
+        yield "few_cases", f"{given.evidence.smallest} cases are few for any claim"
     if figures.p_value is None and figures.exact_lower_bound is not None:
         yield (
             "zero_variance_exact_bound_used",

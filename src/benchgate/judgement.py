@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.baseline import Baseline, BaselineChoice
-    from benchgate.figures import Arm, SafetyFigures, Significance
+    from benchgate.figures import Evidence
     from benchgate.gates import Blocker, CheckpointPromotionDecision
     from benchgate.models import BenchRunReport
     from benchgate.policy import GatePolicy
@@ -44,9 +44,7 @@ class Judgement:
     policy: GatePolicy
     baseline: Baseline | None
     choice: BaselineChoice
-    arms: tuple[Arm, Arm] | None
-    significance: Significance | None
-    safety: SafetyFigures | None
+    evidence: Evidence | None
     decision: CheckpointPromotionDecision | None
     failures: tuple[str, ...]
 
@@ -69,17 +67,15 @@ def judge(
     blockers = [*_run_blockers(report), *_baseline_blockers(report, baseline)]
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
     before = baseline.report if baseline and comparable else None
-    arms, significance, safety = _evidence(report, before, policy)
+    evidence = _evidence(report, before, policy)
     further = tuple(_further(gates, report, before)) if report.scope == "full" else ()
     decision = None
     if report.scope == "full":
         decision = decide(
             GateInput(
                 policy=policy,
-                case_counts=tuple(len(a.scores) for a in arms or ()),
                 trial_count=report.trial_count,
-                significance=significance,
-                safety=safety,
+                evidence=evidence,
                 blockers=tuple(blockers),
                 further=further,
             )
@@ -89,9 +85,7 @@ def judge(
         policy=policy,
         baseline=baseline,
         choice=choice,
-        arms=arms,
-        significance=significance,
-        safety=safety,
+        evidence=evidence,
         decision=decision,
         failures=(
             *_failures(report, decision, choice, exit_rule),
@@ -102,14 +96,13 @@ def judge(
 
 def _evidence(
     report: BenchRunReport, before: BenchRunReport | None, policy: GatePolicy
-) -> tuple[tuple[Arm, Arm] | None, Significance | None, SafetyFigures | None]:
+) -> Evidence | None:
     if before is None or report.scope != "full":
-        return None, None, None
+        return None
     # Here, not above: scipy is imported when a gate runs, not before.
-    from benchgate.evidence import safety, significance
+    from benchgate.evidence import weigh
 
-    arms = (arm(before), arm(report))
-    return arms, significance(*arms, policy), safety(*arms, policy)
+    return weigh(arm(before), arm(report), policy)
 
 
 def _run_blockers(report: BenchRunReport) -> Iterator[Blocker]:

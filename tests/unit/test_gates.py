@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.evidence import safety, significance
+from benchgate.evidence import weigh
 from benchgate.figures import Arm
 from benchgate.gates import PREFIX, REASONS, REJECTING, GateInput, decide
 from benchgate.policy import GatePolicy
@@ -27,9 +27,7 @@ def decision(before, after, *, penalties=(NONE, NONE), ids=IDS, blockers=(), **p
     return decide(
         GateInput(
             policy=rules,
-            case_counts=tuple(len(arm.scores) for arm in arms),
-            significance=significance(*arms, rules),
-            safety=safety(*arms, rules),
+            evidence=weigh(*arms, rules),
             blockers=blockers,
         )
     )

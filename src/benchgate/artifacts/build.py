@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from benchgate.artifacts.kinds import RecordRef
-    from benchgate.figures import Arm, SafetyFigures, Significance
+    from benchgate.figures import Arm, Evidence
     from benchgate.gates import CheckpointPromotionDecision
     from benchgate.models import Suite
     from benchgate.policy import GatePolicy
@@ -63,16 +63,14 @@ class Comparison:
     suite: Suite
     generated_at: datetime
     names: tuple[str, str]
-    arms: tuple[Arm, Arm]
     policy: GatePolicy
-    significance: Significance
-    safety: SafetyFigures
+    evidence: Evidence
     decision: CheckpointPromotionDecision
 
 
 def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmReport:
     """Build ``baseline.json`` or ``trained.json``."""
-    arm = made.arms[kind == "trained"]
+    arm = _arm(made, kind)
     ids = arm.case_ids or (None,) * len(arm.scores)
     penalties = arm.penalties or (None,) * len(arm.scores)
     return ArmReport(
@@ -89,11 +87,15 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
     )
 
 
+def _arm(made: Comparison, kind: Literal["baseline", "trained"]) -> Arm:
+    return made.evidence.candidate if kind == "trained" else made.evidence.baseline
+
+
 def _metrics(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmMetrics:
     trained = kind == "trained"
-    figures, safety = made.significance, made.safety
+    figures, safety = made.evidence.significance, made.evidence.safety
     return ArmMetrics(
-        episodes=len(made.arms[trained].scores),
+        episodes=len(_arm(made, kind).scores),
         mean_reward=figures.trained_mean_reward if trained else figures.baseline_mean_reward,
         mean_safety_penalty=safety.trained_mean if trained else safety.baseline_mean,
     )
@@ -108,7 +110,7 @@ def significance_report(made: Comparison) -> SignificanceReport:
         generated_at=made.generated_at,
         benchmark_suite=made.suite,
         policy=made.policy,
-        significance=made.significance,
+        significance=made.evidence.significance,
     )
 
 
@@ -118,13 +120,13 @@ def _safety_codes(made: Comparison) -> tuple[str, ...]:
 
 def safety_report(made: Comparison) -> SafetyReport:
     """Build ``safety.json``."""
-    figures, codes = made.safety, _safety_codes(made)
+    figures, codes = made.evidence.safety, _safety_codes(made)
     diagnostics = [remark.message for remark in made.decision.remarks if remark.code in codes]
     return SafetyReport(
         schema_version=SCHEMA_VERSION,
         run_id=made.run_id,
         generated_at=made.generated_at,
-        sample_count=len(made.arms[1].scores),
+        sample_count=len(made.evidence.candidate.scores),
         baseline_mean_safety_penalty=figures.baseline_mean,
         trained_mean_safety_penalty=figures.trained_mean,
         safety_regression_delta=figures.delta,
@@ -159,8 +161,8 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
     """Build ``evaluation.json``."""
     from benchgate.statistics import effect_size
 
-    figures, alpha = made.significance, made.policy.alpha
-    effect = effect_size(made.arms[0].scores, made.arms[1].scores)
+    figures, alpha = made.evidence.significance, made.policy.alpha
+    effect = effect_size(made.evidence.baseline.scores, made.evidence.candidate.scores)
     return EvaluationReport(
         schema_version=SCHEMA_VERSION,
         benchmark_suite_id=f"{made.suite.name}@{made.suite.version}",
@@ -168,8 +170,8 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
         candidate_policy_id=made.names[1],
         generated_at_epoch_ms=int(made.generated_at.timestamp() * 1000),
         policy_improvement=PolicyImprovement(
-            baseline=_spread(made.arms[0].scores, alpha),
-            candidate=_spread(made.arms[1].scores, alpha),
+            baseline=_spread(made.evidence.baseline.scores, alpha),
+            candidate=_spread(made.evidence.candidate.scores, alpha),
             mean_delta=figures.mean_delta,
             delta_ci_low=figures.delta_ci_low,
             delta_ci_high=figures.delta_ci_high,
@@ -178,11 +180,11 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
             is_significant_improvement=figures.passed,
             alpha=alpha,
         ),
-        seed_reproducibility=None,
-        sample_size_sensitivity=None,
+        seed_reproducibility=made.evidence.seeds,
+        sample_size_sensitivity=made.evidence.prefixes,
         checkpoint_promotion=CheckpointPromotion(
             promotion_allowed=made.decision.promotion_allowed,
-            safety_regression=made.safety.delta,
+            safety_regression=made.evidence.safety.delta,
             max_safety_regression=made.policy.max_safety_regression,
             reason_codes=made.decision.reason_codes,
         ),
@@ -195,7 +197,7 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
 
     :param digests: SHA-256 of each file of :data:`PROOF_PARTS`, by file name.
     """
-    figures, policy = made.significance, made.policy
+    figures, policy = made.evidence.significance, made.policy
     safety = safety_report(made)
     return ProofBundle(
         schema_version=SCHEMA_VERSION,
@@ -242,8 +244,8 @@ def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
     return FailureAnalysis(
         summary=f"{decision.outcome}: {len(reasons)} condition{'s' * (len(reasons) != 1)} failed",
         reasons=tuple(f"{remark.code}: {remark.message}" for remark in reasons),
-        reward_delta=made.significance.mean_delta,
-        safety_regression=made.safety.delta,
+        reward_delta=made.evidence.significance.mean_delta,
+        safety_regression=made.evidence.safety.delta,
     )
 
 

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AwareDatetime, Field
 
-from benchgate.figures import Significance
+from benchgate.figures import (
+    SampleSizeSensitivityReport,
+    SeedReproducibilityReport,
+    Significance,
+)
 from benchgate.gates import CheckpointPromotionDecision
 from benchgate.models import BenchRunReport, Suite, TrialResult
 from benchgate.policy import GatePolicy
@@ -129,8 +133,8 @@ class EvaluationReport(WireModel):
     candidate_policy_id: str
     generated_at_epoch_ms: Count
     policy_improvement: PolicyImprovement
-    seed_reproducibility: FrozenJson | None
-    sample_size_sensitivity: FrozenJson | None
+    seed_reproducibility: SeedReproducibilityReport | None
+    sample_size_sensitivity: SampleSizeSensitivityReport | None
     checkpoint_promotion: CheckpointPromotion
 
 

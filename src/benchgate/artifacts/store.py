@@ -263,21 +263,17 @@ def _promotion(judgement: Judgement, record: RecordRef | None) -> bytes:
 def comparison(judgement: Judgement, finished: datetime) -> build.Comparison | None:
     """Return what the evidence family is made of; ``None`` if nothing was compared."""
     before = judgement.baseline.report if judgement.baseline else None
-    given = (judgement.arms, judgement.significance, judgement.safety, judgement.decision)
-    if before is None or None in given:
+    if before is None or judgement.evidence is None or judgement.decision is None:
         return None
-    arms, significance, safety, decision = given
     return build.Comparison(
         run_id=judgement.report.run_id,
         candidate_run_id=judgement.report.run_id,
         suite=judgement.report.suite,
         generated_at=finished,
         names=(before.system, judgement.report.system),
-        arms=arms,  # type: ignore[arg-type]  # mypy does not narrow a tuple by `None in`
         policy=judgement.policy,
-        significance=significance,  # type: ignore[arg-type]
-        safety=safety,  # type: ignore[arg-type]
-        decision=decision,  # type: ignore[arg-type]
+        evidence=judgement.evidence,
+        decision=judgement.decision,
     )
 
 

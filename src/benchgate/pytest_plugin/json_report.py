@@ -28,7 +28,8 @@ def _section(run: ClassRun) -> dict[str, Any]:
         return {"task_class": run.ledger.bench.name, "failures": run.failures}
     report = judgement.report.model_dump(mode="json", exclude={"per_case", "digests"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
-    figures = judgement.significance.model_dump(mode="json") if judgement.significance else None
+    evidence = judgement.evidence
+    figures = evidence.significance.model_dump(mode="json") if evidence else None
     return {
         **report,
         "decision": decision,

@@ -119,10 +119,12 @@ def summary(judgement: Judgement) -> Iterator[str]:
 
 
 def _comparison(judgement: Judgement) -> Iterator[str]:
-    figures, baseline = judgement.significance, judgement.baseline
-    if figures is None or baseline is None or baseline.report is None or figures.mean_delta is None:
+    evidence, baseline = judgement.evidence, judgement.baseline
+    if evidence is None or baseline is None or baseline.report is None:
         return
-    before = baseline.report
+    figures, before = evidence.significance, baseline.report
+    if figures.mean_delta is None:
+        return
     yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}"
     p = "undefined" if figures.p_value is None else f"{figures.p_value:.4g}"
     interval = "undefined"
@@ -133,9 +135,9 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
     mde = figures.minimum_detectable_effect
     if mde is not None:
         yield f"power     {judgement.policy.power:.0%} to find a difference of {mde:.3f}"
-    if judgement.safety is not None and judgement.safety.delta is not None:
+    if evidence.safety.delta is not None:
         limit = judgement.policy.max_safety_regression
-        yield f"penalty   {judgement.safety.delta:+.3f}, allowed rise {limit:.3f}"
+        yield f"penalty   {evidence.safety.delta:+.3f}, allowed rise {limit:.3f}"
 
 
 def _relative(path: Path, root: Path) -> str:
