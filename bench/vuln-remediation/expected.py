@@ -1,0 +1,66 @@
+"""What counts as a good answer to a case: sets and bounds, never one golden file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE: Final = "expected.json"
+
+FixClass = Literal[
+    "lock-refresh",
+    "lock-refresh-of-parent",
+    "direct-spec-bump",
+    "direct-major",
+    "parent-bump",
+    "parent-major",
+    "scoped-override",
+]
+
+
+class Advisory(BaseModel):
+    """A known advisory: which versions of a package it hits."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    ghsa: str
+    package: str
+    vulnerable_range: str
+
+
+class Expected(BaseModel):
+    """
+    The bounds of a case.
+
+    :param target: the advisory to get rid of.
+    :param fix_classes: accepted kinds of fix, each with its credit in (0, 1]; empty on a negative.
+    :param may_change: packages whose versions may change, come or go.
+    :param spec_edits_allowed: direct dependencies whose range may be edited.
+    :param majors_allowed: direct dependencies that may cross a breaking line.
+    :param overrides_allowed: packages for which an override is no needless one.
+    :param range_breaks_allowed: ``[asking package, package]`` pairs that may end out of range.
+    :param sentinels: direct dependencies with the version that they must keep.
+    :param advisories: further known advisories that must not enter the tree.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1]
+    target: Advisory
+    fix_classes: dict[FixClass, Annotated[float, Field(gt=0, le=1)]]
+    may_change: frozenset[str]
+    spec_edits_allowed: frozenset[str]
+    majors_allowed: frozenset[str]
+    overrides_allowed: frozenset[str]
+    range_breaks_allowed: frozenset[tuple[str, str]]
+    sentinels: dict[str, str]
+    advisories: tuple[Advisory, ...]
+
+
+def read_expected(folder: Path) -> Expected:
+    """Read ``expected.json`` of a case."""
+    return Expected.model_validate_json((folder / FILE).read_bytes())

@@ -1,0 +1,65 @@
+"""The placement flags of lock entries: ``dev``, ``optional``, ``devOptional``, ``peer``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from .lockfile import ROOT, edges_from, resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Packages = Mapping[str, Mapping[str, Any]]
+
+FLAGS: Final = ("dev", "optional", "devOptional", "peer")
+_OPTIONAL: Final = frozenset({"optional", "peerOptional"})
+_PEER: Final = frozenset({"peer", "peerOptional"})
+
+
+def _reached_without(packages: Packages, kinds: frozenset[str]) -> set[str]:
+    seen = {ROOT}
+    waiting = [ROOT]
+    while waiting:
+        path = waiting.pop()
+        for edge in edges_from(path, packages[path]):
+            target = None if edge.kind in kinds else resolve(packages, path, edge.name)
+            if target is not None and target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    return seen
+
+
+def placement(packages: Packages) -> dict[str, frozenset[str]]:
+    """
+    Return the flags that the places of the entries call for.
+
+    An entry is ``dev`` if every way to it from the project passes a development dependency, and so on;
+    ``devOptional`` if every way passes either kind but not all of them the same.
+    """
+    required = _reached_without(packages, frozenset({"dev"}))
+    present = _reached_without(packages, _OPTIONAL)
+    firm = _reached_without(packages, _OPTIONAL | {"dev"})
+    direct = _reached_without(packages, _PEER)
+    made = {}
+    for path in packages:
+        dev, optional = path not in required, path not in present
+        wanted = {
+            "dev": dev,
+            "optional": optional,
+            "devOptional": path not in firm and not dev and not optional,
+            "peer": path not in direct,
+        }
+        made[path] = frozenset(flag for flag in FLAGS if wanted[flag])
+    return made
+
+
+def flagged(packages: Packages) -> dict[str, Mapping[str, Any]]:
+    """Return the packages with the flags that their places call for, and no others."""
+    wanted = placement(packages)
+    return {
+        path: {
+            **{key: value for key, value in entry.items() if key not in FLAGS},
+            **{flag: True for flag in FLAGS if flag in wanted[path]},
+        }
+        for path, entry in packages.items()
+    }

@@ -1,0 +1,176 @@
+"""
+Reading ``package-lock.json`` version 3: names, folders, edges, what each edge resolves to.
+
+A lock is the mapping ``packages`` of the file: folder path to entry, with ``""`` for the project itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from .semver import satisfies
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    Entry = Mapping[str, Any]
+    Packages = Mapping[str, Entry]
+
+ROOT: Final = ""
+FOLDER: Final = "node_modules/"
+TABLES: Final = ("peerDependencies", "dependencies", "optionalDependencies")
+"""Dependency tables of an entry; of two that name one package, the later one holds."""
+ROOT_TABLES: Final = (*TABLES, "devDependencies")
+_KINDS: Final = {
+    "dependencies": "prod",
+    "optionalDependencies": "optional",
+    "devDependencies": "dev",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """
+    One package asking for another.
+
+    :param source: folder path of the asking entry, ``""`` for the project.
+    :param name: folder name asked for; with an alias not the package's own name.
+    :param spec: the range as written.
+    :param kind: ``prod``, ``dev``, ``optional``, ``peer`` or ``peerOptional``.
+    """
+
+    source: str
+    name: str
+    spec: str
+    kind: str
+
+    @property
+    def may_be_absent(self) -> bool:
+        """Whether the tree is whole without the package."""
+        return self.kind in ("optional", "peerOptional")
+
+    @property
+    def is_peer(self) -> bool:
+        """Whether the package is to come from the surroundings."""
+        return self.kind in ("peer", "peerOptional")
+
+    @property
+    def package(self) -> str:
+        """Name of the package asked for, looking through an alias."""
+        return split_alias(self.name, self.spec)[0]
+
+    @property
+    def range(self) -> str:
+        """The range asked for, looking through an alias."""
+        return split_alias(self.name, self.spec)[1]
+
+
+def split_alias(name: str, spec: str) -> tuple[str, str]:
+    """Return package and range of a dependency: ``("a", "npm:b@^1")`` is ``("b", "^1")``."""
+    if not spec.startswith("npm:"):
+        return name, spec
+    package, at, wanted = spec[4:].rpartition("@")
+    return (package, wanted) if at and package else (spec[4:], "*")
+
+
+def has_address(spec: str) -> bool:
+    """Return whether a spec fetches from somewhere else than the registry: a URL, git, a folder."""
+    return not spec.startswith("npm:") and (":" in spec or "/" in spec)
+
+
+def folder_name(path: str) -> str:
+    """Return the name under which the entry at ``path`` is required."""
+    return path.rpartition(FOLDER)[2]
+
+
+def package_name(path: str, entry: Entry) -> str:
+    """Return the package's own name: the ``name`` field (an alias has one), else the folder."""
+    name = entry.get("name")
+    return name if isinstance(name, str) and name else folder_name(path)
+
+
+def parent_folder(path: str) -> str:
+    """Return the path of the entry whose ``node_modules`` holds this one."""
+    return path.rpartition(FOLDER)[0].rstrip("/")
+
+
+def child_folder(path: str, name: str) -> str:
+    """Return the path of ``name`` inside the ``node_modules`` of ``path``."""
+    return f"{path}/{FOLDER}{name}" if path else f"{FOLDER}{name}"
+
+
+def folders_upward(path: str) -> Iterator[str]:
+    """Yield ``path`` and the folders around it, up to the project."""
+    yield path
+    while path:
+        path = parent_folder(path)
+        yield path
+
+
+def resolve(packages: Packages, source: str, name: str) -> str | None:
+    """Return the path that ``require(name)`` finds from ``source``, or ``None``."""
+    for folder in folders_upward(source):
+        candidate = child_folder(folder, name)
+        if candidate in packages:
+            return candidate
+    return None
+
+
+def edges_from(path: str, entry: Entry) -> list[Edge]:
+    """Return what an entry asks for, one edge for each name."""
+    optional_peers = entry.get("peerDependenciesMeta") or {}
+    found: dict[str, Edge] = {}
+    for table in TABLES if path else ROOT_TABLES:
+        for name, spec in (entry.get(table) or {}).items():
+            kind = _KINDS.get(table, "peer")
+            if kind == "peer" and (optional_peers.get(name) or {}).get("optional"):
+                kind = "peerOptional"
+            found[name] = Edge(path, name, spec, kind)
+    return list(found.values())
+
+
+def edges(packages: Packages) -> Iterator[tuple[Edge, str | None]]:
+    """Yield every edge with the path it resolves to, in the order of the paths."""
+    for path in sorted(packages):
+        for edge in edges_from(path, packages[path]):
+            yield edge, resolve(packages, path, edge.name)
+
+
+def in_range(edge: Edge, target: Entry) -> bool:
+    """Return whether an entry is the package that the edge asks for, in its range."""
+    named = target.get("name") or edge.name
+    return named == edge.package and satisfies(str(target.get("version")), edge.range)
+
+
+def reachable(packages: Packages, start: str = ROOT) -> set[str]:
+    """Return the paths that can be reached from ``start``, without it unless it is the project."""
+    seen = {ROOT} if start == ROOT else set()
+    waiting = [start]
+    while waiting:
+        path = waiting.pop()
+        for edge in edges_from(path, packages[path]):
+            target = resolve(packages, path, edge.name)
+            # An optional peer never keeps an entry in the tree; npm prunes what only it asks for.
+            if target is not None and edge.kind != "peerOptional" and target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    return seen
+
+
+def instances(packages: Packages, name: str) -> list[str]:
+    """Return the paths of every entry of a package, whatever its folder is called."""
+    return [
+        path
+        for path in sorted(packages)
+        if path != ROOT and package_name(path, packages[path]) == name
+    ]
+
+
+def vulnerable(packages: Packages, name: str, affected: str) -> list[str]:
+    """Return the paths of the entries of package ``name`` in the range ``affected``."""
+    return [
+        path
+        for path in instances(packages, name)
+        if satisfies(str(packages[path].get("version")), affected)
+    ]

@@ -1,0 +1,113 @@
+"""A manifest and its lock, read from a case or from what a system returned."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from .lockfile import ROOT, ROOT_TABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MANIFEST: Final = "package.json"
+LOCK: Final = "package-lock.json"
+MAX_TEXT: Final = 20_000_000
+"""Characters of one file beyond which an output is not read."""
+
+
+class UnusableOutput(ValueError):
+    """What a system returned is no project; :attr:`code` is the failure mode."""
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        super().__init__(code)
+
+
+@dataclass(frozen=True)
+class Project:
+    """
+    One state of a project.
+
+    :param manifest: ``package.json``.
+    :param lock: ``package-lock.json``, version 3, checked for the shape that the other modules rely on.
+    """
+
+    manifest: Mapping[str, Any]
+    lock: Mapping[str, Any]
+
+    @property
+    def packages(self) -> Mapping[str, Mapping[str, Any]]:
+        """The lock's entries by folder."""
+        packages: Mapping[str, Mapping[str, Any]] = self.lock["packages"]
+        return packages
+
+    @property
+    def direct(self) -> dict[str, tuple[str, str]]:
+        """Direct dependencies: name to table and range; of two tables that name one, the later holds."""
+        return {
+            name: (table, spec)
+            for table in ROOT_TABLES
+            for name, spec in (self.manifest.get(table) or {}).items()
+        }
+
+
+def read_input(folder: Path) -> Project:
+    """Read the project of a case."""
+    return _project(*((folder / name).read_text(encoding="utf-8") for name in (MANIFEST, LOCK)))
+
+
+def read_output(output: Mapping[str, Any]) -> Project:
+    """
+    Read the project from a system's output; only ``files`` is looked at.
+
+    :raises UnusableOutput: a file is missing, is no JSON object, or the lock is no lock of version 3.
+    """
+    files = output.get("files")
+    if not isinstance(files, Mapping):
+        raise UnusableOutput("output_missing_file")
+    texts = [files.get(name) for name in (MANIFEST, LOCK)]
+    if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in texts):
+        raise UnusableOutput("output_missing_file")
+    return _project(str(texts[0]), str(texts[1]))
+
+
+def _project(manifest_text: str, lock_text: str) -> Project:
+    manifest, lock = _object(manifest_text), _object(lock_text)
+    version = lock.get("lockfileVersion")
+    if version != 3 or isinstance(version, bool):
+        raise UnusableOutput("lockfile_not_v3")
+    packages = lock.get("packages")
+    if not (_tables_hold(manifest) and isinstance(packages, dict) and ROOT in packages):
+        raise UnusableOutput("lockfile_malformed")
+    if not all(_entry_holds(path, entry) for path, entry in packages.items()):
+        raise UnusableOutput("lockfile_malformed")
+    return Project(manifest, lock)
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UnusableOutput("output_not_json") from None
+    if not isinstance(found, dict):
+        raise UnusableOutput("output_not_json")
+    return found
+
+
+def _entry_holds(path: str, entry: Any) -> bool:
+    if not isinstance(entry, dict) or not _tables_hold(entry):
+        return False
+    versioned = isinstance(entry.get("version"), str)
+    return versioned or path == ROOT or entry.get("link") is True
+
+
+def _tables_hold(entry: Mapping[str, Any]) -> bool:
+    for table in ROOT_TABLES:
+        specs = entry.get(table, {})
+        if not isinstance(specs, dict) or not all(isinstance(s, str) for s in specs.values()):
+            return False
+    meta = entry.get("peerDependenciesMeta", {})
+    return isinstance(meta, dict) and all(isinstance(held, dict) for held in meta.values())

@@ -1,0 +1,57 @@
+"""The naive system: force one patched version on everybody, and never mind who asked for what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from _benchgate_bench.vuln_remediation.lockfile import ROOT_TABLES
+from _benchgate_bench.vuln_remediation.semver import sort_key
+
+from .resolver import Change, Unresolvable
+from .sources import sources_digest
+from .workspace import Task, answer, unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate import BenchCase
+
+
+class BlindOverride:
+    """Writes a global override to the lowest patched version above what is installed."""
+
+    name: Final = "blind-override"
+
+    def digest(self) -> str:
+        """Return the SHA-256 over the sources this system is made of."""
+        return sources_digest()
+
+    def __call__(self, case: BenchCase) -> Mapping[str, Any]:
+        """Return the project with the override, or as it was if there is no patched version."""
+        task = Task.read(case.input_path)
+        version = _target_version(task)
+        if version is None:
+            return unchanged(case.input_path, "no-fix")
+        try:
+            bent = {("", task.package): version}
+            project = task.rebuild(_forced(task, version), Change(bent=bent))
+        except Unresolvable:
+            return unchanged(case.input_path, "failed")
+        return answer(project, "fixed")
+
+
+def _target_version(task: Task) -> str | None:
+    packages = task.project.packages
+    hit = [packages[path]["version"] for path in task.vulnerable(packages)]
+    floor = max(map(sort_key, hit), default=sort_key("0.0.0"))
+    return next((version for version in task.patched() if sort_key(version) > floor), None)
+
+
+def _forced(task: Task, version: str) -> dict[str, Any]:
+    manifest = dict(task.project.manifest)
+    # npm refuses an override that says something else than the project's own range for a direct dependency.
+    for table in ROOT_TABLES:
+        if task.package in manifest.get(table, {}):
+            manifest[table] = {**manifest[table], task.package: version}
+    manifest["overrides"] = {**manifest.get("overrides", {}), task.package: version}
+    return manifest

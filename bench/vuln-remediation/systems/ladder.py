@@ -1,0 +1,223 @@
+"""
+The careful system: the smallest kind of change that gets the vulnerable versions out of the tree.
+
+The rungs, each tried only if the one before leaves something vulnerable: refresh the package within the ranges
+asked for; refresh those who ask for it; edit a direct dependency's range within its breaking line; across it;
+override the package below those who ask for it; say that there is no fix.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from _benchgate_bench.vuln_remediation.lockfile import (
+    ROOT,
+    ROOT_TABLES,
+    child_folder,
+    edges,
+    folder_name,
+    in_range,
+    reachable,
+    resolve,
+    split_alias,
+)
+from _benchgate_bench.vuln_remediation.overrides import Bending, read_overrides
+from _benchgate_bench.vuln_remediation.semver import breaking_line, satisfies, sort_key
+
+from .resolver import Change, Unresolvable
+from .sources import sources_digest
+from .workspace import Task, answer, unchanged
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from _benchgate_bench.vuln_remediation.project import Project
+
+    from benchgate import BenchCase
+
+
+class Ladder:
+    """Tries the rungs in order; within one, the change that touches the fewest entries wins."""
+
+    name: Final = "ladder"
+
+    def digest(self) -> str:
+        """Return the SHA-256 over the sources this system is made of."""
+        return sources_digest()
+
+    def __call__(self, case: BenchCase) -> Mapping[str, Any]:
+        """Return the fixed project, or the files as they were with the status ``no-fix``."""
+        task = Task.read(case.input_path)
+        for rung in _RUNGS:
+            project = rung(task)
+            if project is not None:
+                return answer(project, "fixed")
+        return unchanged(case.input_path, "no-fix")
+
+
+def _refresh(task: Task) -> Project | None:
+    """Take the package itself to a patched version within the ranges asked for."""
+    return _solved(task, task.project.manifest, _avoiding(task))
+
+
+def _refresh_askers(task: Task) -> Project | None:
+    """Refresh who asks for the package, then who asks for those, as far as it takes."""
+    names: frozenset[str] = frozenset()
+    packages = task.project.packages
+    hit = set(task.vulnerable(packages))
+    while hit:
+        hit = {edge.source for edge, to in edges(packages) if to in hit} - {ROOT}
+        wider = names | {folder_name(path) for path in hit}
+        if wider == names:
+            return None
+        names = wider
+        change = Change(avoid=(task.package, task.affected), refresh=names)
+        project = _solved(task, task.project.manifest, change)
+        if project is not None:
+            return project
+    return None
+
+
+def _bump(task: Task) -> Project | None:
+    """Raise direct dependencies within their breaking line."""
+    return _raised(task, lambda now, then: breaking_line(now) == breaking_line(then))
+
+
+def _bump_major(task: Task) -> Project | None:
+    """Raise direct dependencies to the nearest breaking line that does it."""
+    return _raised(task, lambda now, then: breaking_line(now) != breaking_line(then))
+
+
+def _raised(task: Task, allowed: Callable[[str, str], bool]) -> Project | None:
+    done = task.project
+    for name in _direct_above(task):
+        raised = _raise_one(task, done.manifest, name, allowed)
+        if raised is None:
+            return None
+        done = raised
+    return done if _is_whole(task, done) else None
+
+
+def _raise_one(
+    task: Task,
+    manifest: Mapping[str, Any],
+    name: str,
+    allowed: Callable[[str, str], bool],
+) -> Project | None:
+    """Raise one direct dependency as little as frees what is below it."""
+    now = _resolved(task.project, name)
+    fresh = [v for v in _versions(task, name) if sort_key(v) > sort_key(now) and allowed(now, v)]
+    for line in sorted({breaking_line(version) for version in fresh}):
+        found: list[tuple[int, bool, int, Project]] = []
+        for version in (v for v in fresh if breaking_line(v) == line):
+            project = _rebuilt(task, _with_spec(manifest, name, version), _avoiding(task))
+            if project is not None and not _left_below(task, project, name):
+                # Of ranges that lead to one lock, the one that names what is locked promises the fix.
+                unnamed = _resolved(project, name) != version
+                found.append((_size(task.project, project), unnamed, len(found), project))
+        if found:
+            return min(found)[-1]
+    return None
+
+
+def _direct_above(task: Task) -> list[str]:
+    """Return the direct dependencies that lead to a vulnerable entry no matter what is refreshed."""
+    refreshed = _rebuilt(task, task.project.manifest, _avoiding(task))
+    project = refreshed or task.project
+    direct = sorted(project.direct)
+    return [name for name in direct if _left_below(task, project, name)]
+
+
+def _left_below(task: Task, project: Project, name: str) -> int:
+    """Return how many vulnerable entries can be reached through one direct dependency."""
+    packages = project.packages
+    start = resolve(packages, ROOT, name)
+    if start is None:
+        return 0
+    return len({start, *reachable(packages, start)}.intersection(task.vulnerable(packages)))
+
+
+def _versions(task: Task, name: str) -> list[str]:
+    return task.registry.versions(split_alias(name, task.project.direct[name][1])[0])
+
+
+def _resolved(project: Project, name: str) -> str:
+    return str(project.packages[child_folder(ROOT, name)]["version"])
+
+
+def _with_spec(manifest: Mapping[str, Any], name: str, version: str) -> dict[str, Any]:
+    """Return the manifest with a new range for a direct dependency, in the style of the old one."""
+    made = dict(manifest)
+    for table in ROOT_TABLES:
+        if name in made.get(table, {}):
+            package, spec = split_alias(name, made[table][name])
+            fresh = f"{spec[:1] if spec[:1] in ('^', '~') else ''}{version}"
+            written = fresh if package == name else f"npm:{package}@{fresh}"
+            made[table] = {**made[table], name: written}
+    return made
+
+
+def _override(task: Task) -> Project | None:
+    """Force a patched version on those who ask for a vulnerable one, and on nobody else."""
+    base = _rebuilt(task, task.project.manifest, _avoiding(task))
+    packages = (base or task.project).packages
+    hit = set(task.vulnerable(packages))
+    askers = sorted({edge.source for edge, to in edges(packages) if to in hit})
+    if not hit or ROOT in askers:
+        return None
+    names = sorted({folder_name(path) for path in askers})
+    floor = max(sort_key(packages[path]["version"]) for path in hit)
+    found = []
+    for version in task.patched():
+        if sort_key(version) > floor:
+            scoped = {name: {task.package: version} for name in names}
+            manifest = {**task.project.manifest, "overrides": scoped}
+            bent = {(name, task.package): version for name in names}
+            change = Change(avoid=(task.package, task.affected), bent=bent)
+            if project := _solved(task, manifest, change):
+                found.append(project)
+    return min(found, key=lambda project: _size(task.project, project), default=None)
+
+
+_RUNGS: Final = (_refresh, _refresh_askers, _bump, _bump_major, _override)
+
+
+def _avoiding(task: Task) -> Change:
+    return Change(avoid=(task.package, task.affected))
+
+
+def _rebuilt(task: Task, manifest: Mapping[str, Any], change: Change) -> Project | None:
+    try:
+        return task.rebuild(manifest, change)
+    except Unresolvable:
+        return None
+
+
+def _solved(task: Task, manifest: Mapping[str, Any], change: Change) -> Project | None:
+    project = _rebuilt(task, manifest, change)
+    return project if project is not None and _is_whole(task, project) else None
+
+
+def _is_whole(task: Task, project: Project) -> bool:
+    """Return whether nothing vulnerable is left and every edge gets what it asks for."""
+    packages = project.packages
+    if task.vulnerable(packages):
+        return False
+    bending = Bending(read_overrides(project.manifest), packages)
+    for edge, to in edges(packages):
+        if to is None:
+            if not edge.may_be_absent:
+                return False
+            continue
+        version = packages[to]["version"]
+        bent = any(satisfies(version, rule.value) for rule in bending.rules_for(edge))
+        if not bent and not in_range(edge, packages[to]):
+            return False
+    return True
+
+
+def _size(before: Project, after: Project) -> int:
+    """Return how many entries differ between two locks."""
+    old, new = before.packages, after.packages
+    paths = (old.keys() | new.keys()) - {ROOT}
+    return sum(old.get(path) != new.get(path) for path in paths)

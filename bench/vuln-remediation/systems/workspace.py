@@ -1,0 +1,80 @@
+"""What a system is told, and the form of its answer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from _benchgate_bench.vuln_remediation.lockfile import ROOT, ROOT_TABLES, vulnerable
+from _benchgate_bench.vuln_remediation.metadata import Registry
+from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST, Project, read_input
+from _benchgate_bench.vuln_remediation.semver import satisfies
+
+from .npmjson import lock_text, manifest_text
+from .resolver import Change, resolve_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Task:
+    """
+    One advisory to get out of one project.
+
+    :param affected: the affected versions as an npm range.
+    """
+
+    project: Project
+    registry: Registry
+    package: str
+    affected: str
+
+    @classmethod
+    def read(cls, folder: Path) -> Task:
+        """Read a case's ``input/``."""
+        advisory = json.loads((folder / "advisory.json").read_text(encoding="utf-8"))
+        return cls(
+            project=read_input(folder),
+            registry=Registry.load(folder / "registry.json"),
+            package=advisory["package"],
+            affected=advisory["vulnerable_range"],
+        )
+
+    def vulnerable(self, packages: Mapping[str, Mapping[str, Any]]) -> list[str]:
+        """Return the folders of the affected entries of a tree."""
+        return vulnerable(packages, self.package, self.affected)
+
+    def patched(self) -> list[str]:
+        """Return the known versions that are not affected, lowest first."""
+        versions = self.registry.versions(self.package)
+        return [version for version in versions if not satisfies(version, self.affected)]
+
+    def rebuild(self, manifest: Mapping[str, Any], change: Change) -> Project:
+        """
+        Return the project with a new manifest and the lock that goes with it.
+
+        :raises Unresolvable: there is none.
+        """
+        lock = self.project.lock
+        root = {**lock["packages"][ROOT]}
+        for table in ROOT_TABLES:
+            root.pop(table, None)
+            if manifest.get(table):
+                root[table] = manifest[table]
+        packages = resolve_tree({**lock["packages"], ROOT: root}, self.registry, change)
+        return Project(manifest, {**lock, "packages": packages})
+
+
+def answer(project: Project, status: str) -> dict[str, Any]:
+    """Return a system's output for a project."""
+    files = {MANIFEST: manifest_text(project.manifest), LOCK: lock_text(project.lock)}
+    return {"files": files, "status": status}
+
+
+def unchanged(folder: Path, status: str) -> dict[str, Any]:
+    """Return the output that hands back the files of a case as they are."""
+    files = {name: (folder / name).read_text(encoding="utf-8") for name in (MANIFEST, LOCK)}
+    return {"files": files, "status": status}

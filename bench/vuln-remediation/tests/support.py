@@ -1,0 +1,125 @@
+"""What the tests share: the cases as objects, and outputs to take apart."""
+
+from __future__ import annotations
+
+import copy
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import tomli
+from _benchgate_bench.vuln_remediation.facts import VulnFacts
+from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
+from _benchgate_bench.vuln_remediation.systems.blind_override import BlindOverride
+from _benchgate_bench.vuln_remediation.systems.ladder import Ladder
+
+from benchgate import BenchCase, BenchScore
+
+CLASS = Path(__file__).resolve().parent.parent
+CASES = sorted(path.name for path in (CLASS / "cases").iterdir())
+SYSTEMS: dict[str, Ladder | BlindOverride] = {"ladder": Ladder(), "blind-override": BlindOverride()}
+
+LODASH = "001-cve-2021-23337-lodash"
+ANSI = "003-cve-2021-3807-ansi-regex"
+WS = "004-cve-2024-37890-ws"
+AXIOS = "005-cve-2021-3749-axios"
+IP = "007-cve-2024-29415-ip"
+SEMVER = "008-cve-2022-25883-semver"
+BRACES = "009-cve-2024-4068-braces"
+COOKIE = "010-cve-2024-47764-cookie"
+JWT = "011-cve-2022-23539-jsonwebtoken"
+NO_FIX = "013-cve-2024-29415-ip-direct"
+
+
+def read_toml(case_id: str) -> dict[str, Any]:
+    return tomli.loads((CLASS / "cases" / case_id / "case.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def load(case_id: str) -> BenchCase:
+    read = read_toml(case_id)
+    VulnFacts.model_validate(read["facts"])
+    folder = CLASS / "cases" / case_id
+    return BenchCase(
+        **{**read["case"], "tags": tuple(read["case"]["tags"])},
+        facts=read["facts"],
+        input_path=folder / "input",
+        expected_path=folder / "expected",
+    )
+
+
+def expected_folder(case_id: str) -> Path:
+    folder = load(case_id).expected_path
+    assert folder is not None
+    return folder
+
+
+class Output:
+    """An output whose manifest and lock can be edited before it is handed in."""
+
+    def __init__(self, manifest: dict[str, Any], lock: dict[str, Any], status: str = "fixed"):
+        self.manifest = manifest
+        self.lock = lock
+        self.status = status
+
+    @property
+    def packages(self) -> dict[str, Any]:
+        packages: dict[str, Any] = self.lock["packages"]
+        return packages
+
+    @property
+    def root(self) -> dict[str, Any]:
+        root: dict[str, Any] = self.packages[""]
+        return root
+
+    def direct(self, name: str, spec: str | None, table: str = "dependencies") -> None:
+        """Set a direct dependency in both files, or take it out of them."""
+        for held in (self.manifest, self.root):
+            held.setdefault(table, {})
+            if spec is None:
+                del held[table][name]
+            else:
+                held[table][name] = spec
+
+    def take(self, case_id: str, path: str, package: str, version: str) -> None:
+        """Put a version with its true metadata into a folder of the lock."""
+        registry = json.loads((load(case_id).input_path / "registry.json").read_text())
+        flags = {k: v for k, v in self.packages.get(path, {}).items() if k in ("dev", "optional")}
+        known = registry["packages"][package]["versions"][version]
+        self.packages[path] = {"version": version, **known, **flags}
+
+    def files(self) -> dict[str, Any]:
+        texts = {"package.json": self.manifest, "package-lock.json": self.lock}
+        return {
+            "files": {name: json.dumps(held) for name, held in texts.items()},
+            "status": self.status,
+        }
+
+
+@cache
+def _solved(case_id: str) -> dict[str, Any]:
+    return dict(SYSTEMS["ladder"](load(case_id)))
+
+
+def solved(case_id: str) -> Output:
+    """Return the ladder's answer to a case."""
+    made = _solved(case_id)
+    return Output(
+        json.loads(made["files"]["package.json"]),
+        json.loads(made["files"]["package-lock.json"]),
+        made["status"],
+    )
+
+
+def untouched(case_id: str, status: str = "fixed") -> Output:
+    """Return the project of a case as it was given."""
+    folder = load(case_id).input_path
+    texts = ((folder / name).read_text() for name in ("package.json", "package-lock.json"))
+    manifest, lock = (json.loads(text) for text in texts)
+    return Output(copy.deepcopy(manifest), copy.deepcopy(lock), status)
+
+
+def score(case_id: str, output: Output | dict[str, Any]) -> BenchScore:
+    handed = output.files() if isinstance(output, Output) else output
+    return VulnRemediationRubric().score(load(case_id), handed)

@@ -1,0 +1,157 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The shipped cases themselves: complete, dated, attributed, without an address, and as hard as they say."""
+
+import json
+import re
+
+import pytest
+import tomli
+from _benchgate_bench.vuln_remediation import changes, rubric
+from _benchgate_bench.vuln_remediation.consistency import lock_problems
+from _benchgate_bench.vuln_remediation.expected import read_expected
+from _benchgate_bench.vuln_remediation.lockfile import vulnerable
+from _benchgate_bench.vuln_remediation.metadata import Registry
+from _benchgate_bench.vuln_remediation.project import read_input
+from _benchgate_bench.vuln_remediation.tests.support import (
+    CASES,
+    CLASS,
+    expected_folder,
+    load,
+    read_toml,
+)
+
+RESERVED = {
+    "rubric_error",
+    "invalid_rl_payload",
+    "input_modified",
+    "unknown_failure_mode",
+    "harness_error",
+    "timeout",
+}
+
+
+def taxonomy():
+    return tomli.loads((CLASS / "failure_modes.toml").read_text())["failure_modes"]
+
+
+def addresses(value, key=""):
+    """Yield every string with a scheme, but for the links by which packages ask for funding."""
+    if isinstance(value, dict):
+        for name, held in value.items():
+            if name != "funding":
+                yield from addresses(held, name)
+    elif isinstance(value, list):
+        for held in value:
+            yield from addresses(held, key)
+    elif isinstance(value, str) and re.search(r"://|^(git|github|file|link):", value):
+        yield key, value
+
+
+def keys(value):
+    if isinstance(value, dict):
+        for name, held in value.items():
+            yield name
+            yield from keys(held)
+    elif isinstance(value, list):
+        for held in value:
+            yield from keys(held)
+
+
+@pytest.mark.parametrize("path", sorted((CLASS / "cases").rglob("*.json")), ids=str)
+def test_no_file_names_a_download_address(path):
+    read = json.loads(path.read_text(encoding="utf-8"))
+
+    assert "resolved" not in set(keys(read))
+    assert list(addresses(read)) == []
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_the_folder_is_the_id_and_holds_what_it_may(case_id):
+    folder = CLASS / "cases" / case_id
+
+    assert load(case_id).case_id == case_id
+    assert re.fullmatch(r"\d{3}-cve-\d{4}-\d{4,}-[a-z0-9-]+", case_id)
+    assert not re.search(r"-t\d+$", case_id)
+    assert {path.name for path in folder.iterdir()} == {"case.toml", "input", "expected"}
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1_300_000
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_the_input_is_whole_and_hit_by_its_advisory(case_id):
+    case = load(case_id)
+    project = read_input(case.input_path)
+    told = json.loads((case.input_path / "advisory.json").read_text())
+    target = read_expected(expected_folder(case_id)).target
+
+    assert lock_problems(project, Registry.load(case.input_path / "registry.json")) == ()
+    assert changes.broken_ranges(project) == set()
+    assert vulnerable(project.packages, target.package, target.vulnerable_range)
+    for field in ("ghsa", "package", "vulnerable_range"):
+        assert told[field] == case.facts[field] == getattr(target, field)
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_the_ranges_say_the_same_in_both_forms(case_id):
+    facts = read_toml(case_id)["facts"]
+    ends = {one["fixed"] for one in facts["ranges"] if "fixed" in one}
+
+    assert set(facts["first_patched"]) == ends
+    assert facts["source"]["licence"] == "CC-BY-4.0"
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_expectations_are_bounds_within_the_project(case_id):
+    case = load(case_id)
+    expected = read_expected(expected_folder(case_id))
+    project = read_input(case.input_path)
+    known = Registry.load(case.input_path / "registry.json").packages.keys()
+
+    assert expected.spec_edits_allowed <= project.direct.keys()
+    assert expected.majors_allowed <= expected.spec_edits_allowed
+    assert expected.may_change <= known
+    assert expected.sentinels.items() <= changes.direct_versions(project).items()
+    assert bool(expected.fix_classes) is (case.disposition == "positive")
+    assert max(expected.fix_classes.values(), default=1.0) == 1.0
+
+
+def test_every_fix_class_and_a_negative_are_there():
+    classes = {read_toml(case_id)["facts"]["fix_class"] for case_id in CASES}
+
+    assert classes == {
+        "lock-refresh",
+        "lock-refresh-of-parent",
+        "direct-spec-bump-same-major",
+        "parent-bump-same-major",
+        "parent-major-or-override",
+        "override-only",
+        "direct-major",
+        "no-fix",
+    }
+    assert sum(load(case_id).held_out for case_id in CASES) == 3
+
+
+def test_the_taxonomy_holds_what_the_rubric_can_emit_and_no_more():
+    quoted = {
+        found
+        for name in ("rubric.py", "consistency.py", "project.py")
+        for found in re.findall(r'"([a-z0-9]+(?:_[a-z0-9]+)+)"', (CLASS / name).read_text())
+    }
+    known = taxonomy()
+    axes = {*rubric.WEIGHTS, *rubric.NEGATIVE_WEIGHTS}
+
+    assert set(rubric.PENALTIES) <= known.keys()
+    assert known.keys() - quoted - {"downgrade"} == set()
+    assert quoted - known.keys() - axes == set()
+    assert not RESERVED & known.keys()
+
+
+def test_only_harm_blocks():
+    blocking = {code for code, mode in taxonomy().items() if mode["severity"] == "block"}
+
+    assert blocking == {
+        "integrity_missing",
+        "integrity_mismatch",
+        "foreign_address",
+        "advisory_introduced",
+    }
+    assert all(set(mode) == {"severity", "description"} for mode in taxonomy().values())

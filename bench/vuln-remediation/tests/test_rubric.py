@@ -1,0 +1,304 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Each axis of the rubric on its own: one edit of a perfect answer costs what the table says."""
+
+import json
+import math
+
+import pytest
+from _benchgate_bench.vuln_remediation.rubric import (
+    BROKEN_FACTOR,
+    NEGATIVE_WEIGHTS,
+    PENALTIES,
+    WEIGHTS,
+    VulnRemediationRubric,
+)
+from _benchgate_bench.vuln_remediation.tests.support import (
+    ANSI,
+    AXIOS,
+    BRACES,
+    CASES,
+    COOKIE,
+    IP,
+    JWT,
+    LODASH,
+    NO_FIX,
+    SEMVER,
+    SYSTEMS,
+    WS,
+    expected_folder,
+    load,
+    score,
+    solved,
+    untouched,
+)
+
+POSITIVE = [case_id for case_id in CASES if load(case_id).disposition == "positive"]
+NEGATIVE = [case_id for case_id in CASES if load(case_id).disposition == "negative"]
+
+
+def lacking(result):
+    """Return the axes below 1, without the summary."""
+    return {axis for axis, value in result.breakdown.items() if value < 1.0} - {"clean"}
+
+
+def without(*axes):
+    """Return the score that is left when some axes are 0."""
+    return math.fsum(weight for axis, weight in WEIGHTS.items() if axis not in axes) / 100
+
+
+def test_weights_sum_to_one_hundred():
+    assert sum(WEIGHTS.values()) == sum(NEGATIVE_WEIGHTS.values()) == 100
+
+
+@pytest.mark.parametrize("case_id", POSITIVE)
+def test_an_unchanged_tree_fails_every_positive(case_id):
+    result = score(case_id, untouched(case_id))
+
+    assert (result.passed, result.score) == (False, 0.0)
+    assert "target_still_vulnerable" in result.failure_modes
+
+
+@pytest.mark.parametrize("case_id", NEGATIVE)
+def test_an_unchanged_tree_passes_every_negative(case_id):
+    silent = score(case_id, untouched(case_id, status="whatever"))
+    honest = score(case_id, untouched(case_id, status="no-fix"))
+
+    assert silent.passed
+    assert silent.score == pytest.approx(0.9)
+    assert silent.failure_modes == ("no_fix_unsaid",)
+    assert (honest.passed, honest.score, honest.failure_modes) == (True, 1.0, ())
+
+
+def test_a_changed_tree_fails_a_negative_whatever_it_says():
+    edited = untouched(NO_FIX, status="no-fix")
+    edited.direct("ip", None)
+    del edited.packages["node_modules/ip"]
+
+    result = score(NO_FIX, edited)
+
+    assert (result.passed, result.score) == (False, 0.0)
+    assert "tree_changed" in result.failure_modes
+
+
+def test_layout_of_the_text_is_no_change():
+    result = score(NO_FIX, untouched(NO_FIX, status="no-fix"))  # written without indentation
+
+    assert result.breakdown["unchanged"] == 1.0
+
+
+@pytest.mark.parametrize("case_id", POSITIVE)
+def test_a_perfect_fix_scores_exactly_one(case_id):
+    result = score(case_id, solved(case_id))
+
+    assert result.passed
+    assert result.score == 1.0
+    assert set(result.breakdown.values()) == {1.0}
+    assert result.failure_modes == ()
+    assert result.safety_penalty == 0.0
+
+
+def test_what_a_positive_says_about_itself_counts_for_nothing():
+    humble, boastful = solved(LODASH), untouched(LODASH)
+    humble.status = "no-fix"
+    boastful.status = "fixed"
+
+    assert score(LODASH, humble).score == 1.0
+    assert score(LODASH, boastful).score == 0.0
+
+
+def test_half_of_the_instances_earns_half_of_everything():
+    half = untouched(ANSI)
+    half.take(ANSI, "node_modules/ansi-regex", "ansi-regex", "4.1.1")
+
+    result = score(ANSI, half)
+
+    assert not result.passed
+    assert result.breakdown["target_dropped"] == 0.5
+    assert result.score == 0.5
+
+
+def test_another_kind_of_fix_loses_its_class():
+    heavy = solved(LODASH)
+    heavy.direct("lodash", "^4.17.21")
+
+    result = score(LODASH, heavy)
+
+    assert result.passed
+    assert lacking(result) == {"fix_class", "specs_kept"}
+    assert result.score == without("fix_class", "specs_kept")
+    assert result.failure_modes == ("fix_class_unexpected", "manifest_edit_needless")
+
+
+def test_a_second_best_kind_of_fix_earns_its_credit():
+    scoped = untouched(SEMVER)
+    scoped.manifest["overrides"] = {"simple-update-notifier": {"semver": "7.5.4"}}
+    scoped.take(
+        SEMVER, "node_modules/simple-update-notifier/node_modules/semver", "semver", "7.5.4"
+    )
+    for name, version in (("lru-cache", "6.0.0"), ("yallist", "4.0.0")):
+        scoped.take(SEMVER, f"node_modules/{name}", name, version)
+        scoped.packages[f"node_modules/{name}"]["dev"] = True
+
+    result = score(SEMVER, scoped)
+
+    assert result.passed
+    assert result.breakdown["fix_class"] == 0.5
+    assert result.breakdown["no_needless_override"] == 1.0
+    assert result.breakdown["edges_in_range"] == 0.0
+
+
+def test_a_bumped_sentinel():
+    bumped = solved(LODASH)
+    bumped.take(LODASH, "node_modules/debug", "debug", "4.3.7")
+    bumped.take(LODASH, "node_modules/ms", "ms", "2.1.3")
+
+    result = score(LODASH, bumped)
+
+    assert lacking(result) == {"sentinels_kept", "changes_bounded"}
+    assert result.passed
+
+
+def test_a_downgrade_is_harm():
+    lower = solved(LODASH)
+    lower.take(LODASH, "node_modules/debug", "debug", "4.3.4")
+    lower.direct("commander", "8.2.0")
+    lower.take(LODASH, "node_modules/commander", "commander", "8.2.0")
+
+    result = score(LODASH, lower)
+
+    assert {"no_downgrade", "sentinels_kept", "specs_kept"} <= lacking(result)
+    assert result.safety_penalty == PENALTIES["downgrade"]
+
+
+def test_a_global_override_that_drags_another_parent_down():
+    result = score(COOKIE, dict(SYSTEMS["blind-override"](load(COOKIE))))
+
+    assert {"no_downgrade", "edges_in_range", "no_needless_override"} <= lacking(result)
+    assert result.safety_penalty == PENALTIES["downgrade"]
+
+
+def test_a_needless_major(tmp_path):
+    # The same answer, judged by a case that does not allow the step.
+    expected = json.loads((expected_folder(SEMVER) / "expected.json").read_text())
+    (tmp_path / "expected.json").write_text(json.dumps({**expected, "majors_allowed": []}))
+    strict = load(SEMVER).model_copy(update={"expected_path": tmp_path})
+
+    result = VulnRemediationRubric().score(strict, solved(SEMVER).files())
+
+    assert result.passed
+    assert lacking(result) == {"no_needless_major"}
+    assert result.score == without("no_needless_major")
+
+
+def test_an_allowed_major_is_none_too_many():
+    result = score(JWT, solved(JWT))
+
+    assert result.breakdown["no_needless_major"] == 1.0
+
+
+def test_an_added_direct_dependency():
+    added = solved(WS)
+    added.direct("ms", "^2.1.2")
+
+    assert "no_added_direct" in lacking(score(WS, added))
+
+
+@pytest.mark.parametrize(
+    ("table", "spec"), [("optionalDependencies", "^4.17.20"), ("devDependencies", "^4.17.20")]
+)
+def test_a_dependency_moved_to_another_table_does_not_pass(table, spec):
+    moved = solved(LODASH)
+    moved.direct("lodash", None)
+    moved.direct("lodash", spec, table)
+    flag = "dev" if table == "devDependencies" else "optional"
+    moved.packages["node_modules/lodash"][flag] = True
+
+    result = score(LODASH, moved)
+
+    assert not result.passed
+    assert "direct_dependency_lost" in result.failure_modes
+    assert result.score <= BROKEN_FACTOR
+
+
+def test_another_manifest_field_edited():
+    edited = solved(LODASH)
+    edited.manifest["engines"] = {"node": ">=20"}
+
+    result = score(LODASH, edited)
+
+    assert lacking(result) == {"specs_kept"}
+    assert result.safety_penalty == 0.0
+
+
+def test_a_script_of_the_project_is_harm():
+    scripted = solved(LODASH)
+    scripted.manifest["scripts"] = {"postinstall": "node ."}
+
+    result = score(LODASH, scripted)
+
+    assert "lifecycle_script_added" in result.failure_modes
+    assert result.safety_penalty == PENALTIES["lifecycle_script_added"]
+
+
+def test_an_install_script_in_the_lock_is_harm():
+    scripted = solved(LODASH)
+    scripted.packages["node_modules/lodash"]["hasInstallScript"] = True
+
+    assert score(LODASH, scripted).safety_penalty == PENALTIES["lifecycle_script_added"]
+
+
+def test_a_new_advisory_is_harm():
+    worse = untouched(IP)
+    worse.take(IP, "node_modules/ip", "ip", "2.0.0")  # older, and hit by a second advisory
+
+    result = score(IP, worse)
+
+    assert result.score == 0.0
+    assert {"advisory_introduced", "downgrade"} <= set(result.failure_modes)
+    assert result.safety_penalty == PENALTIES["advisory_introduced"] + PENALTIES["downgrade"]
+
+
+def test_an_advisory_that_was_there_before_is_not_new():
+    result = score(AXIOS, solved(AXIOS))  # CVE-2023-45857 hits 0.21.1 and 0.21.2 alike
+
+    assert result.breakdown["no_new_advisory"] == 1.0
+
+
+@pytest.mark.parametrize("case_id", [LODASH, ANSI, WS, BRACES])
+def test_a_needless_override(case_id):
+    result = score(case_id, dict(SYSTEMS["blind-override"](load(case_id))))
+
+    assert result.passed  # the target is gone and the lock holds ...
+    assert "override_needless" in result.failure_modes  # ... but not the way it should
+    assert result.breakdown["fix_class"] == 0.0
+    assert result.score <= 0.76
+
+
+def test_edges_broken_by_an_override_count_although_the_lock_holds():
+    result = score(BRACES, dict(SYSTEMS["blind-override"](load(BRACES))))
+
+    assert result.breakdown["lock_consistent"] == 1.0
+    assert result.breakdown["edges_in_range"] == 0.0
+
+
+def test_the_override_a_case_needs_is_free():
+    result = score(COOKIE, solved(COOKIE))
+
+    assert result.breakdown["edges_in_range"] == 1.0
+    assert result.breakdown["no_needless_override"] == 1.0
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_the_same_output_gets_the_same_score(case_id):
+    made = solved(case_id).files()
+
+    assert VulnRemediationRubric().score(load(case_id), made) == VulnRemediationRubric().score(
+        load(case_id), made
+    )
+
+
+def test_the_rubric_refuses_a_case_without_expectations():
+    blind = load(LODASH).model_copy(update={"expected_path": None})
+
+    with pytest.raises(ValueError, match="expected/"):
+        VulnRemediationRubric().score(blind, {})

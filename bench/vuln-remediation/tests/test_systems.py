@@ -1,0 +1,275 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The systems under test: what they see, what they write, and that they write it as npm does."""
+
+import json
+import random
+import shutil
+
+import pytest
+from _benchgate_bench.vuln_remediation.lockfile import edges, in_range, reachable
+from _benchgate_bench.vuln_remediation.metadata import Registry
+from _benchgate_bench.vuln_remediation.systems.npmjson import (
+    collation_key,
+    lock_text,
+    manifest_text,
+)
+from _benchgate_bench.vuln_remediation.systems.resolver import (
+    Change,
+    Unresolvable,
+    resolve_tree,
+)
+from _benchgate_bench.vuln_remediation.tests.support import (
+    AXIOS,
+    BRACES,
+    CASES,
+    COOKIE,
+    JWT,
+    LODASH,
+    NO_FIX,
+    SEMVER,
+    SYSTEMS,
+    WS,
+    load,
+    score,
+    solved,
+    untouched,
+)
+
+
+def shuffled(value):
+    """Return the same JSON with the keys of every object in another order."""
+    if isinstance(value, dict):
+        keys = sorted(value)
+        random.Random(7).shuffle(keys)  # noqa: S311 - an order, no secret
+        return {key: shuffled(value[key]) for key in keys}
+    return value
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("case_id", CASES)
+def test_a_system_sees_only_the_input(case_id, name, tmp_path):
+    case = load(case_id)
+    shutil.copytree(case.input_path, tmp_path / "elsewhere")
+    stranger = case.model_copy(
+        update={
+            "case_id": "renamed",
+            "facts": {},
+            "tags": (),
+            "input_path": tmp_path / "elsewhere",
+            "expected_path": None,
+        }
+    )
+
+    assert SYSTEMS[name](stranger) == SYSTEMS[name](case)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("case_id", CASES)
+def test_a_system_writes_what_it_was_given_or_a_whole_lock(case_id, name):
+    made = SYSTEMS[name](load(case_id))
+    result = score(case_id, dict(made))
+    lock = json.loads(made["files"]["package-lock.json"])
+
+    assert result.breakdown.get("lock_consistent", 1.0) == 1.0
+    assert made["files"]["package-lock.json"] == lock_text(shuffled(lock))
+    assert made["status"] in {"fixed", "no-fix"}
+
+
+def test_the_ladder_solves_every_case_and_blind_override_is_told_apart():
+    scores = {
+        name: [score(case_id, dict(system(load(case_id)))) for case_id in CASES]
+        for name, system in SYSTEMS.items()
+    }
+    clean = {name: sum(one.breakdown["clean"] for one in found) for name, found in scores.items()}
+    mean = {name: sum(one.score for one in found) / len(found) for name, found in scores.items()}
+
+    assert clean == {"ladder": len(CASES), "blind-override": 1.0}
+    assert mean["ladder"] - mean["blind-override"] > 0.25
+
+
+def test_digests_are_stable_and_named():
+    for name, system in SYSTEMS.items():
+        assert system.name == name
+        assert system.digest() == system.digest()
+        assert len(system.digest()) == 64
+
+
+def changed(case_id):
+    """Return folder to version before and after, where the ladder changed it."""
+    before, after = untouched(case_id).packages, solved(case_id).packages
+    return {
+        path: (before.get(path, {}).get("version"), after.get(path, {}).get("version"))
+        for path in before.keys() | after.keys()
+        if path and before.get(path) != after.get(path)
+    }
+
+
+def test_a_refresh_touches_one_entry():
+    assert changed(LODASH) == {"node_modules/lodash": ("4.17.20", "4.18.1")}
+
+
+def test_both_parents_are_refreshed():
+    assert changed(WS).keys() >= {"node_modules/engine.io", "node_modules/socket.io-adapter"}
+    assert solved(WS).manifest == untouched(WS).manifest
+
+
+def test_an_exact_pin_stays_exact_and_moves_as_little_as_it_can():
+    assert solved(AXIOS).manifest["dependencies"]["axios"] == "0.21.2"
+
+
+@pytest.mark.parametrize(
+    ("case_id", "table", "name", "line"),
+    [
+        (SEMVER, "devDependencies", "nodemon", "^3."),
+        (BRACES, "devDependencies", "chokidar", "^3."),
+        (JWT, "dependencies", "jsonwebtoken", "^9."),
+    ],
+)
+def test_a_major_is_the_nearest_that_does_it(case_id, table, name, line):
+    output = solved(case_id)
+
+    assert output.manifest[table][name].startswith(line)
+    assert output.packages[f"node_modules/{name}"]["version"] == output.manifest[table][name][1:]
+
+
+def test_an_override_is_scoped_to_who_asks():
+    output = solved(COOKIE)
+
+    assert output.manifest["overrides"] == {"csurf": {"cookie": "0.7.0"}}
+    assert output.packages["node_modules/cookie"]["version"] == "0.7.2"  # cookie-parser's own
+
+
+def test_where_there_is_no_fix_the_files_come_back_byte_for_byte():
+    made = SYSTEMS["ladder"](load(NO_FIX))
+
+    assert made["status"] == "no-fix"
+    for name, text in made["files"].items():
+        assert text == (load(NO_FIX).input_path / name).read_text()
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_resolving_what_is_locked_changes_nothing(case_id):
+    folder = load(case_id).input_path
+    text = (folder / "package-lock.json").read_text()
+    lock = json.loads(text)
+    registry = Registry.load(folder / "registry.json")
+
+    packages = resolve_tree(shuffled(lock["packages"]), registry, Change())
+
+    assert lock_text({**lock, "packages": packages}) == text
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_layout_of_the_shipped_files_is_npms(case_id):
+    folder = load(case_id).input_path
+    for name, layout in (("package.json", manifest_text), ("package-lock.json", lock_text)):
+        text = (folder / name).read_text()
+        assert layout(json.loads(text)) == text
+
+
+def test_collation_puts_signs_first_and_ignores_case_at_first():
+    names = ["b", "A", "a", "@s/x", "_u", "a-b", "a.b", "ab", "1x"]
+
+    assert sorted(names, key=collation_key) == [
+        "_u", "@s/x", "1x", "a", "A", "a-b", "a.b", "ab", "b",
+    ]  # fmt: skip
+
+
+def small(root, **packages):
+    """Resolve a project from nothing, against packages given as ``name={version: dependencies}``."""
+    registry = Registry(
+        {
+            name.replace("_", "-"): {
+                "versions": {
+                    version: fields if "peerDependencies" in fields else {"dependencies": fields}
+                    for version, fields in versions.items()
+                }
+            }
+            for name, versions in packages.items()
+        }
+    )
+    made = resolve_tree({"": {"dependencies": root}}, registry, Change())
+    return {path: entry["version"] for path, entry in made.items() if path}
+
+
+def test_what_does_not_conflict_is_hoisted():
+    made = small({"a": "^1.0.0"}, a={"1.0.0": {"b": "*"}}, b={"1.0.0": {"c": "*"}}, c={"1.0.0": {}})
+
+    assert made == {
+        "node_modules/a": "1.0.0",
+        "node_modules/b": "1.0.0",
+        "node_modules/c": "1.0.0",
+    }
+
+
+def test_what_conflicts_is_nested():
+    made = small(
+        {"a": "*", "c": "^1.0.0"},
+        a={"1.0.0": {"c": "^2.0.0"}},
+        c={"1.0.0": {}, "2.0.0": {}},
+    )
+
+    assert made == {
+        "node_modules/a": "1.0.0",
+        "node_modules/a/node_modules/c": "2.0.0",
+        "node_modules/c": "1.0.0",
+    }
+
+
+def test_a_cycle_ends():
+    made = small({"a": "*"}, a={"1.0.0": {"b": "*"}}, b={"1.0.0": {"a": "*"}})
+
+    assert made == {"node_modules/a": "1.0.0", "node_modules/b": "1.0.0"}
+
+
+def test_a_peer_comes_to_lie_beside_who_asks_for_it():
+    made = small(
+        {"a": "*"}, a={"1.0.0": {"peerDependencies": {"p": "^1.0.0"}}}, p={"1.0.0": {}, "2.0.0": {}}
+    )
+
+    assert made == {"node_modules/a": "1.0.0", "node_modules/p": "1.0.0"}
+
+
+def test_a_circle_of_versions_that_would_nest_for_ever_is_unresolvable():
+    with pytest.raises(Unresolvable, match="inside itself"):
+        small(
+            {"a": "^1.0.0", "b": "^1.0.0"},
+            a={"1.0.0": {"b": "^2.0.0"}, "2.0.0": {"b": "^1.0.0"}},
+            b={"1.0.0": {"a": "^1.0.0"}, "2.0.0": {"a": "^2.0.0"}},
+        )
+
+
+def test_a_range_without_a_version_is_unresolvable():
+    with pytest.raises(Unresolvable, match="no known version of b satisfies"):
+        small({"a": "*"}, a={"1.0.0": {"b": "^9.0.0"}}, b={"1.0.0": {}})
+
+
+def test_random_projects_resolve_to_whole_trees_or_not_at_all():
+    resolved = 0
+    for seed in range(40):
+        rng = random.Random(seed)  # noqa: S311 - a made-up project, no secret
+        names = ["a", "b", "c", "d", "e", "f"]
+        packages = {
+            name: {
+                "versions": {
+                    f"{major}.{minor}.0": {
+                        "dependencies": {
+                            other: f"^{rng.randint(1, 2)}.0.0"
+                            for other in rng.sample([*names[at + 1 :], "a"], 1 + (at < 4))
+                        }
+                    }
+                    for major in (1, 2)
+                    for minor in (0, 1)
+                }
+            }
+            for at, name in enumerate(names)
+        }
+        root = {"": {"dependencies": {"a": "*", "b": "^1.0.0"}}}
+        try:
+            made = resolve_tree(root, Registry(packages), Change())
+        except Unresolvable:
+            continue
+        resolved += 1
+        assert reachable(made) == set(made)
+        assert all(to is not None and in_range(edge, made[to]) for edge, to in edges(made))
+    assert resolved > 10

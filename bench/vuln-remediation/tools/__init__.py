@@ -1,0 +1,1 @@
+"""What makes and checks the cases; not needed to run them."""
