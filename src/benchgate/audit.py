@@ -9,7 +9,7 @@ from benchgate.artifacts.kinds import Head, RunRecord
 from benchgate.artifacts.writer import model_bytes, write_file
 from benchgate.canonical import sha256_hex
 from benchgate.errors import ArtifactError
-from benchgate.wire import SCHEMA_VERSION
+from benchgate.wire import SCHEMA_VERSION, first_fault
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -83,7 +83,7 @@ def _read(path: Path, model: type[Model]) -> Model:
     try:
         return model.read_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        message = " ".join(str(error).split())[:300]
+        message = error.strerror if isinstance(error, OSError) else first_fault(error)
         raise ArtifactError(path, f"damaged: {message}; nothing is appended after it") from error
 
 

@@ -11,7 +11,7 @@ from benchgate.errors import ArtifactError
 from benchgate.figures import Arm
 from benchgate.files import read_regular
 from benchgate.models import BenchRunReport
-from benchgate.wire import WireModel
+from benchgate.wire import WireModel, first_fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,8 +87,7 @@ def read_baseline(path: Path) -> Baseline:
     try:
         report = BaselineRecord.read_json(data).report
     except ValueError as error:
-        first = " ".join(str(error).split())[:300]
-        problems: tuple[str, ...] = (f"is no record of a run: {first}",)
+        problems: tuple[str, ...] = (f"it is no record of a run: {first_fault(error)}",)
         return Baseline(path=path, sha256=sha256, report=None, problems=problems)
     return Baseline(path=path, sha256=sha256, report=report, problems=tuple(_faults(report)))
 

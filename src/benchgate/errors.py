@@ -1,5 +1,7 @@
 """
-Every error that benchgate raises on purpose.
+The errors of benchgate; all that it raises on purpose are in this tree.
+
+::
 
     EvalError
     +-- TaskClassAlreadyRegistered
@@ -11,6 +13,7 @@ Every error that benchgate raises on purpose.
     +-- PromotionGateError
     |   +-- PolicyError
     +-- ArtifactError
+    +-- SampleError
 
 Programs read the attributes; the text is for people and starts with ``path:line`` where there is one.
 """
@@ -128,3 +131,13 @@ class ArtifactError(EvalError):
         self.path = path
         self.message = message
         super().__init__(f"{path}: {message}")
+
+
+class SampleError(EvalError):
+    """A file of sample values that cannot be used; :attr:`line` is 1-based, 0 if there is none."""
+
+    def __init__(self, path: Path, message: str, *, line: int = 0) -> None:
+        self.path = path
+        self.message = message
+        self.line = line
+        super().__init__(f"{path}{f':{line}' if line else ''}: {message}")

@@ -128,14 +128,15 @@ def _mde(given: GateInput) -> float | None:
 
 def _objections(given: GateInput) -> Iterator[Blocker]:
     evidence, policy = given.evidence, given.policy
-    if evidence is None:
+    # What did not run counts as 0: the figures of an incomplete run speak of that, not of the candidate.
+    if evidence is None or any(code == "incomplete_run" for code, _ in given.blockers):
         return
     if evidence.smallest < policy.min_cases:
         yield (
             "insufficient_cases",
             f"{evidence.smallest} cases; the policy asks for {policy.min_cases}",
         )
-    yield from _safety(evidence.safety, policy)
+    yield from safety_objections(evidence.safety, policy)
     yield from _bands(evidence)
     if evidence.smallest > 1:
         yield from _effect(evidence.significance, policy)
@@ -152,7 +153,8 @@ def _bands(evidence: Evidence) -> Iterator[Blocker]:
         yield "sample_sensitivity", f"the difference drifts along the cases: {steps}"
 
 
-def _safety(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Blocker]:
+def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield what speaks against the candidate's safety penalties, or against judging them."""
     if not figures.evaluated and policy.safety == "optional":
         return
     if figures.delta is None:

@@ -109,8 +109,24 @@ def _run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
     if not report.complete:
         yield "incomplete_run", _incompleteness(report)
     if report.block_severity_failure_modes:
-        found = ", ".join(report.block_severity_failure_modes)
-        yield "block_severity_failure_mode", f"failure modes of severity block: {found}"
+        yield "block_severity_failure_mode", f"severity block: {_blocking(report)}"
+
+
+def _blocking(report: BenchRunReport) -> str:
+    """Name each blocking code with what is behind it and the cases that have it."""
+    found: dict[str, list[str]] = {}
+    for result in report.per_case:
+        for mode in result.failure_modes:
+            if mode.code in report.block_severity_failure_modes:
+                told = mode.code == "unknown_failure_mode"
+                label = f"{mode.code} {mode.detail!r}" if told else mode.code
+                found.setdefault(label, []).append(result.case_id)
+    return "; ".join(f"{label} in {_some(ids)}" for label, ids in sorted(found.items()))
+
+
+def _some(ids: list[str]) -> str:
+    unique = list(dict.fromkeys(ids))
+    return f"{', '.join(unique[:3])}{', ...' if unique[3:] else ''}"
 
 
 def _incompleteness(report: BenchRunReport) -> str:
@@ -118,10 +134,10 @@ def _incompleteness(report: BenchRunReport) -> str:
     for outcome in sorted(INCOMPLETE):
         ids = [r.case_id for r in report.per_case if r.outcome == outcome]
         if ids:
-            parts.append(f"{len(ids)} {outcome} ({', '.join(ids[:3])}{', ...' if ids[3:] else ''})")
+            parts.append(f"{len(ids)} {outcome} ({_some(ids)})")
     rerun = [r.case_id for r in report.per_case if r.reruns]
     if rerun:
-        parts.append(f"{len(rerun)} run again ({', '.join(rerun[:3])})")
+        parts.append(f"{len(rerun)} run again ({_some(rerun)})")
     return "; ".join(parts) or "the session ended early"
 
 
@@ -162,7 +178,7 @@ def _failures(
     elif choice.binding and not decision.promotion_allowed:
         yield f"the gate decided {decision.outcome}"
     if report.block_severity_failure_modes:
-        yield f"severity block: {', '.join(report.block_severity_failure_modes)}"
+        yield f"severity block: {_blocking(report)}"
     if not report.complete:
         yield f"the run is incomplete: {_incompleteness(report)}"
     failed = report.case_count - report.passed_count

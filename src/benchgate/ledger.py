@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import RunPlan, build_report
@@ -12,6 +13,7 @@ from benchgate.models import FailureMode, RunDigests, TrialResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from benchgate.bench_class import BenchClass, NamedSystem
     from benchgate.models import BenchCase, BenchRunReport, Scope
@@ -20,6 +22,7 @@ Key = tuple[str, int]
 """Case id and trial number: what a record is filed under, never a pytest node id."""
 
 MODIFIED = "input_modified"
+MAX_AGE = timedelta(days=90)
 
 
 class Ledger:
@@ -73,6 +76,10 @@ class Ledger:
     def cases(self) -> tuple[BenchCase, ...]:
         """The planned cases that could be read, sorted by id."""
         return tuple(self._cases[case_id] for case_id in sorted(self._digests))
+
+    def stale(self, now: datetime) -> tuple[str, ...]:
+        """Return the planned cases that nobody has validated for more than 90 days, sorted."""
+        return tuple(case.case_id for case in self.cases if now - case.last_validated_at > MAX_AGE)
 
     def record(self, result: TrialResult, *, scorer: str | None = None) -> None:
         """File a result; a second one for the same trial counts as a rerun and replaces the first."""

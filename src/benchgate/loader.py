@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.bench_imports import module_name
-from benchgate.canonical import digest
+from benchgate.canonical import digest, sha256_hex
 from benchgate.errors import BenchCaseLoadError, RegistrationError, TaskClassNotFound
-from benchgate.files import read_toml, tree_digest, tree_files
+from benchgate.files import read_regular, read_toml, tree_digest, tree_files
 from benchgate.manifest import Problem, read_manifest
 from benchgate.models import BenchCase, Cassette
 from benchgate.registry import TaskClass, TaskClassRegistry
@@ -20,7 +20,7 @@ from benchgate.rubric_source import check_home
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.manifest import Manifest
+    from benchgate.manifest import CassetteTable, Manifest
 
 CASE_FILE: Final = "case.toml"
 POINTER_FILE: Final = "input-pointer.toml"
@@ -178,13 +178,25 @@ def _cassettes(folder: Path, manifest: Manifest, problems: list[Problem]) -> Map
     found = {}
     for system, table in manifest.tables.cassettes.items():
         path = _inside(folder, table.path)
-        if path is None:
-            line = manifest.lines.key(("cassettes", system, "path"))
-            message = f"{table.path!r} leaves the case folder"
-            problems.append((line, f"cassettes.{system}.path", message))
-        else:
+        wrong = _cassette_problem(path, table)
+        if wrong is not None:
+            key = f"cassettes.{system}.{wrong[0]}"
+            problems.append((manifest.lines.key(("cassettes", system, wrong[0])), key, wrong[1]))
+        elif path is not None:
             found[system] = Cassette(path=path, sha256=table.sha256)
     return found
+
+
+def _cassette_problem(path: Path | None, table: CassetteTable) -> tuple[str, str] | None:
+    if path is None:
+        return "path", f"{table.path!r} leaves the case folder"
+    try:
+        actual = sha256_hex(read_regular(path))
+    except (OSError, ValueError) as error:
+        return "path", f"{table.path!r} cannot be read: {error}"
+    if actual != table.sha256:
+        return "sha256", f"{table.path!r} has {actual}: it was changed after it was recorded"
+    return None
 
 
 def files_digest(case: BenchCase) -> tuple[str, str | None]:

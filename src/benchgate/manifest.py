@@ -7,7 +7,7 @@ import fnmatch
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, time
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import (
@@ -130,13 +130,14 @@ def read_manifest(path: Path, *, task_class: str, facts_model: type[BaseModel] |
     try:
         tables = ManifestTables.model_validate(data)
     except ValidationError as error:
-        raise BenchCaseLoadError(path, explain(error, ManifestTables, lines)) from None
+        problems = explain(error, ManifestTables, lines)
+        raise BenchCaseLoadError(path, sorted(problems)) from None
     problems = [
         *_identity_problems(path, tables, task_class, lines),
         *_facts_problems(tables, facts_model, lines),
     ]
     if problems:
-        raise BenchCaseLoadError(path, problems)
+        raise BenchCaseLoadError(path, sorted(problems))
     return Manifest(path, tables, lines)
 
 
@@ -162,6 +163,8 @@ def explain(
             message = f"unknown key{_suggestion(model, fault['loc'])}"
         elif fault["type"] == "missing":
             message = "missing"
+        elif fault["type"] == "timezone_aware":
+            message = f"{fault['input']}: needs its offset, such as Z"
         elif not isinstance(fault["input"], Mapping):
             message = f"{message}; found {fault['input']!r}"
         problems.append((lines.key(location), ".".join(map(str, location)), message))
@@ -207,7 +210,7 @@ def _facts_problems(
         try:
             canonical_bytes(value)
         except (ValueError, TypeError) as error:
-            hint = " (write dates as strings)" if isinstance(value, datetime) else ""
+            hint = " (write it as a string)" if isinstance(value, (date, time)) else ""
             return [(lines.key(("facts", key)), f"facts.{key}", f"not plain JSON: {error}{hint}")]
     if facts_model is not None:
         try:

@@ -85,28 +85,26 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
 
     :raises PolicyError: an unknown key or a value out of range, with where it came from.
     """
-    return policy_from_file(class_path / FILE_NAME, options, missing_ok=True)
+    path = class_path / FILE_NAME
+    table = read_policy(path) if path.exists() else {}
+    make_policy(options or {}, "policy option")
+    return make_policy({**table, **(options or {})}, str(path))
 
 
-def policy_from_file(
-    path: Path, options: Mapping[str, Any] | None = None, *, missing_ok: bool = False
-) -> GatePolicy:
+def read_policy(path: Path) -> dict[str, Any]:
     """
-    Read a ``gate.toml``; options win over it.
+    Read a ``gate.toml``.
 
     :raises PolicyError: the file is unreadable, or a key or value does not hold.
     """
     try:
         table, _ = read_toml(path)
-    except FileNotFoundError:
-        if not missing_ok:
-            raise PolicyError(str(path), FILE_NAME, "no such file") from None
-        table = {}
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise PolicyError(str(path), FILE_NAME, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
         raise PolicyError(str(path), FILE_NAME, str(error)) from None
-    _check(table, str(path))
-    _check(options or {}, "option")
-    return _check({**table, **(options or {})}, str(path))
+    make_policy(table, str(path))
+    return table
 
 
 def parse_options(pairs: list[str]) -> dict[str, Any]:
@@ -119,17 +117,24 @@ def parse_options(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         key, found, value = pair.partition("=")
         if not found:
-            raise PolicyError("option", pair, "expected KEY=VALUE")
+            raise PolicyError("policy option", pair, "expected KEY=VALUE")
         try:
             options[key.strip()] = tomli.loads(f"value = {value}")["value"]
         except tomli.TOMLDecodeError:
-            options[key.strip()] = None if value.strip() == "none" else value.strip()
+            options[key.strip()] = value.strip()
     return options
 
 
-def _check(table: Mapping[str, Any], source: str) -> GatePolicy:
+def make_policy(table: Mapping[str, Any], source: str) -> GatePolicy:
+    """
+    Return the policy that a table of thresholds gives.
+
+    :raises PolicyError: an unknown key or a value that does not hold; ``source`` says where it came from.
+    """
+    # TOML has no null.
+    given = {key: None if value == "none" else value for key, value in table.items()}
     try:
-        return GatePolicy.model_validate(dict(table))
+        return GatePolicy.model_validate(given)
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         key = ".".join(map(str, fault["loc"])) or FILE_NAME

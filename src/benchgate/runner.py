@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 import signal
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +18,7 @@ from benchgate.artifacts.store import RunStore
 from benchgate.baseline import choose_baseline, read_baseline
 from benchgate.bench_class import NamedSystem, find_system, load_bench_class, named
 from benchgate.bench_imports import bench_package
-from benchgate.errors import BenchCaseLoadError
+from benchgate.errors import BenchCaseLoadError, EvalError
 from benchgate.judgement import judge
 from benchgate.ledger import Ledger
 from benchgate.registry import TaskClassRegistry
@@ -107,14 +109,24 @@ def run_class(
     :param on_result: called after each trial.
     :raises EvalError: see :func:`run_eval`.
     """
+    if not (settings.trials >= 1 and 0 < settings.timeout < math.inf):
+        raise EvalError(
+            f"{settings.trials} trials of {settings.timeout} s; expected at least 1 of a finite time"
+        )
     root = settings.bench_root.resolve()
     with bench_package(root):
         bench = load_bench_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
         choice = choose_baseline(settings.baseline, bench.path, Path.cwd())
         system = _system(bench, settings.system)
         ledger = Ledger(bench, system, trials=settings.trials, seed=settings.seed)
-        ledger.plan(_selected(ledger, settings))
+        keys = _selected(ledger, settings)
+        if not keys:
+            raise EvalError(f"task class {bench.name!r}: no case was selected")
+        ledger.plan(keys)
         started = clock.now()
+        if stale := ledger.stale(started):
+            text = f"{len(stale)} cases were not validated for more than 90 days: {', '.join(stale[:5])}"
+            warnings.warn(text, stacklevel=3)
         store = None
         if settings.out is not None:
             store = RunStore(settings.out.resolve(), bench.name, ledger.scope, started)

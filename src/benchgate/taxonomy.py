@@ -87,7 +87,9 @@ def load_taxonomy(class_path: Path) -> Taxonomy:
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))
-        raise RegistrationError(path, f"{where}: {fault['msg']}") from None
+        unknown = fault["type"] == "extra_forbidden"
+        message = "unknown key; known: severity, description" if unknown else fault["msg"]
+        raise RegistrationError(path, f"{where}: {message}") from None
     except (OSError, ValueError) as error:
         raise RegistrationError(path, str(error)) from None
     for code, table in tables.items():

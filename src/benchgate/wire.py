@@ -14,7 +14,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+)
 
 SCHEMA_VERSION: Final = 1
 """Major version of every artifact; only additive fields within it."""
@@ -148,3 +155,12 @@ def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         msg = f"key {twice!r} stands twice in one object"
         raise ValueError(msg)
     return made
+
+
+def first_fault(error: ValueError) -> str:
+    """Return on one line what a reader first stumbled over."""
+    if isinstance(error, ValidationError):
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        return f"{where}: {fault['msg']}" if where else fault["msg"]
+    return " ".join(str(error).split())[:300]

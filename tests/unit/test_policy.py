@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.errors import PolicyError
-from benchgate.policy import GatePolicy, load_policy, parse_options, policy_from_file
+from benchgate.policy import GatePolicy, load_policy, parse_options, read_policy
 
 
 def test_defaults_of_the_contract():
@@ -53,14 +53,14 @@ def test_none_switches_an_optional_threshold_off(tmp_path):
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("alpa=0.1", "option: alpa: unknown key; did you mean 'alpha'?"),
-        ("alpha=2", "option: alpha: Input should be less than 1"),
-        ("alpha=nan", "option: alpha: Input should be less than 1|finite"),
-        ("min_cases=true", "option: min_cases: Input should be a valid integer"),
-        ("min_cases=1", "option: min_cases: Input should be greater than or equal to 2"),
+        ("alpa=0.1", "policy option: alpa: unknown key; did you mean 'alpha'?"),
+        ("alpha=2", "policy option: alpha: Input should be less than 1"),
+        ("alpha=nan", "policy option: alpha: Input should be less than 1|finite"),
+        ("min_cases=true", "policy option: min_cases: Input should be a valid integer"),
+        ("min_cases=1", "policy option: min_cases: Input should be greater than or equal to 2"),
         ("score_range=[1, 0]", "score_range must be .low, high. with low < high"),
-        ("test=ttest", "option: test: Input should be 'welch', 'auto' or 'paired'"),
-        ("alpha", "option: alpha: expected KEY=VALUE"),
+        ("test=ttest", "policy option: test: Input should be 'welch', 'auto' or 'paired'"),
+        ("alpha", "policy option: alpha: expected KEY=VALUE"),
     ],
 )
 def test_a_wrong_option_is_named(tmp_path, option, message):
@@ -80,10 +80,10 @@ def test_a_wrong_file_is_named(tmp_path, text, message):
     path = tmp_path / "gate.toml"
     path.write_text(text)
     with pytest.raises(PolicyError, match=message) as caught:
-        policy_from_file(path)
+        read_policy(path)
     assert str(path) in str(caught.value)
 
 
 def test_a_file_that_was_asked_for_must_be_there(tmp_path):
-    with pytest.raises(PolicyError, match="no such file"):
-        policy_from_file(tmp_path / "gate.toml")
+    with pytest.raises(PolicyError, match="cannot be read: No such file"):
+        read_policy(tmp_path / "gate.toml")

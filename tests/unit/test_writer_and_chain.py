@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from datetime import UTC, datetime
 
 import pytest
 
@@ -85,7 +86,8 @@ def test_a_symlink_is_replaced_and_not_followed(tmp_path):
     assert victim.read_bytes() == b"keep"
 
 
-CASE = """\
+TODAY = datetime.now(UTC).date()  # a case that was validated long ago warns
+CASE = f"""\
 [case]
 case_id = "only"
 task_class = "one"
@@ -93,7 +95,7 @@ disposition = "positive"
 difficulty = "easy"
 source = "curated"
 added_at = 2026-01-01T00:00:00Z
-last_validated_at = 2026-01-01T00:00:00Z
+last_validated_at = {TODAY}T00:00:00Z
 """
 RUBRIC = """\
 from benchgate import BenchScore

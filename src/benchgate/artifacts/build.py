@@ -28,6 +28,9 @@ from benchgate.artifacts.kinds import (
     SignificanceReport,
     Subject,
 )
+from benchgate.artifacts.writer import model_bytes
+from benchgate.canonical import sha256_hex
+from benchgate.gates import PREFIX, Remark
 from benchgate.wire import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from benchgate.artifacts.kinds import RecordRef
-    from benchgate.figures import Arm, Evidence
+    from benchgate.figures import Arm, Evidence, SafetyFigures
     from benchgate.gates import CheckpointPromotionDecision
     from benchgate.models import Suite
     from benchgate.policy import GatePolicy
@@ -66,6 +69,47 @@ class Comparison:
     policy: GatePolicy
     evidence: Evidence
     decision: CheckpointPromotionDecision
+    min_confidence_level: float | None = None
+
+    def criteria_failed(self) -> list[Remark]:
+        """Return which of the proof's own criteria do not hold."""
+        figures, policy = self.evidence.significance, self.policy
+        delta, p = figures.mean_delta, figures.p_value
+        failed = []
+        if delta is None or not delta > policy.min_delta:
+            text = f"delta {_shown(delta)}; asked for is more than {policy.min_delta:g}"
+            failed.append(Remark(code="reward_gain_below_threshold", message=text))
+        if p is None or not p <= policy.alpha:
+            text = f"p {_shown(p)}; asked for is at most {policy.alpha:g}"
+            failed.append(Remark(code="p_value_above_threshold", message=text))
+        wanted = self.min_confidence_level
+        if wanted is not None and (p is None or not 1.0 - p >= wanted):
+            level = None if p is None else 1.0 - p
+            text = f"confidence {_shown(level)}; asked for is at least {wanted:g}"
+            failed.append(Remark(code="confidence_below_threshold", message=text))
+        return failed
+
+    @property
+    def proven(self) -> bool:
+        """Whether the decision is promote and all criteria hold."""
+        return self.decision.promotion_allowed and not self.criteria_failed()
+
+
+def _shown(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.4g}"
+
+
+def evidence_files(made: Comparison) -> dict[str, bytes]:
+    """Return the evidence family by file name, ready to be written: the same for pytest and the command line."""
+    files = {
+        "baseline.json": model_bytes(arm_report(made, "baseline")),
+        "trained.json": model_bytes(arm_report(made, "trained")),
+        "significance.json": model_bytes(significance_report(made)),
+        "safety.json": model_bytes(safety_of(made)),
+        "evaluation.json": model_bytes(evaluation_report(made)),
+    }
+    digests = {name: sha256_hex(data) for name, data in files.items()}
+    return {**files, "proof.json": model_bytes(proof_bundle(made, digests))}
 
 
 def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmReport:
@@ -73,6 +117,7 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
     arm = _arm(made, kind)
     ids = arm.case_ids or (None,) * len(arm.scores)
     penalties = arm.penalties or (None,) * len(arm.scores)
+    trials = arm.trials or (None,) * len(arm.scores)
     return ArmReport(
         schema_version=SCHEMA_VERSION,
         report_kind=kind,
@@ -81,8 +126,8 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
         benchmark_suite=made.suite,
         metrics=_metrics(made, kind),
         samples=tuple(
-            Sample(case_id=case_id, score=score, safety_penalty=penalty)
-            for case_id, score, penalty in zip(ids, arm.scores, penalties, strict=True)
+            Sample(case_id=case_id, score=score, safety_penalty=penalty, trials=row)
+            for case_id, score, penalty, row in zip(ids, arm.scores, penalties, trials, strict=True)
         ),
     )
 
@@ -114,26 +159,45 @@ def significance_report(made: Comparison) -> SignificanceReport:
     )
 
 
-def _safety_codes(made: Comparison) -> tuple[str, ...]:
-    return tuple(code for code in made.decision.reason_codes if "_safety_" in code)
-
-
-def safety_report(made: Comparison) -> SafetyReport:
-    """Build ``safety.json``."""
-    figures, codes = made.evidence.safety, _safety_codes(made)
-    diagnostics = [remark.message for remark in made.decision.remarks if remark.code in codes]
-    return SafetyReport(
-        schema_version=SCHEMA_VERSION,
+def safety_of(made: Comparison) -> SafetyReport:
+    """Build ``safety.json`` of a comparison."""
+    return safety_report(
         run_id=made.run_id,
         generated_at=made.generated_at,
         sample_count=len(made.evidence.candidate.scores),
+        figures=made.evidence.safety,
+        max_safety_regression=made.policy.max_safety_regression,
+        objections=tuple(
+            remark
+            for remark in made.decision.remarks
+            if remark.code in made.decision.reason_codes and "_safety_" in remark.code
+        ),
+    )
+
+
+def safety_report(
+    *,
+    run_id: str,
+    generated_at: datetime,
+    sample_count: int,
+    figures: SafetyFigures,
+    max_safety_regression: float,
+    objections: tuple[Remark, ...],
+) -> SafetyReport:
+    """Build ``safety.json``."""
+    messages = tuple(remark.message for remark in objections)
+    return SafetyReport(
+        schema_version=SCHEMA_VERSION,
+        run_id=run_id,
+        generated_at=generated_at,
+        sample_count=sample_count,
         baseline_mean_safety_penalty=figures.baseline_mean,
         trained_mean_safety_penalty=figures.trained_mean,
         safety_regression_delta=figures.delta,
-        max_safety_regression=made.policy.max_safety_regression,
-        promotion_allowed=not codes if figures.evaluated else None,
-        reason_codes=codes,
-        diagnostics=tuple(diagnostics) if figures.evaluated else ("not_evaluated",),
+        max_safety_regression=max_safety_regression,
+        promotion_allowed=not objections if figures.evaluated else None,
+        reason_codes=tuple(remark.code for remark in objections),
+        diagnostics=messages if figures.evaluated else ("not_evaluated", *messages),
     )
 
 
@@ -143,7 +207,7 @@ def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:
 
     arm = summarize(values)
     half = None
-    if arm.sd is not None:
+    if arm.sd:  # of equal values there is no interval, only a point
         half = t_upper_quantile(alpha / 2, arm.n - 1) * arm.sd / math.sqrt(arm.n)
     known = half is not None and arm.mean is not None
     return ArmSpread(
@@ -198,7 +262,7 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
     :param digests: SHA-256 of each file of :data:`PROOF_PARTS`, by file name.
     """
     figures, policy = made.evidence.significance, made.policy
-    safety = safety_report(made)
+    safety = safety_of(made)
     return ProofBundle(
         schema_version=SCHEMA_VERSION,
         run_id=made.run_id,
@@ -216,7 +280,7 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
             min_reward_delta=policy.min_delta,
             max_safety_regression=policy.max_safety_regression,
             max_p_value=policy.alpha,
-            min_confidence_level=None,
+            min_confidence_level=made.min_confidence_level,
         ),
         artifacts=ProofPaths(**PROOF_PARTS),
         artifact_sha256=ProofDigests(**{part: digests[name] for part, name in PROOF_PARTS.items()}),
@@ -237,16 +301,26 @@ def _proof_arm(made: Comparison, kind: Literal["baseline", "trained"]) -> ProofA
 
 
 def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
-    decision = made.decision
-    if decision.promotion_allowed:
+    if made.proven:
         return None
+    decision = made.decision
     reasons = [remark for remark in decision.remarks if remark.code in decision.reason_codes]
+    reasons += made.criteria_failed()
     return FailureAnalysis(
         summary=f"{decision.outcome}: {len(reasons)} condition{'s' * (len(reasons) != 1)} failed",
-        reasons=tuple(f"{remark.code}: {remark.message}" for remark in reasons),
+        reasons=tuple(remark.code for remark in reasons),
+        details=tuple(remark.message for remark in reasons),
         reward_delta=made.evidence.significance.mean_delta,
         safety_regression=made.evidence.safety.delta,
+        additional_cases_needed=_more_cases(made),
     )
+
+
+def _more_cases(made: Comparison) -> int | None:
+    """Return how many more cases per arm the target effect needs, if too few were there to see it."""
+    needed = made.evidence.significance.cases_needed
+    short = f"{PREFIX}inconclusive_underpowered" in made.decision.reason_codes
+    return None if needed is None or not short else max(0, needed - made.evidence.smallest)
 
 
 def promotion_report(

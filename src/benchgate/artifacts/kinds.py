@@ -42,11 +42,12 @@ class ArmMetrics(WireModel):
 
 
 class Sample(WireModel):
-    """One case: the mean over its trials."""
+    """One case: the mean over its trials, and the scores of these where they are known."""
 
     case_id: str | None
     score: Number
     safety_penalty: NonNegative | None
+    trials: tuple[Number, ...] | None
 
 
 class ArmReport(WireModel):
@@ -193,12 +194,20 @@ class ProofSafety(WireModel):
 
 
 class FailureAnalysis(WireModel):
-    """Why a proof failed: each reason with its figures."""
+    """
+    Why a proof failed.
+
+    :param reasons: codes: those of the decision, then the proof's own criteria.
+    :param details: a sentence for each reason: which condition, and by how much.
+    :param additional_cases_needed: how many more cases per arm would do, where their number is what is missing.
+    """
 
     summary: str
     reasons: tuple[str, ...]
+    details: tuple[str, ...]
     reward_delta: Number | None
     safety_regression: Number | None
+    additional_cases_needed: Count | None
 
 
 class ProofBundle(WireModel):

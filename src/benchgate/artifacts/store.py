@@ -165,16 +165,8 @@ class RunStore:
         return Published(folder=final, evidence=copy, seq=record.seq, sha256=sha256)
 
     def _write_evidence(self, judgement: Judgement, finished: datetime) -> dict[str, bytes]:
-        files: dict[str, bytes] = {}
         made = comparison(judgement, finished)
-        if made is not None:
-            files["baseline.json"] = model_bytes(build.arm_report(made, "baseline"))
-            files["trained.json"] = model_bytes(build.arm_report(made, "trained"))
-            files["significance.json"] = model_bytes(build.significance_report(made))
-            files["safety.json"] = model_bytes(build.safety_report(made))
-            files["evaluation.json"] = model_bytes(build.evaluation_report(made))
-            digests = {name: sha256_hex(data) for name, data in files.items()}
-            files["proof.json"] = model_bytes(build.proof_bundle(made, digests))
+        files = build.evidence_files(made) if made is not None else {}
         files["promotion.json"] = _promotion(judgement, None)
         folder = self._folder / "evidence"
         make_folder(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,17 @@ def _at_least(low: int) -> Any:
     return number
 
 
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        msg = f"{text!r}: expected a number of seconds greater than 0"
+        raise argparse.ArgumentTypeError(msg)
+    return seconds
+
+
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
@@ -39,7 +51,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--seed", type=_at_least(0), default=0, metavar="N")
     parser.add_argument("--baseline", default="auto", metavar="auto|pinned|none|PATH")
     parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--timeout", type=float, default=600.0, metavar="SECONDS")
+    parser.add_argument("--timeout", type=_seconds, default=600.0, metavar="SECONDS")
     parser.set_defaults(execute=execute)
 
 

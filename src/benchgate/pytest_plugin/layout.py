@@ -32,8 +32,15 @@ def bench_root(path: Path) -> Path | None:
 
 
 def case_of_data(path: Path) -> Path | None:
-    """Return the case folder if a path lies in the data of a case: what it holds is input, not tests."""
+    """
+    Return the case folder if naming a path would make pytest import data of a case.
+
+    That is a path in ``input/`` and the like, and any path in a case folder with a stray ``conftest.py``.
+    """
     chain = (path, *path.parents)
+    for case in chain:
+        if is_cases_folder(case.parent) and (case / "conftest.py").exists():
+            return case
     for data, case in zip(chain, chain[1:], strict=False):
         if data.name in DATA and is_case_file(case / CASE_FILE):
             return case

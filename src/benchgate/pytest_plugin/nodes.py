@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import pluggy
+
     from benchgate.errors import BenchCaseLoadError
     from benchgate.models import BenchCase, TrialResult
     from benchgate.pytest_plugin.session import BenchSession
@@ -74,7 +76,24 @@ def case_files(parent: pytest.Collector, folder: Path) -> Iterator[CaseFile]:
         yield CaseFile.from_parent(parent, path=path)
 
 
-class CaseFile(pytest.File):
+class _HookedAtCases:
+    """
+    Finds hooks from ``cases/`` upwards.
+
+    pytest loads conftests for the directories that it collects, and a case folder is none: looked up from there
+    no conftest would count, not even the root's.
+    """
+
+    session: pytest.Session
+    path: Path
+
+    @property
+    def ihook(self) -> pluggy.HookRelay:
+        """Return the hooks of the conftests at ``cases/`` and above, and of all plugins."""
+        return self.session.gethookproxy(self.path.parents[1])
+
+
+class CaseFile(_HookedAtCases, pytest.File):
     """A ``case.toml``."""
 
     def collect(self) -> Iterator[CaseItem]:
@@ -87,7 +106,7 @@ class CaseFile(pytest.File):
             yield CaseItem.from_parent(self, name=name, bench=bench, loaded=loaded, trial=trial)
 
 
-class CaseItem(pytest.Item):
+class CaseItem(_HookedAtCases, pytest.Item):
     """One trial of one case."""
 
     def __init__(

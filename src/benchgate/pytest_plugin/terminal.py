@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from benchgate import clock
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     import pytest
 
     from benchgate.judgement import Judgement
-    from benchgate.models import TrialResult
+    from benchgate.models import FailureMode, TrialResult
     from benchgate.pytest_plugin.controller import ClassRun, Controller
 
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
@@ -45,6 +47,9 @@ class Terminal:
             if run.judgement is not None:
                 _write_judgement(terminalreporter, run.judgement)
             _write_files(terminalreporter, run)
+            if stale := run.ledger.stale(clock.now()):
+                text = f"{len(stale)} cases were not validated for more than 90 days: {', '.join(stale[:5])}"
+                terminalreporter.write_line(f"warning   {text}", yellow=True)
             for failure in run.failures:
                 terminalreporter.write_line(f"FAILED {failure}", red=True)
 
@@ -94,9 +99,13 @@ def _name(result: TrialResult) -> str:
 
 def _ending(result: TrialResult) -> str:
     ending = "passed" if result.passed else "failed" if result.score else result.outcome
-    codes = ", ".join(mode.code for mode in result.failure_modes if mode.code != result.outcome)
+    codes = ", ".join(_told(mode) for mode in result.failure_modes if mode.code != result.outcome)
     again = f" (run {result.reruns + 1} times)" if result.reruns else ""
     return f"{ending}{again}{f': {codes}' if codes else ''}"
+
+
+def _told(mode: FailureMode) -> str:
+    return f"{mode.code} {mode.detail!r}" if mode.code == "unknown_failure_mode" else mode.code
 
 
 def summary(judgement: Judgement) -> Iterator[str]:

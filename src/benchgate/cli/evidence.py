@@ -1,0 +1,125 @@
+"""``benchgate proof``, ``significance``, ``safety`` and ``evaluate``: the gate on plain vectors."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.cli.vectors import (
+    add_label,
+    add_policy,
+    add_safety,
+    add_samples,
+    comparison_of,
+    guarded,
+)
+
+if TYPE_CHECKING:
+    import argparse
+
+    from benchgate.artifacts.build import Comparison
+    from benchgate.cli.vectors import Parsers
+
+
+def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
+    """Declare the commands."""
+    proof = commands.add_parser(
+        "proof",
+        help="compare two sample vectors and write the whole evidence family",
+        description="Writes baseline, trained, significance, safety, evaluation and proof.json, "
+        "also if the proof fails. Exits with 0 if the gate says promote and all criteria hold, with 1 if not.",
+    )
+    add_samples(proof)
+    add_safety(proof)
+    add_label(proof)
+    proof.add_argument("--min-confidence-level", type=float, metavar="X", help="least 1 - p")
+    proof.add_argument("--output-dir", type=Path, default=Path("proof"), metavar="DIR")
+    add_policy(proof)
+    proof.set_defaults(execute=guarded(_proof))
+
+    for name, execute, text in (
+        ("significance", _significance, "test two sample vectors; 0 if the test is passed"),
+        ("evaluate", _evaluate, "evaluate two sample vectors; 0 if promotion is allowed"),
+    ):
+        parser = commands.add_parser(name, help=text)
+        add_samples(parser)
+        add_safety(parser)
+        _add_report(parser)
+        parser.set_defaults(execute=guarded(execute))
+
+    safety = commands.add_parser(
+        "safety", help="compare two vectors of safety penalties; 0 if the rise is allowed"
+    )
+    for side in ("baseline", "trained"):
+        safety.add_argument(
+            f"--{side}-safety-samples",
+            dest=f"{side}_samples",
+            type=Path,
+            required=True,
+            metavar="FILE",
+        )
+    _add_report(safety)
+    safety.set_defaults(execute=guarded(_safety))
+
+
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    add_label(parser)
+    parser.add_argument("--output-report", type=Path, required=True, metavar="FILE")
+    add_policy(parser)
+
+
+def _proof(given: argparse.Namespace) -> int:
+    from benchgate.artifacts.build import evidence_files
+    from benchgate.artifacts.validate import validate_file
+    from benchgate.artifacts.writer import make_folder, write_file
+
+    made = comparison_of(given)
+    files = evidence_files(made)
+    make_folder(given.output_dir)
+    for name, data in files.items():
+        write_file(given.output_dir / name, data)
+    for name in files:
+        validate_file(given.output_dir / name)
+    _say_why_not(made)
+    print(f"proof_status={'pass' if made.proven else 'fail'}")
+    return 0 if made.proven else 1
+
+
+def _say_why_not(made: Comparison) -> None:
+    for remark in (*made.decision.remarks, *made.criteria_failed()):
+        print(f"{remark.code}: {remark.message}", file=sys.stderr)
+
+
+def _significance(given: argparse.Namespace) -> int:
+    from benchgate.artifacts.build import significance_report
+    from benchgate.artifacts.writer import model_bytes, write_file
+
+    made = comparison_of(given)
+    write_file(given.output_report, model_bytes(significance_report(made)))
+    figures = made.evidence.significance
+    print(f"significance_status={'pass' if figures.passed else 'fail'}")
+    return 0 if figures.passed else 1
+
+
+def _evaluate(given: argparse.Namespace) -> int:
+    from benchgate.artifacts.build import evaluation_report
+    from benchgate.artifacts.writer import model_bytes, write_file
+
+    made = comparison_of(given)
+    write_file(given.output_report, model_bytes(evaluation_report(made)))
+    _say_why_not(made)
+    print(f"evaluation_status={made.decision.outcome}")
+    return 0 if made.decision.promotion_allowed else 1
+
+
+def _safety(given: argparse.Namespace) -> int:
+    from benchgate.artifacts.writer import model_bytes, write_file
+    from benchgate.cli.safety import safety_of
+
+    report = safety_of(given)
+    write_file(given.output_report, model_bytes(report))
+    for code, text in zip(report.reason_codes, report.diagnostics, strict=False):
+        print(f"{code}: {text}", file=sys.stderr)
+    print(f"safety_status={'pass' if report.promotion_allowed else 'fail'}")
+    return 0 if report.promotion_allowed else 1

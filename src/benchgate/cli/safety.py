@@ -1,0 +1,43 @@
+"""Vectors of safety penalties alone, without scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate import clock
+from benchgate.cli.vectors import policy_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from benchgate.artifacts.kinds import SafetyReport
+
+
+def safety_of(given: argparse.Namespace) -> SafetyReport:
+    """
+    Read and judge two vectors of penalties.
+
+    :raises EvalError: :raises ValueError: an input or a threshold is wrong.
+    """
+    from benchgate.artifacts.build import safety_report
+    from benchgate.comparison import arm_of
+    from benchgate.evidence import safety
+    from benchgate.gates import PREFIX, Remark, safety_objections
+    from benchgate.samples import read_samples
+
+    policy = policy_of(given)
+    vectors = [read_samples(path) for path in (given.baseline_samples, given.trained_samples)]
+    arms = [arm_of(vector, vector) for vector in vectors]
+    figures = safety(arms[0], arms[1], policy)
+    objections = tuple(
+        Remark(code=PREFIX + code, message=text)
+        for code, text in safety_objections(figures, policy)
+    )
+    return safety_report(
+        run_id=given.run_id,
+        generated_at=given.generated_at or clock.now(),
+        sample_count=len(vectors[1].values),
+        figures=figures,
+        max_safety_regression=policy.max_safety_regression,
+        objections=objections,
+    )

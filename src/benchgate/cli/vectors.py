@@ -1,0 +1,172 @@
+"""What the evidence commands share: the options that name vectors and thresholds, and their reading."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.artifacts.build import Comparison
+    from benchgate.figures import Arm
+    from benchgate.policy import GatePolicy
+
+Parsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
+
+POLICY_OPTIONS: Final = {
+    "alpha": float,
+    "test": str,
+    "min_delta": float,
+    "min_cases": int,
+    "max_safety_regression": float,
+    "safety": str,
+    "safety_confidence": float,
+    "bands": str,
+    "target_effect": float,
+    "power": float,
+    "evidence": str,
+    "band_level": float,
+    "n_resamples": int,
+    "seed": int,
+}
+
+
+def add_samples(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that name the two vectors."""
+    for side in ("baseline", "trained"):
+        parser.add_argument(
+            f"--{side}-samples",
+            type=Path,
+            required=True,
+            metavar="FILE",
+            help="JSON array, JSON object {case_id: number}, CSV case,score[,trial], or baseline.json",
+        )
+
+
+def add_safety(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that say what is known of safety."""
+    for side in ("baseline", "trained"):
+        group = parser.add_mutually_exclusive_group()
+        group.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE")
+        group.add_argument(f"--{side}-safety-penalty", type=float, metavar="X", help="mean penalty")
+
+
+def add_label(parser: argparse.ArgumentParser) -> None:
+    """Declare the options that name what is compared."""
+    parser.add_argument("--run-id", required=True, metavar="ID", help="label of the comparison")
+    parser.add_argument("--suite-name", default="samples", metavar="NAME")
+    parser.add_argument("--suite-version", default="unversioned", metavar="VERSION")
+    parser.add_argument("--baseline-id", default="baseline", metavar="ID")
+    parser.add_argument("--trained-id", default="trained", metavar="ID")
+    parser.add_argument(
+        "--generated-at", type=_moment, metavar="TIME", help="ISO 8601 with offset (default: now)"
+    )
+
+
+def add_policy(parser: argparse.ArgumentParser) -> None:
+    """Declare the thresholds: a gate.toml, and each of its keys as an option that wins over it."""
+    group = parser.add_argument_group("thresholds, see the reference of the gate policy")
+    group.add_argument("--policy", type=Path, metavar="gate.toml")
+    for key, kind in POLICY_OPTIONS.items():
+        names = [f"--{key.replace('_', '-')}"]
+        names += {"min_delta": ["--min-reward-delta"], "alpha": ["--max-p-value"]}.get(key, [])
+        group.add_argument(*names, dest=f"policy_{key}", type=kind, metavar="X")
+    for key in ("score_range", "penalty_range"):
+        name = f"--{key.replace('_', '-')}"
+        group.add_argument(name, dest=f"policy_{key}", type=float, nargs=2, metavar=("LO", "HI"))
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if moment.tzinfo is None:
+        msg = f"{text!r}: expected a time with its offset, such as 2026-05-12T00:00:00Z"
+        raise argparse.ArgumentTypeError(msg)
+    return moment.astimezone(UTC)
+
+
+def policy_of(given: argparse.Namespace) -> GatePolicy:
+    """
+    Return the policy: the defaults of vectors, the file, the options.
+
+    :raises PolicyError: the file or a value is wrong.
+    """
+    from benchgate.comparison import VECTOR_DEFAULTS
+    from benchgate.policy import make_policy, read_policy
+
+    options = {
+        key.removeprefix("policy_"): value
+        for key, value in vars(given).items()
+        if key.startswith("policy_") and value is not None
+    }
+    if given.policy is None:
+        return make_policy({**VECTOR_DEFAULTS, **options}, "option")
+    # A gate.toml of a bench speaks for itself: what it leaves out are the defaults of a bench.
+    return make_policy({**read_policy(given.policy), **options}, str(given.policy))
+
+
+def arms_of(given: argparse.Namespace) -> tuple[Arm, Arm]:
+    """
+    Read both sides.
+
+    :raises SampleError: a file cannot be used. :raises ValueError: penalties that do not belong to the scores.
+    """
+    return _arm(given, "baseline"), _arm(given, "trained")
+
+
+def _arm(given: argparse.Namespace, side: str) -> Arm:
+    from benchgate.comparison import arm_of
+    from benchgate.samples import read_samples
+
+    options: dict[str, Any] = vars(given)
+    path = options.get(f"{side}_safety_samples")
+    penalties = read_samples(path) if path else options.get(f"{side}_safety_penalty")
+    return arm_of(read_samples(options[f"{side}_samples"]), penalties)
+
+
+def comparison_of(given: argparse.Namespace) -> Comparison:
+    """
+    Read, judge, and put together what the evidence family is made of.
+
+    :raises EvalError: :raises ValueError: an input or a threshold is wrong.
+    """
+    from benchgate.artifacts.build import Comparison
+    from benchgate.comparison import compare_vectors
+    from benchgate.models import Suite
+
+    policy = policy_of(given)
+    made = compare_vectors(*arms_of(given), policy)
+    return Comparison(
+        run_id=given.run_id,
+        candidate_run_id=None,
+        suite=Suite(name=given.suite_name, version=given.suite_version),
+        generated_at=given.generated_at or clock.now(),
+        names=(given.baseline_id, given.trained_id),
+        policy=policy,
+        evidence=made.evidence,
+        decision=made.decision,
+        min_confidence_level=getattr(given, "min_confidence_level", None),
+    )
+
+
+def guarded(execute: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """Turn wrong input into one line on stderr and exit status 2; nothing has been written by then."""
+
+    def run(given: argparse.Namespace) -> int:
+        from benchgate.errors import EvalError
+
+        try:
+            return execute(given)
+        except (EvalError, ValueError) as error:
+            print(error, file=sys.stderr)
+            return 2
+
+    return run
