@@ -1,9 +1,3 @@
 """Wiring of this repository's own tests; a user of benchgate needs none."""
 
-from __future__ import annotations
-
-from hypothesis import settings
-
-# Shared machines are slow at times; how long an example takes says nothing about it.
-settings.register_profile("default", deadline=None)
-settings.load_profile("default")
+pytest_plugins = ["pytester"]
