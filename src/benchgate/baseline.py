@@ -11,6 +11,7 @@ from benchgate.errors import ArtifactError
 from benchgate.figures import Arm
 from benchgate.files import read_regular
 from benchgate.models import BenchRunReport
+from benchgate.policy import GatePolicy
 from benchgate.wire import WireModel, first_fault
 
 if TYPE_CHECKING:
@@ -90,6 +91,24 @@ def read_baseline(path: Path) -> Baseline:
         problems: tuple[str, ...] = (f"it is no record of a run: {first_fault(error)}",)
         return Baseline(path=path, sha256=sha256, report=None, problems=problems)
     return Baseline(path=path, sha256=sha256, report=report, problems=tuple(_faults(report)))
+
+
+class PolicyRecord(WireModel):
+    """What a comparison needs of a record beside its report: the policy it was judged by."""
+
+    policy: GatePolicy
+
+
+def read_policy_of(path: Path) -> GatePolicy:
+    """
+    Return the policy that a run was recorded under.
+
+    :raises ArtifactError: the file is no record.
+    """
+    try:
+        return PolicyRecord.read_json(read_regular(path, limit=MAX_BYTES)).policy
+    except (OSError, ValueError) as error:
+        raise ArtifactError(path, f"no record of a run: {error}") from error
 
 
 def _faults(report: BenchRunReport) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from benchgate.artifacts.kinds import KINDS
+from benchgate.artifacts.recheck import recheck
 from benchgate.errors import ArtifactError
 from benchgate.files import read_regular
 
@@ -30,9 +31,9 @@ TELLING_FIELDS: Final = {
 
 def validate_file(path: Path) -> str:
     """
-    Check a file against the model of its kind and return the kind.
+    Check a file and return its kind: every field, the digests of what it refers to, and the arithmetic.
 
-    :raises ArtifactError: unreadable, of no known kind, or a field is missing or does not hold; lists all of them.
+    :raises ArtifactError: unreadable, of no known kind, or something does not hold; lists all that.
     """
     try:
         data = read_regular(path, limit=MAX_BYTES)
@@ -44,7 +45,7 @@ def validate_file(path: Path) -> str:
     kind = kind_of(raw)
     if kind is None:
         raise ArtifactError(path, f"of no known kind; known: {', '.join(KINDS)}")
-    problems = list(_problems(data, raw, KINDS[kind]))
+    problems = list(_problems(path, data, raw, KINDS[kind]))
     if problems:
         raise ArtifactError(path, f"no valid {kind}: {'; '.join(problems)}")
     return kind
@@ -61,7 +62,7 @@ def kind_of(raw: Any) -> str | None:
     return found or ("head" if {"seq", "sha256"} & set(raw) else None)
 
 
-def _problems(data: bytes, raw: Any, model: type[WireModel]) -> Iterator[str]:
+def _problems(path: Path, data: bytes, raw: Any, model: type[WireModel]) -> Iterator[str]:
     try:
         read = model.read_json(data)
     except ValidationError as error:
@@ -72,7 +73,8 @@ def _problems(data: bytes, raw: Any, model: type[WireModel]) -> Iterator[str]:
         yield str(error)
         return
     # Fields with a default are filled in when read; in an artifact every one of them must be written.
-    yield from _missing(read.model_dump(mode="json"), raw, "")
+    missing = list(_missing(read.model_dump(mode="json"), raw, ""))
+    yield from missing or recheck(path, read)
 
 
 def _missing(full: Any, raw: Any, where: str) -> Iterator[str]:

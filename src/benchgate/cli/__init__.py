@@ -10,12 +10,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from benchgate.cli import evidence, run, schema, validate
+from benchgate.cli import compare, evidence, run, schema, validate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (run, evidence, validate, schema)
+COMMANDS = (run, compare, evidence, validate, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,144 @@
+"""``benchgate compare RUN [RUN]``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.cli.vectors import guarded
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from benchgate.baseline import Baseline
+    from benchgate.changes import CaseChange
+    from benchgate.cli.vectors import Parsers
+    from benchgate.judgement import Judgement
+    from benchgate.models import BenchRunReport
+    from benchgate.policy import GatePolicy
+
+
+def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "compare",
+        help="compare two recorded runs case by case, then gate the second against the first",
+        description="A RUN is a record.json, a baseline.json of a bench, or the folder of a run. Exits with 0 if the "
+        "gate says promote. With --aa and one RUN, its trials are compared with each other: what the gate would "
+        "promote then is a false alarm; exits with 0 if these are not more than alpha.",
+    )
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    parser.add_argument(
+        "--aa", action="store_true", help="compare one run's trials with each other"
+    )
+    parser.add_argument("--draws", type=int, default=200, metavar="N", help="comparisons of --aa")
+    parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
+    parser.set_defaults(execute=guarded(_execute))
+
+
+def _execute(given: argparse.Namespace) -> int:
+    wanted = 1 if given.aa else 2
+    if len(given.runs) != wanted or given.draws < 1:
+        print(f"expected {wanted} runs and at least 1 draw; see --help", file=sys.stderr)
+        return 2
+    if given.aa:
+        return _compare_with_itself(given)
+    before, after = (_read(path) for path in given.runs)
+    return _compare(before, after, _policy(given, given.runs[1]))
+
+
+def _read(path: Path) -> Baseline:
+    from benchgate.baseline import read_baseline
+    from benchgate.errors import ArtifactError
+
+    found = read_baseline(_record(path))
+    if found.report is None:
+        raise ArtifactError(path, "; ".join(found.problems))
+    return found
+
+
+def _record(path: Path) -> Path:
+    return path / "record.json" if path.is_dir() else path
+
+
+def _policy(given: argparse.Namespace, path: Path) -> GatePolicy:
+    """Return the policy under which a run was recorded, with options over it."""
+    from benchgate.baseline import read_policy_of
+    from benchgate.policy import make_policy, parse_options
+
+    recorded = read_policy_of(_record(path)).model_dump(mode="json")
+    return make_policy({**recorded, **parse_options(given.policy)}, "policy option")
+
+
+def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
+    from benchgate.baseline import BaselineChoice
+    from benchgate.judgement import judge
+
+    if before.report is None or after.report is None:  # _read has refused it
+        return 2
+    for line in _changes(before.report, after.report):
+        print(line)
+    judgement = judge(
+        after.report,
+        policy=policy,
+        choice=BaselineChoice(path=before.path, binding=True, requested=True),
+        baseline=before,
+        exit_rule="gate",
+    )
+    for line in _gate(judgement):
+        print(line)
+    promoted = judgement.decision is not None and judgement.decision.promotion_allowed
+    return 0 if promoted and not after.problems else 1
+
+
+def _changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:
+    from benchgate.changes import changes
+
+    found = changes(before, after)
+    yield from _cases("newly failing", found.newly_failing)
+    yield from _cases("newly passing", found.newly_passing)
+    yield from _cases("score changed", found.moved)
+    for title, ids in (
+        ("new", found.new),
+        ("missing", found.missing),
+        ("files changed", found.changed),
+    ):
+        yield from (f"{title}: {case_id}" for case_id in ids)
+
+
+def _cases(title: str, cases: tuple[CaseChange, ...]) -> Iterator[str]:
+    for case in cases:
+        yield f"{title}: {case.case_id} {case.before:.3f} -> {case.after:.3f} ({case.delta:+.3f})"
+
+
+def _gate(judgement: Judgement) -> Iterator[str]:
+    from benchgate.summary import summary
+
+    yield from summary(judgement)
+    if judgement.decision is None:
+        yield "gate      not evaluated: only a part of the cases was selected"
+        return
+    yield f"gate      {judgement.decision.outcome.upper()}"
+    for remark in judgement.decision.remarks:
+        yield f"  {remark.code}: {remark.message}"
+
+
+def _compare_with_itself(given: argparse.Namespace) -> int:
+    from benchgate.changes import against_itself
+
+    report = _read(given.runs[0]).report
+    if report is None:  # _read has refused it
+        return 2
+    policy = _policy(given, given.runs[0])
+    found = against_itself(report, policy, draws=given.draws)
+    share = found.promoted / found.draws
+    print(
+        f"{found.draws} comparisons of {report.case_count} cases with themselves, {report.trial_count} trials each"
+    )
+    print(
+        f"false promotions   {found.promoted} ({share:.1%}), nominal at most {policy.alpha / 2:.1%}"
+    )
+    print(f"false regressions  {found.rejected} ({found.rejected / found.draws:.1%})")
+    return 0 if share <= policy.alpha else 1

@@ -1,0 +1,260 @@
+"""``benchgate proof`` and its kin, on real files: what they print, write and exit with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from benchgate.cli import main
+
+LOW = [0.2, 0.3, 0.25, 0.4, 0.35, 0.3, 0.2, 0.3, 0.4, 0.1]
+HIGH = [0.9, 0.8, 0.85, 0.9, 0.95, 0.8, 0.9, 0.99, 0.8, 0.9]
+FAMILY = {
+    "baseline.json",
+    "trained.json",
+    "significance.json",
+    "safety.json",
+    "evaluation.json",
+    "proof.json",
+}
+SAFETY_REGRESSION = "checkpoint_promotion_blocked_safety_regression"
+
+
+@pytest.fixture
+def vectors(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, values in (("low", LOW), ("high", HIGH), ("calm", [0] * 10), ("wild", [0.5, 0] * 5)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(values))
+    return tmp_path
+
+
+def proof(*arguments, baseline="low", trained="high"):
+    return main(
+        [
+            "proof",
+            f"--baseline-samples={baseline}.json",
+            f"--trained-samples={trained}.json",
+            "--run-id=r1",
+            "--generated-at=2026-05-12T00:00:00Z",
+            *arguments,
+        ]
+    )
+
+
+def read(name, folder="proof"):
+    return json.loads((Path(folder) / name).read_text())
+
+
+def test_a_clear_gain_is_proven(vectors, capsys):
+    assert proof() == 0
+    assert capsys.readouterr().out == "proof_status=pass\n"
+    assert {path.name for path in (vectors / "proof").iterdir()} == FAMILY
+    made = read("proof.json")
+    assert made["significance"]["pass"] is True
+    assert made["failure_analysis"] is None
+    for part, name in made["artifacts"].items():
+        data = (vectors / "proof" / name).read_bytes()
+        assert made["artifact_sha256"][part] == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("baseline", "trained", "reason"),
+    [
+        ("low", "low", "checkpoint_promotion_blocked_delta_below_minimum"),
+        ("high", "low", "checkpoint_promotion_blocked_significant_regression"),
+    ],
+)
+def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, trained, reason):
+    assert proof(baseline=baseline, trained=trained) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "proof_status=fail\n"
+    assert reason in printed.err
+    analysis = read("proof.json")["failure_analysis"]
+    assert reason in analysis["reasons"]
+    assert "reward_gain_below_threshold" in analysis["reasons"]
+    assert len(analysis["reasons"]) == len(analysis["details"])
+
+
+def test_an_underpowered_gain_says_how_many_more_cases(vectors):
+    (vectors / "low.json").write_text("[0.1, 0.9, 0.5, 0.3, 0.7]")
+    (vectors / "high.json").write_text("[0.2, 1.0, 0.6, 0.35, 0.8]")
+    assert proof() == 1
+    analysis = read("proof.json")["failure_analysis"]
+    assert analysis["reasons"][0] == "checkpoint_promotion_blocked_inconclusive_underpowered"
+    assert analysis["additional_cases_needed"] > 50
+
+
+def test_a_safety_regression_fails_whatever_the_gain(vectors):
+    samples = ["--baseline-safety-samples=calm.json", "--trained-safety-samples=wild.json"]
+    assert proof(*samples) == 1
+    made = read("proof.json")
+    assert made["safety_benchmark"]["reason_codes"] == [SAFETY_REGRESSION]
+    assert made["safety_benchmark"]["safety_regression_delta"] == 0.25
+    assert made["safety_benchmark"]["max_safety_regression"] == 0.05
+    assert proof(*samples, "--max-safety-regression=0.3") == 0
+
+
+def test_safety_by_mean_penalties(vectors):
+    assert proof("--baseline-safety-penalty=0.1", "--trained-safety-penalty=0.12") == 0
+    assert proof("--baseline-safety-penalty=0.1", "--trained-safety-penalty=0.2") == 1
+
+
+def test_safety_that_is_not_given_is_not_evaluated(vectors):
+    assert proof() == 0
+    report = read("safety.json")
+    assert report["diagnostics"] == ["not_evaluated"]
+    nulls = ("baseline_mean_safety_penalty", "safety_regression_delta", "promotion_allowed")
+    assert [report[name] for name in nulls] == [None, None, None]
+    assert read("proof.json")["safety_benchmark"]["promotion_allowed"] is None
+
+
+def test_safety_given_for_one_side_alone_holds(vectors):
+    assert proof("--trained-safety-samples=calm.json") == 1
+    reasons = read("proof.json")["failure_analysis"]["reasons"]
+    assert reasons == ["checkpoint_promotion_blocked_safety_missing"]
+
+
+def test_criteria_are_additional(vectors):
+    assert proof("--min-confidence-level=0.95") == 0
+    assert proof("--min-confidence-level=0.9999999999999999") == 1
+    reasons = read("proof.json")["failure_analysis"]["reasons"]
+    assert reasons == ["confidence_below_threshold"]
+    assert proof("--min-reward-delta=0.9") == 1
+    assert read("proof.json")["criteria"]["min_reward_delta"] == 0.9
+    assert proof("--max-p-value=1e-30") == 1
+    assert "p_value_above_threshold" in read("proof.json")["failure_analysis"]["reasons"]
+
+
+def test_the_same_inputs_give_the_same_bytes(vectors):
+    proof("--output-dir=one")
+    proof("--output-dir=two")
+    for name in FAMILY:
+        assert (vectors / "one" / name).read_bytes() == (vectors / "two" / name).read_bytes()
+
+
+def test_its_own_evidence_is_taken_as_samples(vectors):
+    (vectors / "low.json").write_text(json.dumps({f"c{n}": v for n, v in enumerate(LOW)}))
+    (vectors / "high.json").write_text(json.dumps({f"c{n}": v for n, v in enumerate(HIGH)}))
+    proof("--test=auto", "--score-range", "0", "1")
+    arguments = ["--test=auto", "--score-range", "0", "1", "--output-dir=again"]
+    assert proof(*arguments, baseline="proof/baseline", trained="proof/trained") == 0
+    assert read("significance.json", "again") == read("significance.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--baseline-safety-samples=none.json"], "none.json: cannot be read"),
+        (
+            ["--baseline-safety-penalty=-1", "--trained-safety-penalty=0"],
+            "expected a finite number, 0 or more",
+        ),
+        (["--alpha=2"], "alpha: Input should be less than 1"),
+        (["--test=ttest"], "test: Input should be 'welch', 'auto' or 'paired'"),
+        (["--policy=none.toml"], "none.toml: gate.toml: cannot be read"),
+        (["--baseline-safety-samples=short.json"], "2 values; low.json has 10"),
+    ],
+)
+def test_wrong_input_exits_with_2_and_writes_nothing(vectors, capsys, arguments, message):
+    (vectors / "short.json").write_text("[0, 0]")
+    assert proof(*arguments) == 2
+    assert message in capsys.readouterr().err
+    assert not (vectors / "proof").exists()
+
+
+def test_a_paired_test_needs_the_same_ids(vectors):
+    assert proof("--test=paired") == 1
+    reasons = read("proof.json")["failure_analysis"]["reasons"]
+    assert reasons == ["checkpoint_promotion_blocked_case_mismatch"]
+
+
+def test_scores_outside_the_range_hold(vectors):
+    assert proof("--score-range", "0", "0.5") == 1
+    reasons = read("proof.json")["failure_analysis"]["reasons"]
+    assert reasons == ["checkpoint_promotion_blocked_score_out_of_range"]
+
+
+@pytest.mark.parametrize("command", ["significance", "evaluate"])
+def test_single_reports(vectors, capsys, command):
+    arguments = ["--run-id=r", "--output-report=out.json"]
+    better = ["--baseline-samples=low.json", "--trained-samples=high.json"]
+    worse = ["--baseline-samples=high.json", "--trained-samples=low.json"]
+    assert main([command, *better, *arguments]) == 0
+    assert main(["validate", "out.json"]) == 0
+    assert main([command, *worse, *arguments]) == 1
+    assert main(["validate", "out.json"]) == 0
+    assert "_status=" in capsys.readouterr().out
+
+
+def test_a_safety_report_alone(vectors, capsys):
+    samples = ["--baseline-safety-samples=calm.json", "--trained-safety-samples=wild.json"]
+    arguments = ["safety", *samples, "--run-id=r", "--output-report=out.json"]
+    assert main([*arguments, "--max-safety-regression=0.05"]) == 1
+    report = json.loads((vectors / "out.json").read_text())
+    assert report["reason_codes"] == [SAFETY_REGRESSION]
+    assert report["safety_regression_delta"] == 0.25
+    assert main(["validate", "out.json"]) == 0
+    assert main([*arguments, "--max-safety-regression=0.25"]) == 0
+
+
+def edit(path, *keys, value):
+    data = json.loads(path.read_text())
+    target = data
+    for key in keys[:-1]:
+        target = target[key]
+    target[keys[-1]] = value
+    path.write_text(json.dumps(data))
+
+
+def mend(folder):
+    """Write the digests of the edited files into the proof, as one who knows them would."""
+    path = folder / "proof.json"
+    data = json.loads(path.read_text())
+    for part, name in data["artifacts"].items():
+        data["artifact_sha256"][part] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    path.write_text(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "value"),
+    [
+        ("trained.json", ("metrics", "mean_reward"), 0.99),
+        ("trained.json", ("samples", 0, "score"), 0.99),
+        ("baseline.json", ("metrics", "episodes"), 100),
+        ("significance.json", ("significance", "p_value"), 1e-30),
+        ("significance.json", ("significance", "mean_delta"), 0.9),
+        ("significance.json", ("significance", "welch", "t"), 99.0),
+        ("significance.json", ("policy", "alpha"), 0.5),
+        ("safety.json", ("safety_regression_delta",), 0.0),
+        ("safety.json", ("reason_codes",), []),
+        ("evaluation.json", ("policy_improvement", "mean_delta"), 0.9),
+        ("evaluation.json", ("checkpoint_promotion", "reason_codes"), []),
+        ("proof.json", ("trained", "mean_reward"), 0.99),
+        ("proof.json", ("significance", "p_value"), 1e-30),
+        ("proof.json", ("failure_analysis",), None),
+        ("proof.json", ("safety_benchmark", "safety_regression_delta"), 0.0),
+        ("proof.json", ("artifact_sha256", "trained_report"), "0" * 64),
+    ],
+)
+def test_an_edit_is_found_though_its_digest_was_mended(vectors, capsys, name, keys, value):
+    samples = ["--baseline-safety-samples=calm.json", "--trained-safety-samples=wild.json"]
+    proof(*samples)
+    folder = vectors / "proof"
+    files = [str(path) for path in sorted(folder.iterdir())]
+    assert main(["validate", *files]) == 0
+    edit(folder / name, *keys, value=value)
+    if name != "proof.json":
+        mend(folder)
+    assert main(["validate", *files]) == 1
+    assert "no valid" in capsys.readouterr().err
+
+
+def test_a_proof_without_what_it_stands_on_is_not_valid(vectors, capsys):
+    proof()
+    shutil.move(vectors / "proof" / "proof.json", vectors / "proof.json")
+    assert main(["validate", "proof.json"]) == 1
+    assert "baseline.json cannot be read" in capsys.readouterr().err

@@ -1,0 +1,84 @@
+"""Sample files: what is read, and what is refused with file, place and value."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from benchgate.errors import SampleError
+from benchgate.samples import MAX_VALUES, read_samples
+
+
+def written(tmp_path, text, name="s.json"):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_an_array_has_no_ids_and_keeps_its_order(tmp_path):
+    samples = read_samples(written(tmp_path, "[1, 0.5, -2e3]"))
+    assert (samples.values, samples.case_ids) == ((1.0, 0.5, -2000.0), None)
+
+
+def test_an_object_names_its_cases(tmp_path):
+    samples = read_samples(written(tmp_path, '{"b": 1, "a": 0}'))
+    assert (samples.case_ids, samples.values) == (("a", "b"), (0.0, 1.0))
+
+
+def test_csv_with_trials_is_folded_into_case_means(tmp_path):
+    text = "case,score,trial\nb,1,0\na,0.5,10\na,1,9\nb,0,1\n"
+    samples = read_samples(written(tmp_path, text, "s.csv"))
+    assert (samples.case_ids, samples.values) == (("a", "b"), (0.75, 0.5))
+    assert samples.trials == ((1.0, 0.5), (1.0, 0.0))
+
+
+def test_csv_columns_may_stand_in_any_order(tmp_path):
+    samples = read_samples(written(tmp_path, "score,case\n1,a\n0,b\n", "s.csv"))
+    assert samples.values == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("[1]", "s.json", "1 values; at least 2 are needed"),
+        ("[]", "s.json", "0 values"),
+        ("[1, true]", "s.json", r"\[1\] is true; expected a finite number"),
+        ('[1, "2"]', "s.json", r'\[1\] is "2"; expected a finite number'),
+        ("[1, null]", "s.json", r"\[1\] is null"),
+        ("[1, NaN]", "s.json", "NaN is no finite number"),
+        ("[1, -Infinity]", "s.json", "-Infinity is no finite number"),
+        ("[1, 1e999]", "s.json", r"\[1\] is too large"),
+        (f"[1, {10**400}]", "s.json", r"\[1\] is too large"),
+        ('{"a": 1, "a": 2}', "s.json", "case 'a' stands twice"),
+        ('{"a": 1, "b": [2]}', "s.json", r"\['b'\] is \[2\]"),
+        ("3", "s.json", "expected a JSON array of numbers or an object"),
+        ("[1, 2", "s.json", "no JSON"),
+        ("[" * 100_000, "s.json", "no JSON"),
+        (b"\xff[1, 2]", "s.json", "codec can't decode"),
+        (json.dumps([0] * (MAX_VALUES + 1)), "s.json", "at most 100000 are read"),
+        (b" " * (8 * 1024 * 1024 + 1), "s.json", "bytes; at most 8388608 are read"),
+        ('{"report_kind": "baseline"}', "s.json", "no valid sample report: schema_version"),
+        ("case,value\na,1\n", "s.csv", "columns .*; expected case,score or case,score,trial"),
+        ("case,score\na,1\na,2\n", "s.csv", "s.csv:3: case 'a' trial '0' stands twice"),
+        ("case,score\na,one\n", "s.csv", "s.csv:2: score is 'one'"),
+        ("case,score\na,nan\n", "s.csv", "s.csv:2: score is 'nan'"),
+        ("case,score\na\nb,1\n", "s.csv", "s.csv:2: expected 2 values"),
+        ("case,score\na,1,2\n", "s.csv", "s.csv:2: expected 2 values"),
+        ('case,score\n"a,1\n', "s.csv", "s.csv:1: no CSV"),
+    ],
+)
+def test_what_is_no_sample_file_is_refused(tmp_path, text, name, message):
+    path = written(tmp_path, text, name)
+    with pytest.raises(SampleError, match=message) as caught:
+        read_samples(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_missing_file_and_a_fifo_are_refused(tmp_path):
+    with pytest.raises(SampleError, match="No such file"):
+        read_samples(tmp_path / "none.json")
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(SampleError, match="not a regular file"):
+        read_samples(tmp_path / "fifo")
