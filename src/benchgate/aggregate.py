@@ -126,6 +126,11 @@ class RunPlan:
         )
 
 
+def irregular(result: TrialResult) -> bool:
+    """Whether a trial makes its run incomplete: it was not run once to a score or a failure of the system."""
+    return result.outcome in INCOMPLETE or result.reruns > 0
+
+
 def build_report(
     plan: RunPlan, results: Iterable[TrialResult], taxonomy: Taxonomy, *, interrupted: bool = False
 ) -> BenchRunReport:
@@ -138,7 +143,6 @@ def build_report(
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
     bounded = plan.scope == "full"
-    irregular = any(result.outcome in INCOMPLETE or result.reruns for result in ordered)
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, bounded=bounded)),
         run_id=run_id(plan.task_class, ordered),
@@ -150,7 +154,7 @@ def build_report(
         isolation_class=plan.isolation_class,
         trial_count=plan.trial_count,
         seed=plan.seed,
-        complete=bool(ordered) and not irregular and not interrupted,
+        complete=bool(ordered) and not any(map(irregular, ordered)) and not interrupted,
         per_case=ordered,
         held_out=aggregates(held_out, taxonomy, bounded=bounded) if held_out else None,
         digests=plan.digests,

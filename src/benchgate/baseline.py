@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import case_figures
+from benchgate.aggregate import case_figures, irregular
 from benchgate.canonical import run_id, sha256_hex
 from benchgate.errors import ArtifactError
 from benchgate.figures import Arm
@@ -68,7 +69,7 @@ def choose_baseline(choice: str, class_path: Path, here: Path) -> BaselineChoice
     if choice == "none":
         return BaselineChoice(path=None, binding=False, requested=False)
     if choice == "auto":
-        there = pinned.exists()
+        there = os.path.lexists(pinned)  # a dangling link is a damaged baseline, not none
         return BaselineChoice(path=pinned if there else None, binding=there, requested=False)
     path = pinned if choice == "pinned" else here / choice
     if not path.is_file():
@@ -116,7 +117,7 @@ def _faults(report: BenchRunReport) -> Iterator[str]:
         yield "its results do not have the run_id that it claims: it was edited"
     if report.scope != "full":
         yield "it is not a full run"
-    if not report.complete:
+    if not report.complete or any(irregular(result) for result in report.per_case):
         yield "it is incomplete"
 
 

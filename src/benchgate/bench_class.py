@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import BenchCaseLoadError, RegistrationError, SystemNotFound
@@ -14,7 +16,6 @@ from benchgate.taxonomy import load_taxonomy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from benchgate.models import BenchCase
     from benchgate.policy import GatePolicy
@@ -122,6 +123,9 @@ def named(name: str, system: System) -> NamedSystem:
 
 def _import_system(wanted: str, task_class: TaskClass) -> System:
     module, _, attribute = wanted.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:  # as with python -m: one's own module is found where one stands
+        sys.path.insert(0, here)
     try:
         found: Any = import_module(module)
         for part in attribute.split("."):

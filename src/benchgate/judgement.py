@@ -159,7 +159,9 @@ def _further(
         name = str(getattr(gate, "name", None) or getattr(gate, "__name__", type(gate).__name__))
         try:
             objection = gate(report, before)
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # sys.exit too: the record must still be written
             objection = f"the gate failed: {type(error).__name__}: {error}"
         if objection is not None:
             yield name, str(objection)

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.bench_imports import module_name
 from benchgate.canonical import digest, sha256_hex
-from benchgate.errors import BenchCaseLoadError, RegistrationError, TaskClassNotFound
+from benchgate.errors import (
+    BenchCaseLoadError,
+    RegistrationError,
+    TaskClassAlreadyRegistered,
+    TaskClassNotFound,
+)
 from benchgate.files import read_regular, read_toml, tree_digest, tree_files
 from benchgate.manifest import Problem, read_manifest
 from benchgate.models import BenchCase, Cassette
-from benchgate.registry import TaskClass, TaskClassRegistry
+from benchgate.registry import TaskClass, TaskClassRegistry, slug
 from benchgate.rubric_source import check_home
 
 if TYPE_CHECKING:
@@ -64,6 +69,9 @@ def load_task_class(bench_root: Path, name: str, registry: TaskClassRegistry) ->
         raise TaskClassNotFound(name, class_folders(bench_root), path)
     if not path.is_file():
         raise RegistrationError(path, f"missing; it registers the task class {name!r}")
+    twin = next((n for n in class_folders(bench_root) if n != name and slug(n) == slug(name)), None)
+    if twin is not None:
+        raise TaskClassAlreadyRegistered(name, str(bench_root / twin), str(folder))
     received = _registered_by(path, module_name(name, "registration"))
     if [task_class.name for task_class in received] != [name]:
         names = ", ".join(repr(task_class.name) for task_class in received) or "nothing"

@@ -50,13 +50,17 @@ def check_home(rubric_type: type, class_path: Path) -> None:
 
     :raises RegistrationError: naming the file that holds it.
     """
-    home = Path(inspect.getfile(inspect.unwrap(rubric_type.score))).resolve()  # type: ignore[attr-defined]
+    path = class_path / "registration.py"
+    try:
+        home = Path(inspect.getfile(inspect.unwrap(rubric_type.score))).resolve()  # type: ignore[attr-defined]
+    except TypeError as error:
+        raise RegistrationError(path, f"score of {rubric_type.__qualname__}: {error}") from error
     if home not in {path.resolve() for path in rubric_files(class_path)}:
         message = (
             f"score() of {rubric_type.__qualname__} stands in {home.name}, which the rubric's digest "
             "does not cover; write it in rubric.py or in a module that rubric.py imports"
         )
-        raise RegistrationError(class_path / "registration.py", message)
+        raise RegistrationError(path, message)
 
 
 def _imports(path: Path, class_path: Path) -> Iterator[Path]:

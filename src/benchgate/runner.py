@@ -125,7 +125,7 @@ def run_class(
         ledger.plan(keys)
         started = clock.now()
         if stale := ledger.stale(started):
-            text = f"{len(stale)} cases were not validated for more than 90 days: {', '.join(stale[:5])}"
+            text = f"not validated for more than 90 days: {', '.join(stale[:5])}"
             warnings.warn(text, stacklevel=3)
         store = None
         if settings.out is not None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def table(results: tuple[TrialResult, ...]) -> Iterator[str]:
     """Yield a line for each trial: id, score, penalty, and what went wrong."""
-    width = max(len(_name(result)) for result in results)
+    width = max(len("case"), *(len(_name(result)) for result in results))
     yield f"{'case':{width}}  score  penalty  result"
     for result in results:
         score = result.score

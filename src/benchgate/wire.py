@@ -123,6 +123,8 @@ class WireModel(BaseModel):
         # Some fields of the artifacts are named by a Python keyword: ``pass``.
         validate_by_name=True,
         serialize_by_alias=True,
+        # What is written has every field, also those with a default.
+        json_schema_serialization_defaults_required=True,
     )
 
     @classmethod

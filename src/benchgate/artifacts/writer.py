@@ -115,6 +115,7 @@ def locked(folder: Path) -> Iterator[None]:
     path = folder / ".lock"
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        os.fchmod(descriptor, 0o600)  # whatever the umask says
     except OSError as error:
         raise ArtifactError(path, f"cannot be locked: {error.strerror}") from error
     try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from benchgate.models import TrialResult
@@ -61,8 +62,7 @@ def execute(given: argparse.Namespace) -> int:
     from benchgate.policy import parse_options
     from benchgate.runner import RunSettings, run_class
 
-    # module:attr is looked up as python -m would: from the working directory too.
-    sys.path.insert(0, str(Path.cwd()))
+    printer = _Printer(sys.stdout)
     try:
         settings = RunSettings(
             task_class=given.task_class,
@@ -77,21 +77,35 @@ def execute(given: argparse.Namespace) -> int:
             policy=parse_options(given.policy),
             exit_rule="gate",
         )
-        finished = run_class(settings, on_result=_print_trial)
+        # What a system prints must not get between the JSON lines.
+        with redirect_stdout(sys.stderr):
+            finished = run_class(settings, on_result=printer)
     except TaskClassNotFound as error:
         print(error, file=sys.stderr)
         return 1
     except EvalError as error:
         print(error, file=sys.stderr)
         return 2
+    for result in finished.judgement.report.per_case:
+        printer(result)
     _print_run(finished)
     for failure in finished.judgement.failures:
         print(failure, file=sys.stderr)
     return 1 if finished.judgement.failures else 0
 
 
-def _print_trial(result: TrialResult) -> None:
-    print(result.model_dump_json(), flush=True)
+class _Printer:
+    """Prints each trial once: as it ends, and at the end those that never ran."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._seen: set[tuple[str, int]] = set()
+
+    def __call__(self, result: TrialResult) -> None:
+        key = (result.case_id, result.trial)
+        if key not in self._seen:
+            self._seen.add(key)
+            print(result.model_dump_json(), file=self._out, flush=True)
 
 
 def _print_run(finished: FinishedRun) -> None:

@@ -17,7 +17,7 @@ from benchgate.artifacts.store import Published, RunStore
 from benchgate.artifacts.writer import check_writable, model_bytes
 from benchgate.baseline import BaselineChoice, choose_baseline, read_baseline
 from benchgate.errors import ArtifactError, EvalError
-from benchgate.judgement import Judgement, judge
+from benchgate.judgement import Gate, Judgement, judge
 from benchgate.ledger import Key, Ledger
 from benchgate.models import BenchRunReport, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file
@@ -225,9 +225,12 @@ class Controller:
             run.problems.append(str(error))
 
     def _gates(self, run: ClassRun) -> list[Any]:
-        offered = self.session.config.hook.pytest_bench_gates(
-            config=self.session.config, task_class=run.ledger.bench.task_class
-        )
+        try:
+            offered = self.session.config.hook.pytest_bench_gates(
+                config=self.session.config, task_class=run.ledger.bench.task_class
+            )
+        except Exception as error:
+            return [_objecting(f"{type(error).__name__}: {error}")]
         return [gate for gates in offered for gate in gates or ()]
 
     def _publish(self, run: ClassRun) -> None:
@@ -239,6 +242,15 @@ class Controller:
             run.problems.append(f"the run is not recorded: {error}")
             # What was measured must not be lost with the disk.
             sys.stderr.write(model_bytes(run.judgement.report).decode())
+
+
+def _objecting(reason: str) -> Gate:
+    """Return a gate that stands in for those that a broken hook did not return: it always objects."""
+
+    def pytest_bench_gates(report: BenchRunReport, before: BenchRunReport | None) -> str:  # noqa: ARG001
+        return f"the hook failed: {reason}"
+
+    return pytest_bench_gates
 
 
 def _key(case_file: Path, item_name: str) -> Key:

@@ -58,9 +58,11 @@ class BenchSession:
             options = parse_options(list(self.settings.policy))
             for name in self.selection.classes:
                 self.benches[name] = load_bench_class(self.selection.root, name, registry, options)
-        except EvalError as error:
+        except BaseException as error:
             self._exit.close()
-            raise pytest.UsageError(str(error)) from error
+            if isinstance(error, EvalError):
+                raise pytest.UsageError(str(error)) from error
+            raise
 
     def pytest_unconfigure(self) -> None:
         """Forget the modules of the bench."""
@@ -77,6 +79,9 @@ class BenchSession:
             hooked = self.config.hook.pytest_bench_system(
                 config=self.config, task_class=bench.task_class
             )
+            if hooked is not None and not callable(hooked):
+                msg = f"pytest_bench_system returned {hooked!r}, which is not callable"
+                raise pytest.UsageError(msg)
             if hooked is not None:
                 return named(str(getattr(hooked, "name", None) or _label(hooked)), hooked)
         try:
@@ -188,6 +193,8 @@ class BenchSession:
         if report.when == "call" and item.result is not None:
             if hasattr(report, "wasxfail"):
                 return _unscored(item, self.settings.seed, "skipped", f"xfail: {report.wasxfail}")
+            if item.result.passed and report.failed:  # a strict xfail, or a hook after the trial
+                return _unscored(item, self.settings.seed, "skipped", _first_line(report))
             return item.result
         if report.when == "setup" and not report.passed:
             outcome: Outcome = "skipped" if report.skipped else "not_run"

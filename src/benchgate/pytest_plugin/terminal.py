@@ -47,7 +47,7 @@ class Terminal:
                 _write_judgement(terminalreporter, run.judgement)
             _write_files(terminalreporter, run)
             if stale := run.ledger.stale(clock.now()):
-                text = f"{len(stale)} cases were not validated for more than 90 days: {', '.join(stale[:5])}"
+                text = f"not validated for more than 90 days: {', '.join(stale[:5])}"
                 terminalreporter.write_line(f"warning   {text}", yellow=True)
             for failure in run.failures:
                 terminalreporter.write_line(f"FAILED {failure}", red=True)

@@ -1,0 +1,155 @@
+"""Shared by all tests: ``bench`` builds a toy bench in a temporary folder and runs pytest over it."""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+import sys
+from importlib import import_module
+from textwrap import dedent, indent
+
+import pytest
+
+import benchgate
+
+pytest_plugins = ["pytester"]
+
+# pytester forgets what a run inside this process imported, and numpy cannot be imported twice.
+for module in pkgutil.walk_packages(benchgate.__path__, "benchgate."):
+    import_module(module.name)
+
+REGISTRATION = """
+from benchgate import register_task_class
+from .rubric import EchoRubric
+from .system import system
+
+register_task_class("{name}", systems={{"shout": system}})(EchoRubric)
+"""
+SYSTEM = """
+def system(case):
+{body}
+    return {{"answer": (case.input_path / "question.txt").read_text().upper()}}
+"""
+RUBRIC = """
+from benchgate import BenchScore
+
+class EchoRubric:
+    def score(self, case, output, /):
+{body}
+        right = output["answer"] == (case.expected_path / "answer.txt").read_text()
+        return BenchScore(
+            passed=right, score=float(right), breakdown={{"exact": float(right)}},
+            failure_modes=[] if right else ["wrong"], cost_usd=0.25, safety_penalty=0.0,
+        )
+"""
+FAILURE_MODES = """
+[failure_modes.wrong]
+severity = "warn"
+description = "The answer is not the expected one."
+"""
+CASE = {
+    "disposition": '"positive"',
+    "difficulty": '"easy"',
+    "source": '"curated"',
+    "added_at": "2026-11-01T00:00:00Z",
+    "last_validated_at": "2026-11-01T00:00:00Z",
+}
+
+
+class Bench:
+    """A bench of one class, ``echo``: the right answer to a question is the question in capitals."""
+
+    def __init__(self, pytester: pytest.Pytester, name: str = "echo", cases: int = 3) -> None:
+        self.pytester = pytester
+        self.name = name
+        self.root = pytester.path
+        self.path = self.root / "bench" / name
+        self.out = self.root / ".benchgate"
+        self.write("registration.py", REGISTRATION.format(name=name))
+        self.write("failure_modes.toml", FAILURE_MODES)
+        self.system()
+        self.rubric()
+        for number in range(1, cases + 1):
+            self.case(f"{number:02}")
+
+    def write(self, path: str, text: str):
+        """Write a file below the class's folder."""
+        target = self.path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(dedent(text).lstrip(), encoding="utf-8")
+        return target
+
+    def system(self, body: str = "") -> None:
+        """Write the system; ``body`` comes before what it does by default."""
+        self.write("system.py", SYSTEM.format(body=indent(dedent(body), " " * 4)))
+
+    def rubric(self, body: str = "") -> None:
+        """Write the rubric; ``body`` comes before what its ``score`` does by default."""
+        self.write("rubric.py", RUBRIC.format(body=indent(dedent(body), " " * 8)))
+
+    def case(self, case_id: str, *, answer: str | None = None, extra: str = "", **fields: str):
+        """Write a case; fields of ``[case]`` are TOML texts, ``extra`` follows that table."""
+        keys = {"case_id": f'"{case_id}"', "task_class": f'"{self.name}"', **CASE, **fields}
+        table = "".join(f"{key} = {value}\n" for key, value in keys.items())
+        self.write(f"cases/{case_id}/input/question.txt", f"q{case_id}")
+        self.write(f"cases/{case_id}/expected/answer.txt", answer or f"Q{case_id}".upper())
+        return self.write(f"cases/{case_id}/case.toml", f"[case]\n{table}{dedent(extra)}")
+
+    def pytest(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
+        """Run pytest, by default in this process, without plugins that shuffle or take long to import."""
+        given = ("-p", "no:randomly", "-p", "no:hypothesispytest", *arguments)
+        if apart:
+            return self.pytester.runpytest_subprocess(*given, timeout=60)
+        return self.pytester.runpytest(*given)
+
+    def run(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
+        """Run the class."""
+        return self.pytest(f"--bench={self.name}", *arguments, apart=apart)
+
+    def read(self, path: str):
+        """Return a JSON file below the output folder."""
+        return json.loads((self.out / path).read_bytes())
+
+    def head(self):
+        return self.read(f"runs/{self.name}/HEAD.json")
+
+    def folder(self):
+        """Return the folder of the newest full run."""
+        return next((self.out / "runs" / self.name).glob(f"{self.head()['seq']:08}-*"))
+
+    def record(self):
+        """Return the record of the newest full run."""
+        return self.read(self.folder() / "record.json")
+
+    def trial(self, item: str):
+        """Return the file of a trial of the newest full run."""
+        return self.read(self.folder() / "cases" / f"{item}.json")
+
+    def selected(self):
+        """Return the report of the last run of a part of the cases."""
+        return self.read(f"last-selected/{self.name}/report.json")["report"]
+
+    def outcomes(self, report=None) -> dict[str, str]:
+        """Return how each trial of a report, by default the newest full run's, ended."""
+        trials = (report or self.record()["report"])["per_case"]
+        return {
+            t["case_id"] + (f"-t{t['trial']}" if t["trial"] else ""): t["outcome"] for t in trials
+        }
+
+    def result(self, case_id: str):
+        """Return the result of a case in the newest full run."""
+        trials = self.record()["report"]["per_case"]
+        return next(trial for trial in trials if trial["case_id"] == case_id)
+
+    def pin(self) -> None:
+        """Make the newest full run the baseline, as a person would."""
+        (self.path / "baseline.json").write_bytes((self.folder() / "record.json").read_bytes())
+
+
+@pytest.fixture
+def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setenv("COLUMNS", "200")  # lines that are cut cannot be matched
+    # A file that is rewritten within a second, with as many bytes, would run from its old bytecode.
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return Bench(pytester)

@@ -1,0 +1,314 @@
+"""The output folder: refused early if unusable, appended to in a chain, readable by its owner only."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from benchgate.artifacts import store, writer
+from benchgate.artifacts.validate import validate_file
+from benchgate.errors import ArtifactError
+
+
+def sha256(path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def tree(folder) -> dict[str, bytes]:
+    return {
+        str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
+
+
+# Refused at the start
+
+
+def test_a_file_in_place_of_the_output_folder_is_refused_before_anything_runs(bench):
+    (bench.root / "taken").write_text("kept")
+    bench.system('raise AssertionError("was run")')
+    for out in ("taken", "taken/deep/er"):
+        result = bench.run(f"--bench-out={out}")
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines(["*taken*: cannot be created: *"])
+        result.stdout.no_fnmatch_line("*was run*")
+    assert (bench.root / "taken").read_text() == "kept"
+
+
+def test_a_file_in_place_of_a_folder_of_the_class_is_refused_before_anything_runs(bench):
+    (bench.out / "runs").mkdir(parents=True)
+    (bench.out / "runs/echo").write_text("kept")
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*runs/echo: cannot be created: *"])
+    assert (bench.out / "runs/echo").read_text() == "kept"
+
+
+def test_a_link_in_place_of_a_file_is_replaced_and_not_followed(bench):
+    bench.run()
+    victim = bench.root / "victim"
+    victim.write_text("kept")
+    evidence = bench.out / "evidence/echo/promotion.json"
+    evidence.unlink()
+    evidence.symlink_to(victim)
+    bench.run().assert_outcomes(passed=3)
+    assert victim.read_text() == "kept"
+    assert not evidence.is_symlink()
+
+
+# Failing at the end
+
+
+def break_writing(monkeypatch, name: str) -> None:
+    """Let opening a file of some name for writing, also under a temporary name, fail as on a full disk."""
+    real = os.open
+
+    def open_(path, flags, *arguments, **options):
+        if flags & os.O_WRONLY and os.path.basename(path).lstrip(".").startswith(name):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(path, flags, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", open_)
+
+
+@pytest.mark.parametrize("name", ["record.json", "HEAD.json"])
+def test_a_full_disk_at_the_end_is_told_and_the_report_is_not_lost(bench, monkeypatch, name):
+    bench.run().assert_outcomes(passed=3)
+    before = bench.head(), tree(bench.folder()), tree(bench.out / "evidence")
+    break_writing(monkeypatch, name)
+    result = bench.run()
+    result.assert_outcomes(passed=3)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [f"FAILED the run is not recorded: */{name}: cannot be written: No space left*"]
+    )
+    report = json.loads(result.stderr.str())
+    assert report["case_count"] == 3
+    monkeypatch.undo()
+    monkeypatch.chdir(bench.root)
+    assert (bench.head(), tree(bench.folder()), tree(bench.out / "evidence")) == before
+    assert not list(bench.out.rglob("*.tmp"))
+
+
+def test_after_a_full_disk_the_chain_goes_on(bench, monkeypatch):
+    bench.run()
+    with monkeypatch.context() as broken:
+        break_writing(broken, "HEAD.json")
+        assert bench.run().ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.run().ret == pytest.ExitCode.OK
+    seq = bench.head()["seq"]
+    records = sorted((bench.out / "runs/echo").glob("0*/record.json"))
+    assert len(records) == seq
+    for earlier, later in zip(records, records[1:], strict=False):
+        assert json.loads(later.read_bytes())["prev_hash"] == sha256(earlier)
+
+
+def test_a_full_disk_while_cases_run_fails_the_session(bench, monkeypatch):
+    break_writing(monkeypatch, "02.json")
+    result = bench.run()
+    result.assert_outcomes(passed=3)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["FAILED */02.json: cannot be written: No space left*"])
+
+
+def test_a_system_that_removes_the_output_folder_fails_the_session(bench):
+    bench.system("""
+        import shutil
+        if case.case_id == "02":
+            shutil.rmtree(case.input_path.parents[4] / ".benchgate")
+    """)
+    result = bench.run()
+    result.assert_outcomes(passed=3)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["FAILED *: cannot be written: No such file or directory*"])
+
+
+def test_a_full_disk_ends_the_command_with_an_error_and_no_traceback(bench, monkeypatch, capsys):
+    from benchgate.cli import main
+
+    break_writing(monkeypatch, "02.json")
+    status = main(["run", "--task-class=echo", "--out=out"])
+    assert status == 2
+    assert "02.json: cannot be written: No space left" in capsys.readouterr().err
+
+
+def test_a_killed_session_leaves_what_it_recorded(bench):
+    bench.system('import os, signal\nif case.case_id == "03": os.kill(os.getpid(), signal.SIGKILL)')
+    result = bench.run(apart=True)
+    assert result.ret != pytest.ExitCode.OK
+    (folder,) = (bench.out / "runs/echo").glob("incomplete-*")
+    files = sorted((folder / "cases").iterdir())
+    assert [path.name for path in files] == ["01.json", "02.json"]
+    assert [validate_file(path) for path in files] == ["case", "case"]
+    assert not (bench.out / "runs/echo/HEAD.json").exists()
+
+
+# The chain
+
+
+def test_a_second_run_is_appended_after_the_first(bench):
+    bench.run()
+    first = bench.folder()
+    bench.run()
+    second = bench.record()
+    assert second["seq"] == 2
+    assert second["prev_hash"] == sha256(first / "record.json")
+    assert bench.head() == {
+        "schema_version": 1,
+        "seq": 2,
+        "sha256": sha256(bench.folder() / "record.json"),
+    }
+    assert bench.read(first / "record.json")["prev_hash"] == "0" * 64
+
+
+def test_a_record_names_the_digest_of_each_file_beside_it(bench):
+    bench.run()
+    record, folder = bench.record(), bench.folder()
+    assert set(record["case_files"]) == {"01.json", "02.json", "03.json"}
+    for part in ("cases", "evidence"):
+        listed = record["case_files" if part == "cases" else "evidence_files"]
+        assert listed == {path.name: sha256(path) for path in (folder / part).iterdir()}
+
+
+def test_the_folder_is_named_by_number_time_and_run(bench):
+    bench.run()
+    seq, stamp, run = bench.folder().name.split("-")
+    assert seq == "00000001"
+    assert len(stamp) == len("20260512T000000Z")
+    assert bench.record()["report"]["run_id"].startswith(run)
+    assert len(run) == 8
+
+
+def test_the_evidence_refers_to_its_record(bench):
+    bench.run()
+    for place in (bench.folder() / "evidence", bench.out / "evidence/echo"):
+        reference = bench.read(place / "promotion.json")["record_ref"]
+        assert reference["seq"] == 1
+        assert (place / reference["path"]).samefile(bench.folder() / "record.json")
+
+
+DAMAGES = {
+    "a head that is no JSON": ("HEAD.json", lambda _: b"{"),
+    "an empty head": ("HEAD.json", lambda _: b""),
+    "a head of another digest": ("HEAD.json", lambda data: data.replace(data[-40:-36], b"0000")),
+    "a head that is ahead": ("HEAD.json", lambda data: data.replace(b'"seq": 1', b'"seq": 2')),
+    "an empty record": ("0*/record.json", lambda _: b""),
+    "a torn record": ("0*/record.json", lambda data: data[: len(data) // 2]),
+    "an edited record": (
+        "0*/record.json",
+        lambda data: data.replace(b'"passed_count": 3', b'"passed_count": 2'),
+    ),
+    "a deep record": ("0*/record.json", lambda _: b"[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGES)
+def test_nothing_is_appended_to_a_damaged_chain_and_the_file_is_named(bench, what):
+    pattern, damage = DAMAGES[what]
+    bench.run()
+    (path,) = (bench.out / "runs/echo").glob(pattern)
+    path.write_bytes(damage(path.read_bytes()))
+    before = tree(bench.out)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{path}: *" if "0*" in pattern else "*runs/echo/*.json: *"])
+    assert tree(bench.out) == before
+
+
+def test_a_record_that_is_gone_is_a_damaged_chain(bench):
+    bench.run()
+    shutil.rmtree(bench.folder())
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*HEAD.json: names record 1, which is not there"])
+
+
+def test_a_head_that_is_gone_is_a_damaged_chain(bench):
+    bench.run()
+    bench.run()
+    (bench.out / "runs/echo/HEAD.json").unlink()
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*HEAD.json: missing, though there is a record 2"])
+
+
+def test_a_damaged_chain_does_not_stop_a_selection(bench):
+    bench.run()
+    (bench.out / "runs/echo/HEAD.json").write_bytes(b"{")
+    assert bench.run("-k", "02").ret == pytest.ExitCode.OK
+
+
+def test_the_chain_of_another_class_does_not_matter(bench):
+    bench.run()
+    (bench.out / "runs/echo/HEAD.json").write_bytes(b"{")
+    other = type(bench)(bench.pytester, name="mirror")
+    assert other.run().ret == pytest.ExitCode.OK
+
+
+def test_a_selection_replaces_the_last_one_and_leaves_the_chain_alone(bench):
+    bench.run()
+    before = tree(bench.out / "runs"), tree(bench.out / "evidence")
+    bench.run("-k", "02 or 03")
+    bench.run("-k", "01")
+    assert bench.outcomes(bench.selected()) == {"01": "scored"}
+    cases = bench.out / "last-selected/echo/cases"
+    assert [path.name for path in cases.iterdir()] == ["01.json"]
+    assert (tree(bench.out / "runs"), tree(bench.out / "evidence")) == before
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
+def test_only_the_owner_can_read_whatever_the_umask(bench, umask):
+    before = os.umask(umask)
+    try:
+        bench.run("--bench-out=deep/out")
+        bench.run("--bench-out=deep/out", "-k", "01")
+    finally:
+        os.umask(before)
+    out = bench.root / "deep/out"
+    paths = [out, *out.rglob("*")]
+    assert {p.name for p in paths} >= {
+        "HEAD.json",
+        "record.json",
+        "report.json",
+        "01.json",
+        "promotion.json",
+    }
+    wrong = [p for p in paths if (p.stat().st_mode & 0o777) != (0o700 if p.is_dir() else 0o600)]
+    assert wrong == []
+
+
+def test_two_processes_do_not_fork_the_chain(bench):
+    code = "import sys; from benchgate.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", code, "run", "--task-class=echo", "--out=.benchgate"]
+    running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(3)]
+    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+    assert bench.head()["seq"] == 3
+    records = sorted((bench.out / "runs/echo").glob("0*/record.json"))
+    assert json.loads(records[2].read_bytes())["prev_hash"] == sha256(records[1])
+    assert json.loads(records[1].read_bytes())["prev_hash"] == sha256(records[0])
+
+
+def test_the_lock_is_taken_for_each_append(bench, monkeypatch):
+    held = []
+    real = writer.locked
+
+    def locked(folder):
+        held.append(folder.name)
+        return real(folder)
+
+    monkeypatch.setattr(store, "locked", locked)
+    bench.run().assert_outcomes(passed=3)
+    assert set(held) == {"echo"}
+
+
+def test_an_unknown_artifact_is_no_valid_one(bench):
+    path = bench.root / "x.json"
+    path.write_text('{"schema_version": 1}')
+    with pytest.raises(ArtifactError, match="of no known kind"):
+        validate_file(path)

@@ -1,0 +1,136 @@
+"""A trial that takes too long is recorded as ``timeout``, whatever it does about it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+SLEEP = "import time; time.sleep(30)"
+SWALLOWED = """
+    import time
+    try:
+        time.sleep(30)
+    except BaseException:
+        pass
+"""
+SWALLOWED_BY_SKIP = """
+    import pytest, time
+    try:
+        time.sleep(30)
+    except BaseException:
+        pytest.skip("too slow")
+"""
+CHILD = "import subprocess; subprocess.run(['sleep', '30'], check=True)"
+
+
+def hang(body: str) -> str:
+    lines = "\n".join(f"    {line}" for line in body.strip("\n").splitlines())
+    return f'if case.case_id == "02":\n{lines}'
+
+
+def assert_timed_out(bench, result, limit: str = "1") -> None:
+    result.assert_outcomes(passed=2, failed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.duration < 15
+    report = bench.record()["report"]
+    assert bench.outcomes() == {"01": "scored", "02": "timeout", "03": "scored"}
+    assert report["complete"] is True
+    mode = {"code": "timeout", "detail": f"timed out after {limit} s"}
+    assert bench.result("02")["failure_modes"] == [mode]
+    assert bench.result("02")["score"] is None
+    assert report["mean_score"] == pytest.approx(2 / 3)
+    result.stdout.fnmatch_lines([f"*02/case.toml::02 - timeout (timed out after {limit} s)"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [SLEEP, SWALLOWED, SWALLOWED_BY_SKIP, CHILD],
+    ids=["sleeps", "swallows", "skips", "child"],
+)
+def test_a_system_that_hangs_times_out(bench, body):
+    bench.case("02", timeout_seconds="1")
+    bench.system(hang(body))
+    assert_timed_out(bench, bench.run())
+
+
+def test_a_rubric_that_hangs_times_out(bench):
+    bench.case("02", timeout_seconds="1")
+    bench.rubric(hang(SLEEP))
+    assert_timed_out(bench, bench.run())
+
+
+def test_a_hanging_system_times_out_in_a_worker(bench):
+    bench.case("02", timeout_seconds="1")
+    bench.system(hang(SLEEP))
+    assert_timed_out(bench, bench.run("-n2", apart=True))
+
+
+def test_the_ini_setting_limits_cases_that_name_no_limit(bench):
+    bench.pytester.makeini("[pytest]\nbench_timeout = 1\n")
+    bench.system(hang(SLEEP))
+    assert_timed_out(bench, bench.run())
+
+
+def test_a_limit_of_a_case_wins_over_the_ini_setting(bench):
+    bench.pytester.makeini("[pytest]\nbench_timeout = 0.01\n")
+    for number in ("01", "02", "03"):
+        bench.case(number, timeout_seconds="60")
+    bench.system("import time; time.sleep(0.05)")
+    bench.run().assert_outcomes(passed=3)
+
+
+def test_the_limit_of_pytest_timeout_does_not_replace_that_of_a_case(bench):
+    bench.case("02", timeout_seconds="1")
+    bench.system(hang(SLEEP))
+    assert_timed_out(bench, bench.run("--timeout=20"))
+
+
+def test_a_fraction_of_a_second_is_a_limit(bench):
+    bench.case("02", timeout_seconds="0.25")
+    bench.system(hang(SLEEP))
+    assert_timed_out(bench, bench.run(), limit="0.25")
+
+
+def test_run_eval_times_out_the_same_way(bench):
+    from benchgate import run_eval
+
+    bench.case("02", timeout_seconds="1")
+    bench.system(hang(SWALLOWED))
+    started = time.monotonic()
+    report = run_eval("echo", bench_root=bench.root / "bench")
+    assert time.monotonic() - started < 15
+    assert [trial.outcome for trial in report.per_case] == ["scored", "timeout", "scored"]
+    bench.run()
+    assert bench.record()["report"]["run_id"] == report.run_id
+
+
+@pytest.mark.parametrize("severity", ["block", "warn"])
+def test_the_class_says_whether_a_timeout_blocks(bench, severity):
+    bench.case("02", timeout_seconds="0.25")
+    bench.system(hang(SLEEP))
+    with (bench.path / "failure_modes.toml").open("a") as file:
+        file.write(f'[failure_modes.timeout]\nseverity = "{severity}"\ndescription = "x"\n')
+    bench.run("--bench-exit=gate")
+    blocked = bench.record()["report"]["block_severity_failure_modes"]
+    assert blocked == (["timeout"] if severity == "block" else [])
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "soon", ""])
+def test_a_limit_that_is_no_number_of_seconds_is_wrong_use(bench, value):
+    bench.pytester.makeini(f"[pytest]\nbench_timeout = {value}\n")
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*bench_timeout: *expected a number of seconds greater than 0"])
+
+
+def test_without_pytest_timeout_nothing_is_run(bench):
+    result = bench.run("-p", "no:timeout")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*time limits*pytest-timeout*drop -p no:timeout"])
+    assert not bench.out.exists()
+
+
+def test_without_pytest_timeout_ordinary_tests_run(bench):
+    bench.pytester.makepyfile(test_plain="def test_plain(): pass")
+    bench.pytest("-p", "no:timeout", "test_plain.py").assert_outcomes(passed=1)

@@ -1,0 +1,161 @@
+"""Workers run, the controller judges; what a dead worker did not report is missed."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchgate import run_eval
+from benchgate.artifacts.validate import validate_file
+
+KILL = """
+    import os, signal
+    if case.case_id == "02":
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def run_id(bench) -> str:
+    return bench.record()["report"]["run_id"]
+
+
+def test_the_run_id_is_the_same_however_the_run_was_made(bench):
+    bench.case("02", answer="something else")
+    bench.run()
+    first = bench.record()
+    bench.run()
+    second = bench.record()
+    bench.run("-n2", apart=True).assert_outcomes(passed=2, failed=1)
+    third = bench.record()
+    report = run_eval("echo", bench_root=bench.root / "bench", out_dir=bench.out)
+    fourth = bench.record()
+    assert [record["seq"] for record in (first, second, third, fourth)] == [1, 2, 3, 4]
+    ids = {record["report"]["run_id"] for record in (first, second, third, fourth)}
+    assert ids == {report.run_id}
+    plans = {record["report"]["plan_id"] for record in (first, second, third, fourth)}
+    assert plans == {report.plan_id}
+
+
+def test_the_run_id_of_trials_is_the_same_with_workers(bench):
+    bench.rubric("return BenchScore(passed=True, score=(case.seed % 100) / 100)")
+    bench.run("--bench-trials=3", "--bench-seed=5")
+    alone = run_id(bench)
+    bench.run("--bench-trials=3", "--bench-seed=5", "-n2", apart=True).assert_outcomes(passed=9)
+    report = run_eval("echo", bench_root=bench.root / "bench", trials=3, seed=5)
+    assert {alone, run_id(bench)} == {report.run_id}
+
+
+def test_one_flipped_score_is_another_run_id(bench):
+    bench.run()
+    before = run_id(bench)
+    plan = bench.record()["report"]["plan_id"]
+    bench.write("cases/02/expected/answer.txt", "something else")
+    bench.run()
+    assert run_id(bench) != before
+    assert bench.record()["report"]["plan_id"] != plan
+
+
+def test_a_run_id_does_not_depend_on_what_failures_say(bench):
+    bench.system('import os\nif case.case_id == "02": raise ValueError(os.urandom(8).hex())')
+    bench.run()
+    before = run_id(bench), bench.result("02")["failure_modes"][0]["detail"]
+    bench.run()
+    after = run_id(bench), bench.result("02")["failure_modes"][0]["detail"]
+    assert before[0] == after[0]
+    assert before[1] != after[1]
+
+
+@pytest.mark.parametrize(
+    "restart", [(), ("--max-worker-restart=0",)], ids=["restarted", "given up"]
+)
+def test_a_killed_worker_leaves_a_valid_record_that_names_what_is_missing(bench, restart):
+    for number in (4, 5, 6):
+        bench.case(f"{number:02}")
+    bench.system(KILL)
+    result = bench.run("-n2", *restart, apart=True)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    report = bench.record()["report"]
+    assert report["case_count"] == 6
+    assert report["complete"] is False
+    assert bench.outcomes()["02"] == "not_run"
+    assert set(bench.outcomes().values()) <= {"scored", "not_run"}
+    assert "crashed" in bench.result("02")["detail"]
+    assert (
+        "checkpoint_promotion_blocked_incomplete_run" in bench.record()["decision"]["reason_codes"]
+    )
+    result.stdout.fnmatch_lines(["FAILED the run is incomplete: * not_run (*02*)"])
+    files = [*bench.folder().rglob("*.json"), bench.folder().parent / "HEAD.json"]
+    assert {path.name for path in files} >= {"record.json", "promotion.json", "02.json", "06.json"}
+    assert "record" in {validate_file(path) for path in files}
+
+
+def test_all_workers_dead_is_still_a_record(bench):
+    bench.system("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    result = bench.run("-n2", "--max-worker-restart=0", apart=True)
+    assert result.ret != pytest.ExitCode.OK
+    assert set(bench.outcomes().values()) == {"not_run"}
+    assert bench.record()["report"]["complete"] is False
+
+
+def test_a_worker_that_dies_in_its_rubric_is_missed(bench):
+    bench.rubric(KILL)
+    result = bench.run("-n2", apart=True)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.outcomes()["02"] == "not_run"
+
+
+def test_the_bench_option_governs_in_workers_too(bench):
+    bench.pytester.makepyfile(test_plain="def test_plain(): assert False")
+    result = bench.run("-n2", apart=True)
+    result.assert_outcomes(passed=3)
+    assert bench.record()["report"]["scope"] == "full"
+
+
+def test_explicit_paths_win_in_workers_too(bench):
+    result = bench.run("bench/echo/cases/02", "-n2", apart=True)
+    result.assert_outcomes(passed=1)
+    assert bench.outcomes(bench.selected()) == {"02": "scored"}
+    assert bench.selected()["scope"] == "selected"
+
+
+def test_a_part_of_the_cases_is_a_selection_under_xdist(bench):
+    result = bench.run("-n2", "-k", "02 or 03", apart=True)
+    result.assert_outcomes(passed=2)
+    assert result.ret == pytest.ExitCode.OK
+    assert bench.outcomes(bench.selected()) == {"02": "scored", "03": "scored"}
+    assert not (bench.out / "runs").exists()
+
+
+def test_no_case_under_xdist_is_wrong_use(bench):
+    result = bench.run("-n2", "-k", "nothing", apart=True)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert not (bench.out / "runs").exists()
+
+
+def test_an_unknown_class_under_xdist_is_wrong_use(bench):
+    result = bench.pytest("--bench=ecco", "-n2", apart=True)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--bench=ecco: unknown task class; expected *; known: echo"])
+
+
+def test_zero_workers_run_in_one_process(bench):
+    result = bench.run("-n0")
+    result.assert_outcomes(passed=3)
+    assert bench.record()["report"]["scope"] == "full"
+
+
+def test_groups_of_xdist_do_not_change_the_ids(bench):
+    bench.pytester.makeconftest(
+        "import pytest\n"
+        "def pytest_collection_modifyitems(items):\n"
+        "    for item in items: item.add_marker(pytest.mark.xdist_group('one'))\n"
+    )
+    result = bench.run("-n2", "--dist=loadgroup", apart=True)
+    result.assert_outcomes(passed=3)
+    assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}
+
+
+def test_a_case_that_every_worker_runs_is_run_again(bench):
+    result = bench.run("--dist=each", "--tx=2*popen", apart=True)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.record()["report"]["complete"] is False
+    assert bench.result("01")["reruns"] == 1
