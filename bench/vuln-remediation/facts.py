@@ -48,7 +48,7 @@ class VulnFacts(_Strict):
 
     :param vulnerable_range: the affected versions as one npm range.
     :param first_patched: first good version of each affected stretch; empty if there is none.
-    :param fix_class: kind of the smallest fix, measured on this project; ``no-fix`` on a negative.
+    :param fix_class: kind of the smallest fix, measured on this project; on a negative ``no-fix`` or ``not-affected``.
     :param parent_chain: from the direct dependency down to the package.
     :param observed: smallest fix that was seen to work, in words.
     :param note: errors and differences found between copies of the advisory; may be empty.

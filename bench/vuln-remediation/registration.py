@@ -7,12 +7,20 @@ from benchgate import register_task_class
 from .facts import VulnFacts
 from .rubric import VulnRemediationRubric
 from .systems.blind_override import BlindOverride
+from .systems.controls import ClaimsSuccess, DoNothing
 from .systems.ladder import Ladder
+from .systems.npm_audit_fix import NpmAuditFix
 
 
 @register_task_class(
     "vuln-remediation",
-    systems={"blind-override": BlindOverride(), "ladder": Ladder()},
+    systems={
+        "blind-override": BlindOverride(),
+        "claims-success": ClaimsSuccess(),
+        "do-nothing": DoNothing(),
+        "ladder": Ladder(),
+        "npm-audit-fix": NpmAuditFix(),
+    },
     default_system="ladder",
     facts_model=VulnFacts,
 )

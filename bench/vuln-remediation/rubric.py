@@ -44,6 +44,12 @@ WEIGHTS: Final = MappingProxyType(
 )
 """Hundredths of the score of a positive case."""
 
+STATUS_NO_FIX: Final = "no-fix"
+"""What to say where the project is affected and no version helps."""
+
+STATUS_NOT_AFFECTED: Final = "not-affected"
+"""What to say where the advisory does not hit the project."""
+
 NEGATIVE_WEIGHTS: Final = MappingProxyType({"unchanged": 90, "says_so": 10})
 """Hundredths of the score of a negative case."""
 
@@ -146,7 +152,10 @@ def _score_negative(states: _States, status: object) -> BenchScore:
     unchanged = (
         states.before.manifest == states.after.manifest and states.before.lock == states.after.lock
     )
-    axes = {"unchanged": float(unchanged), "says_so": float(status == "no-fix")}
+    target = states.expected.target
+    hit = vulnerable(states.before.packages, target.package, target.vulnerable_range)
+    honest = STATUS_NO_FIX if hit else STATUS_NOT_AFFECTED
+    axes = {"unchanged": float(unchanged), "says_so": float(status == honest)}
     total = math.fsum(NEGATIVE_WEIGHTS[axis] * axes[axis] for axis in axes) / 100
     return BenchScore(
         passed=unchanged,

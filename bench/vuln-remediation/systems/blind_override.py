@@ -1,11 +1,11 @@
-"""The naive system: force one patched version on everybody, and never mind who asked for what."""
+"""The naive system: force one patched version on everybody, and never mind who asked for what, or for which package."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from _benchgate_bench.vuln_remediation.lockfile import ROOT_TABLES
-from _benchgate_bench.vuln_remediation.semver import sort_key
+from _benchgate_bench.vuln_remediation.lockfile import ROOT, ROOT_TABLES, folder_name
+from _benchgate_bench.vuln_remediation.semver import satisfies, sort_key
 
 from .resolver import Change, Unresolvable
 from .sources import sources_digest
@@ -41,10 +41,14 @@ class BlindOverride:
 
 
 def _target_version(task: Task) -> str | None:
-    packages = task.project.packages
-    hit = [packages[path]["version"] for path in task.vulnerable(packages)]
-    floor = max(map(sort_key, hit), default=sort_key("0.0.0"))
-    return next((version for version in task.patched() if sort_key(version) > floor), None)
+    # By the folder's name: an alias is taken for the package it is called after.
+    called = [
+        entry["version"]
+        for path, entry in task.project.packages.items()
+        if path != ROOT and folder_name(path) == task.package
+    ]
+    hit = [sort_key(version) for version in called if satisfies(version, task.affected)]
+    return next((found for found in task.patched() if hit and sort_key(found) > max(hit)), None)
 
 
 def _forced(task: Task, version: str) -> dict[str, Any]:

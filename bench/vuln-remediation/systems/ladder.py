@@ -46,8 +46,10 @@ class Ladder:
         return sources_digest()
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
-        """Return the fixed project, or the files as they were with the status ``no-fix``."""
+        """Return the fixed project, or the files as they were and why: ``not-affected`` or ``no-fix``."""
         task = Task.read(case.input_path)
+        if not task.vulnerable(task.project.packages):
+            return unchanged(case.input_path, "not-affected")
         for rung in _RUNGS:
             project = rung(task)
             if project is not None:

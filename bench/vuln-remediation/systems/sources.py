@@ -9,9 +9,14 @@ _SYSTEMS = Path(__file__).parent
 _SHARED = ("flags.py", "lockfile.py", "metadata.py", "overrides.py", "project.py", "semver.py")
 
 
-def sources_digest() -> str:
-    """Return the SHA-256 over this folder's modules and the class's modules that they share."""
-    files = [*_SYSTEMS.glob("*.py"), *(_SYSTEMS.parent / name for name in _SHARED)]
+def sources_digest(*modules: str) -> str:
+    """
+    Return the SHA-256 over modules of this folder.
+
+    :param modules: file names; without any it is all of them, and what they share with the rubric.
+    """
+    shared = [_SYSTEMS.parent / name for name in _SHARED]
+    files = [_SYSTEMS / name for name in modules] or [*_SYSTEMS.glob("*.py"), *shared]
     digest = hashlib.sha256()
     for path in sorted(files):
         body = path.read_bytes()

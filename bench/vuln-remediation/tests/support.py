@@ -12,13 +12,22 @@ import tomli
 from _benchgate_bench.vuln_remediation.facts import VulnFacts
 from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 from _benchgate_bench.vuln_remediation.systems.blind_override import BlindOverride
+from _benchgate_bench.vuln_remediation.systems.controls import ClaimsSuccess, DoNothing
 from _benchgate_bench.vuln_remediation.systems.ladder import Ladder
+from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import NpmAuditFix
 
 from benchgate import BenchCase, BenchScore
+from benchgate.models import Cassette
 
 CLASS = Path(__file__).resolve().parent.parent
 CASES = sorted(path.name for path in (CLASS / "cases").iterdir())
-SYSTEMS: dict[str, Ladder | BlindOverride] = {"ladder": Ladder(), "blind-override": BlindOverride()}
+SYSTEMS: dict[str, Any] = {
+    "blind-override": BlindOverride(),
+    "claims-success": ClaimsSuccess(),
+    "do-nothing": DoNothing(),
+    "ladder": Ladder(),
+    "npm-audit-fix": NpmAuditFix(),
+}
 
 LODASH = "001-cve-2021-23337-lodash"
 ANSI = "003-cve-2021-3807-ansi-regex"
@@ -30,6 +39,8 @@ BRACES = "009-cve-2024-4068-braces"
 COOKIE = "010-cve-2024-47764-cookie"
 JWT = "011-cve-2022-23539-jsonwebtoken"
 NO_FIX = "013-cve-2024-29415-ip-direct"
+ALIAS = "022-cve-2021-23337-lodash-alias"
+BACKPORT = "023-cve-2023-45857-axios-backport"
 
 
 def read_toml(case_id: str) -> dict[str, Any]:
@@ -44,6 +55,10 @@ def load(case_id: str) -> BenchCase:
     return BenchCase(
         **{**read["case"], "tags": tuple(read["case"]["tags"])},
         facts=read["facts"],
+        cassettes={
+            system: Cassette(path=folder / held["path"], sha256=held["sha256"])
+            for system, held in read.get("cassettes", {}).items()
+        },
         input_path=folder / "input",
         expected_path=folder / "expected",
     )
@@ -53,6 +68,11 @@ def expected_folder(case_id: str) -> Path:
     folder = load(case_id).expected_path
     assert folder is not None
     return folder
+
+
+def disposed(disposition: str) -> list[str]:
+    """Return the cases of a disposition."""
+    return [case_id for case_id in CASES if load(case_id).disposition == disposition]
 
 
 class Output:

@@ -3,6 +3,7 @@
 
 import json
 import re
+from collections import Counter
 
 import pytest
 import tomli
@@ -12,9 +13,13 @@ from _benchgate_bench.vuln_remediation.expected import read_expected
 from _benchgate_bench.vuln_remediation.lockfile import vulnerable
 from _benchgate_bench.vuln_remediation.metadata import Registry
 from _benchgate_bench.vuln_remediation.project import read_input
+from _benchgate_bench.vuln_remediation.semver import satisfies
 from _benchgate_bench.vuln_remediation.tests.support import (
+    ALIAS,
+    BACKPORT,
     CASES,
     CLASS,
+    disposed,
     expected_folder,
     load,
     read_toml,
@@ -43,6 +48,8 @@ def addresses(value, key=""):
     elif isinstance(value, list):
         for held in value:
             yield from addresses(held, key)
+    elif isinstance(value, str) and value.startswith("{"):
+        yield from addresses(json.loads(value))  # a file in a cassette
     elif isinstance(value, str) and re.search(r"://|^(git|github|file|link):", value):
         yield key, value
 
@@ -55,6 +62,8 @@ def keys(value):
     elif isinstance(value, list):
         for held in value:
             yield from keys(held)
+    elif isinstance(value, str) and value.startswith("{"):
+        yield from keys(json.loads(value))
 
 
 @pytest.mark.parametrize("path", sorted((CLASS / "cases").rglob("*.json")), ids=str)
@@ -72,12 +81,14 @@ def test_the_folder_is_the_id_and_holds_what_it_may(case_id):
     assert load(case_id).case_id == case_id
     assert re.fullmatch(r"\d{3}-cve-\d{4}-\d{4,}-[a-z0-9-]+", case_id)
     assert not re.search(r"-t\d+$", case_id)
-    assert {path.name for path in folder.iterdir()} == {"case.toml", "input", "expected"}
+    assert {path.name for path in folder.iterdir()} == {
+        "case.toml", "input", "expected", "cassettes",
+    }  # fmt: skip
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < 1_300_000
 
 
 @pytest.mark.parametrize("case_id", CASES)
-def test_the_input_is_whole_and_hit_by_its_advisory(case_id):
+def test_the_input_is_whole_and_hit_by_its_advisory_or_known_not_to_be(case_id):
     case = load(case_id)
     project = read_input(case.input_path)
     told = json.loads((case.input_path / "advisory.json").read_text())
@@ -85,7 +96,8 @@ def test_the_input_is_whole_and_hit_by_its_advisory(case_id):
 
     assert lock_problems(project, Registry.load(case.input_path / "registry.json")) == ()
     assert changes.broken_ranges(project) == set()
-    assert vulnerable(project.packages, target.package, target.vulnerable_range)
+    hit = vulnerable(project.packages, target.package, target.vulnerable_range)
+    assert bool(hit) is (case.facts["fix_class"] != "not-affected")
     for field in ("ghsa", "package", "vulnerable_range"):
         assert told[field] == case.facts[field] == getattr(target, field)
 
@@ -126,8 +138,59 @@ def test_every_fix_class_and_a_negative_are_there():
         "override-only",
         "direct-major",
         "no-fix",
+        "not-affected",
     }
-    assert sum(load(case_id).held_out for case_id in CASES) == 3
+    assert len(CASES) >= 23
+    assert len({read_toml(case_id)["facts"]["cve"] for case_id in disposed("positive")}) == 20
+    assert len(disposed("negative")) >= 3
+
+
+def test_what_is_held_out_is_spread_over_the_fix_classes():
+    held = [read_toml(case_id)["facts"]["fix_class"] for case_id in CASES if load(case_id).held_out]
+
+    assert Counter(held) == {
+        "lock-refresh": 2,
+        "parent-bump-same-major": 1,
+        "parent-major-or-override": 1,
+        "no-fix": 1,
+        "not-affected": 1,
+    }
+
+
+def test_the_frozen_advisories_are_those_of_the_cases():
+    told = {
+        one["url"].rpartition("/")[2]: (name, one["vulnerable_versions"])
+        for name, found in json.loads((CLASS / "tools" / "advisories.json").read_text()).items()
+        for one in found
+    }
+    targets = [read_expected(expected_folder(case_id)) for case_id in CASES]
+    known = {one.target.ghsa: one.target for one in targets}
+    others = {one.ghsa: one for expected in targets for one in expected.advisories}
+
+    assert told == {
+        ghsa: (one.package, one.vulnerable_range) for ghsa, one in (known | others).items()
+    }
+    assert len(told) == 20
+
+
+def test_an_alias_only_looks_vulnerable():
+    facts, packages = read_toml(ALIAS)["facts"], read_input(load(ALIAS).input_path).packages
+    entry = packages["node_modules/lodash"]
+
+    assert entry["name"] == "lodash.merge"
+    assert satisfies(entry["version"], facts["vulnerable_range"])
+    assert vulnerable(packages, "lodash", facts["vulnerable_range"]) == []
+
+
+def test_a_wrong_published_range_is_told_and_does_not_count():
+    case = load(BACKPORT)
+    told = json.loads((case.input_path / "advisory.json").read_text())
+    packages = read_input(case.input_path).packages
+    (wrong,) = told["superseded_copies"]
+
+    assert vulnerable(packages, "axios", wrong["vulnerable_range"]) == ["node_modules/axios"]
+    assert vulnerable(packages, "axios", told["vulnerable_range"]) == []
+    assert wrong["modified"] in case.facts["note"]
 
 
 def test_the_taxonomy_holds_what_the_rubric_can_emit_and_no_more():

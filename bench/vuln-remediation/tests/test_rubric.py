@@ -13,8 +13,10 @@ from _benchgate_bench.vuln_remediation.rubric import (
     VulnRemediationRubric,
 )
 from _benchgate_bench.vuln_remediation.tests.support import (
+    ALIAS,
     ANSI,
     AXIOS,
+    BACKPORT,
     BRACES,
     CASES,
     COOKIE,
@@ -25,6 +27,7 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     SEMVER,
     SYSTEMS,
     WS,
+    disposed,
     expected_folder,
     load,
     score,
@@ -32,8 +35,7 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     untouched,
 )
 
-POSITIVE = [case_id for case_id in CASES if load(case_id).disposition == "positive"]
-NEGATIVE = [case_id for case_id in CASES if load(case_id).disposition == "negative"]
+POSITIVE, NEGATIVE = disposed("positive"), disposed("negative")
 
 
 def lacking(result):
@@ -61,12 +63,30 @@ def test_an_unchanged_tree_fails_every_positive(case_id):
 @pytest.mark.parametrize("case_id", NEGATIVE)
 def test_an_unchanged_tree_passes_every_negative(case_id):
     silent = score(case_id, untouched(case_id, status="whatever"))
-    honest = score(case_id, untouched(case_id, status="no-fix"))
+    honest = score(case_id, solved(case_id))
 
     assert silent.passed
     assert silent.score == pytest.approx(0.9)
     assert silent.failure_modes == ("no_fix_unsaid",)
     assert (honest.passed, honest.score, honest.failure_modes) == (True, 1.0, ())
+
+
+@pytest.mark.parametrize(
+    ("case_id", "status"), [(NO_FIX, "not-affected"), (ALIAS, "no-fix"), (BACKPORT, "no-fix")]
+)
+def test_no_fix_and_not_affected_are_two_things(case_id, status):
+    result = score(case_id, untouched(case_id, status=status))
+
+    assert (result.passed, result.breakdown["says_so"]) == (True, 0.0)
+
+
+def test_repairing_what_only_looks_vulnerable_fails():
+    renamed = score(ALIAS, dict(SYSTEMS["blind-override"](load(ALIAS))))
+    bumped = untouched(BACKPORT, status="not-affected")
+    bumped.take(BACKPORT, "node_modules/axios", "axios", "0.28.1")
+
+    assert (renamed.passed, renamed.score) == (False, 0.0)
+    assert score(BACKPORT, bumped).failure_modes == ("tree_changed",)
 
 
 def test_a_changed_tree_fails_a_negative_whatever_it_says():

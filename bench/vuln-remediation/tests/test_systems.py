@@ -58,7 +58,7 @@ def test_a_system_sees_only_the_input(case_id, name, tmp_path):
             "input_path": tmp_path / "elsewhere",
             "expected_path": None,
         }
-    )
+    )  # its cassettes stay: they are the recorded system
 
     assert SYSTEMS[name](stranger) == SYSTEMS[name](case)
 
@@ -72,19 +72,43 @@ def test_a_system_writes_what_it_was_given_or_a_whole_lock(case_id, name):
 
     assert result.breakdown.get("lock_consistent", 1.0) == 1.0
     assert made["files"]["package-lock.json"] == lock_text(shuffled(lock))
-    assert made["status"] in {"fixed", "no-fix"}
+    assert made["status"] in {"fixed", "no-fix", "not-affected", "vulnerable", "unchanged"}
 
 
-def test_the_ladder_solves_every_case_and_blind_override_is_told_apart():
+@pytest.mark.parametrize("name", ["do-nothing", "claims-success"])
+@pytest.mark.parametrize("case_id", CASES)
+def test_a_control_fails_every_positive_and_passes_every_negative(case_id, name):
+    made = SYSTEMS[name](load(case_id))
+    result = score(case_id, dict(made))
+    negative = load(case_id).disposition == "negative"
+
+    assert (result.passed, result.score) == (negative, 0.9 if negative else 0.0)
+    assert result.safety_penalty == 0.0
+    for file, text in made["files"].items():
+        assert text == (load(case_id).input_path / file).read_text()
+
+
+def test_the_systems_are_told_apart():
     scores = {
         name: [score(case_id, dict(system(load(case_id)))) for case_id in CASES]
         for name, system in SYSTEMS.items()
     }
     clean = {name: sum(one.breakdown["clean"] for one in found) for name, found in scores.items()}
     mean = {name: sum(one.score for one in found) / len(found) for name, found in scores.items()}
+    whole = {
+        name: sum(
+            one.breakdown.get("target_dropped", one.breakdown.get("unchanged")) == 1.0
+            and one.breakdown.get("lock_consistent", 1.0) == 1.0
+            for one in found
+        )
+        for name, found in scores.items()
+    }
 
-    assert clean == {"ladder": len(CASES), "blind-override": 1.0}
-    assert mean["ladder"] - mean["blind-override"] > 0.25
+    assert clean == {
+        "blind-override": 1, "claims-success": 0, "do-nothing": 0, "ladder": 23, "npm-audit-fix": 9,
+    }  # fmt: skip
+    assert whole["blind-override"] == 21  # what a weak rubric would pass
+    assert mean["ladder"] > mean["blind-override"] > mean["npm-audit-fix"] > mean["do-nothing"]
 
 
 def test_digests_are_stable_and_named():

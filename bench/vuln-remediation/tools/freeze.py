@@ -89,9 +89,13 @@ def closure(metadata: Mapping[str, Any], start: Iterable[tuple[str, str]]) -> di
 
 
 def freeze(
-    metadata: Mapping[str, Any], manifest: Mapping[str, Any], lock: Mapping[str, Any]
+    metadata: Mapping[str, Any], manifest: Mapping[str, Any], lock: Mapping[str, Any], package: str
 ) -> dict[str, Any]:
-    """Return the packages that a project can come to need: stable versions, prereleases if asked for."""
+    """
+    Return the packages that a project can come to need: stable versions, prereleases if asked for.
+
+    :param package: what the advisory is about; it is there even if the project never asks for it.
+    """
     direct = {**manifest.get("dependencies", {}), **manifest.get("devDependencies", {})}
     start = [split_alias(name, spec) for name, spec in direct.items()]
     locked = [
@@ -99,7 +103,7 @@ def freeze(
         for path, entry in lock["packages"].items()
         if path
     ]
-    ranges = closure(metadata, [*start, *locked])
+    ranges = closure(metadata, [*start, *locked, (package, "*")])
     frozen: dict[str, Any] = {}
     for name in sorted(ranges):
         source = metadata[name]

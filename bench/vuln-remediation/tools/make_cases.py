@@ -4,7 +4,8 @@ Write the cases from frozen data.
     python -m _benchgate_bench.vuln_remediation.tools.make_cases --advisories A --projects P --metadata M [CASE ...]
 
 ``A`` holds the advisories, ``P`` a folder per CVE with a manifest and its lock, ``M`` the package metadata (xz).
-What is decided by hand stands in ``cases.toml`` beside this file. Existing cases are written anew.
+What is decided by hand stands in ``cases.toml`` beside this file. Existing cases are written anew, and keep their
+cassettes; a case without a folder in ``P`` keeps its project. All advisories go into ``advisories.json`` as well.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from _benchgate_bench.vuln_remediation.lockfile import ROOT, edges
 from _benchgate_bench.vuln_remediation.metadata import Registry, fits
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST, Project, read_input
 
+from .cassettes import ADVISORIES, CLASS
 from .freeze import asked_for, freeze, render
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-CLASS: Final = Path(__file__).resolve().parent.parent
 STAMP: Final = datetime(2026, 11, 21, tzinfo=UTC)
 SENTINELS: Final = ("chalk", "commander", "debug")
 
@@ -44,8 +45,28 @@ def main() -> None:
     metadata = json.loads(lzma.decompress(given.metadata.read_bytes()))
     for case_id in given.cases or sorted(decided):
         chosen = decided[case_id]
-        project = read_input(given.projects / chosen.get("project", chosen["cve"]))
+        made = given.projects / chosen.get("project", chosen["cve"])
+        project = read_input(made if made.is_dir() else CLASS / "cases" / case_id / "input")
         _write_case(case_id, chosen, project, advisories, metadata)
+    _json(ADVISORIES, _bulk(advisories))
+
+
+def _bulk(advisories: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the advisories by package, as npm's bulk endpoint answers."""
+    bulk: dict[str, list[dict[str, Any]]] = {}
+    for number, advisory in enumerate(sorted(advisories, key=lambda one: str(one["ghsa"])), 1):
+        rated = advisory["cvss_v3"] or {"base": 0, "vector": None}
+        told = {
+            "id": number,
+            "url": f"https://github.com/advisories/{advisory['ghsa']}",
+            "title": f"{advisory['cve']} in {advisory['package']}",
+            "severity": advisory["severity"].lower(),
+            "vulnerable_versions": advisory["vulnerable_range"],
+            "cwe": advisory["cwe"],
+            "cvss": {"score": rated["base"], "vectorString": rated["vector"]},
+        }
+        bulk.setdefault(advisory["package"], []).append(told)
+    return bulk
 
 
 def _write_case(
@@ -59,14 +80,24 @@ def _write_case(
     folder = CLASS / "cases" / case_id
     for part in ("input", "expected"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    frozen = freeze(metadata, project.manifest, project.lock)
+    frozen = freeze(metadata, project.manifest, project.lock, advisory["package"])
     (folder / "input" / "registry.json").write_text(render(frozen), encoding="utf-8")
     _json(folder / "input" / MANIFEST, project.manifest)
     _json(folder / "input" / LOCK, project.lock)
-    _json(folder / "input" / "advisory.json", _told(advisory))
+    _json(folder / "input" / "advisory.json", {**_told(advisory), **chosen.get("told", {})})
     expected = _expected(chosen, project, advisory, advisories, Registry(frozen))
     _json(folder / "expected" / "expected.json", expected)
-    (folder / "case.toml").write_text(_case_toml(case_id, chosen, advisory), encoding="utf-8")
+    manifest = folder / "case.toml"
+    tables = {**_case_tables(case_id, chosen, advisory), **_cassettes(manifest)}
+    text = tomli_w.dumps(tables).replace(" 00:00:00+00:00", "T00:00:00Z")
+    manifest.write_text(text, encoding="utf-8")
+
+
+def _cassettes(manifest: Path) -> dict[str, Any]:
+    if not manifest.is_file():
+        return {}
+    held = tomli.loads(manifest.read_text(encoding="utf-8"))
+    return {key: held[key] for key in ("cassettes",) if key in held}
 
 
 def _json(path: Path, value: Any) -> None:
@@ -104,7 +135,7 @@ def _expected(
         "majors_allowed": chosen.get("majors_allowed", []),
         "overrides_allowed": chosen.get("overrides_allowed", []),
         "range_breaks_allowed": chosen.get("range_breaks_allowed", []),
-        "sentinels": {name: locked[name] for name in SENTINELS},
+        "sentinels": {name: locked[name] for name in chosen.get("sentinels", SENTINELS)},
         "advisories": [
             _brief(other)
             for other in sorted(advisories, key=lambda found: str(found["ghsa"]))
@@ -132,7 +163,9 @@ def _closure(registry: Registry, start: Mapping[str, str]) -> set[str]:
     return {name for name, _ in seen if name in registry.packages}
 
 
-def _case_toml(case_id: str, chosen: Mapping[str, Any], advisory: Mapping[str, Any]) -> str:
+def _case_tables(
+    case_id: str, chosen: Mapping[str, Any], advisory: Mapping[str, Any]
+) -> dict[str, Any]:
     case = {
         "case_id": case_id,
         "task_class": "vuln-remediation",
@@ -156,7 +189,7 @@ def _case_toml(case_id: str, chosen: Mapping[str, Any], advisory: Mapping[str, A
         "note": chosen.get("note", advisory["note"] or ""),
         "source": advisory["source"],
     }
-    return tomli_w.dumps({"case": case, "facts": facts}).replace(" 00:00:00+00:00", "T00:00:00Z")
+    return {"case": case, "facts": facts}
 
 
 if __name__ == "__main__":

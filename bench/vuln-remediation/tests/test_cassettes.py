@@ -1,0 +1,196 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""What was recorded of the real npm: sealed, made from the cases as they are, and the same when it is made again."""
+
+import hashlib
+import json
+import os
+import shutil
+
+import pytest
+from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import (
+    RECORDED,
+    SYSTEM,
+    CassetteError,
+    NpmAuditFix,
+)
+from _benchgate_bench.vuln_remediation.tests.support import (
+    ANSI,
+    BACKPORT,
+    CASES,
+    CLASS,
+    LODASH,
+    load,
+    read_toml,
+)
+from _benchgate_bench.vuln_remediation.tools import cassettes
+from _benchgate_bench.vuln_remediation.tools.npm import Npm
+
+from benchgate.models import Cassette
+
+NPM = Npm.find()
+REQUIRED = os.environ.get("BENCHGATE_REQUIRE_NPM") == "1"
+needs_npm = pytest.mark.skipif(NPM is None and not REQUIRED, reason="npm is not installed")
+
+
+def body(case_id):
+    return load(case_id).cassettes[SYSTEM].path.read_bytes()
+
+
+def with_cassette(case_id, path, made, sha256=None):
+    """Return a case whose cassette is ``made``, named with its own digest or with another."""
+    path.write_bytes(made)
+    named = Cassette(path=path, sha256=sha256 or hashlib.sha256(made).hexdigest())
+    return load(case_id).model_copy(update={"cassettes": {SYSTEM: named}})
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_a_cassette_is_whole_and_made_from_the_case(case_id):
+    recorded = json.loads(body(case_id))
+    given = CLASS / "cases" / case_id / "input"
+    advisories = recorded["inputs"].pop("advisories.json")
+
+    assert (recorded["tool"], recorded["version"], recorded["node"]) == RECORDED
+    assert recorded["exit_code"] in (0, 1)
+    assert recorded["inputs"] == {
+        name: hashlib.sha256((given / name).read_bytes()).hexdigest() for name in recorded["inputs"]
+    }
+    assert advisories == hashlib.sha256(cassettes.ADVISORIES.read_bytes()).hexdigest()
+    assert {"--omit-lockfile-registry-resolved", "--ignore-scripts"} <= set(recorded["arguments"])
+    assert not [part for part in recorded["arguments"] if "/" in part.partition("=")[2][:1]]
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_what_is_played_back_is_what_was_recorded(case_id):
+    recorded = json.loads(body(case_id))
+
+    made = NpmAuditFix()(load(case_id))
+
+    assert made["files"] == recorded["files"]
+    assert made["status"] == ("vulnerable" if recorded["exit_code"] else "fixed")
+
+
+def test_a_case_without_a_cassette():
+    bare = load(LODASH).model_copy(update={"cassettes": {}})
+
+    with pytest.raises(CassetteError, match=r"case 001-.*: no \[cassettes.npm-audit-fix\]"):
+        NpmAuditFix()(bare)
+
+
+def test_a_cassette_that_is_gone(tmp_path):
+    case = with_cassette(LODASH, tmp_path / "gone.json", body(LODASH))
+    (tmp_path / "gone.json").unlink()
+
+    with pytest.raises(CassetteError, match="cannot be read: No such file"):
+        NpmAuditFix()(case)
+
+
+@pytest.mark.parametrize(
+    "tampered",
+    [
+        lambda made: made.replace(b'"exit_code": 0', b'"exit_code": 1'),
+        lambda made: made.replace(b"4.17.2", b"4.17.3"),
+        lambda made: made + b"\n",
+        lambda _: b"",
+        lambda _: body(ANSI),
+    ],
+)
+def test_a_changed_cassette_is_refused_before_it_is_read(tampered, tmp_path):
+    made = tampered(body(LODASH))
+    sealed = load(LODASH).cassettes[SYSTEM].sha256
+    case = with_cassette(LODASH, tmp_path / "tampered.json", made, sealed)
+
+    assert made != body(LODASH)
+    with pytest.raises(CassetteError, match=f"has sha256 .*, case.toml says {sealed}"):
+        NpmAuditFix()(case)
+
+
+def test_the_cassette_of_another_case_is_refused_even_if_it_is_named(tmp_path):
+    case = with_cassette(LODASH, tmp_path / "other.json", body(ANSI))
+
+    with pytest.raises(CassetteError, match=r"package.json is not the one that was recorded with"):
+        NpmAuditFix()(case)
+
+
+@pytest.mark.parametrize("field", ["schema_version", "tool", "version", "node"])
+def test_a_cassette_of_another_tool_is_refused(field, tmp_path):
+    made = json.dumps({**json.loads(body(LODASH)), field: "9.9.9"}).encode()
+
+    with pytest.raises(CassetteError, match=r"9\.9\.9"):
+        NpmAuditFix()(with_cassette(LODASH, tmp_path / "other.json", made))
+
+
+@pytest.mark.parametrize("made", [b"not json", b"[]", b"{}", b'{"files": null}'])
+def test_rubbish_under_the_right_digest_is_refused(made, tmp_path):
+    with pytest.raises(CassetteError):
+        NpmAuditFix()(with_cassette(LODASH, tmp_path / "rubbish.json", made))
+
+
+def test_a_changed_input_needs_a_new_recording(tmp_path):
+    shutil.copytree(load(LODASH).input_path, tmp_path / "input")
+    with (tmp_path / "input" / "registry.json").open("a") as file:
+        file.write("\n")
+    moved = load(LODASH).model_copy(update={"input_path": tmp_path / "input"})
+
+    with pytest.raises(CassetteError, match=r"registry.json is not the one"):
+        NpmAuditFix()(moved)
+
+
+def test_storing_a_cassette_leaves_the_rest_of_a_case_alone(tmp_path, monkeypatch):
+    shutil.copytree(CLASS / "cases" / LODASH, tmp_path / "cases" / LODASH)
+    monkeypatch.setattr(cassettes, "CLASS", tmp_path)
+    text = (CLASS / "cases" / LODASH / "case.toml").read_text()
+
+    cassettes.store(LODASH, body(LODASH))
+    again = (tmp_path / "cases" / LODASH / "case.toml").read_text()
+    cassettes.store(LODASH, b"other")
+    other = (tmp_path / "cases" / LODASH / "case.toml").read_text()
+
+    assert again == text
+    assert cassettes.without_cassette(other) == cassettes.without_cassette(text)
+    assert hashlib.sha256(b"other").hexdigest() in other
+    assert read_toml(LODASH)["cassettes"][SYSTEM]["sha256"] not in other
+
+
+def made_by(case_id, **fields):
+    """Return a cassette as another version of npm could have made it."""
+    return json.dumps({**json.loads(body(case_id)), **fields}).encode()
+
+
+def test_the_same_tool_must_write_the_same_bytes():
+    assert cassettes.differences(body(LODASH), body(LODASH)) == []
+    assert cassettes.differences(body(LODASH), made_by(LODASH)) == ["layout"]
+    assert cassettes.differences(body(LODASH), made_by(LODASH, exit_code=1)) == ["exit_code"]
+
+
+def test_another_version_of_the_tool_must_write_the_same_json():
+    recorded = json.loads(body(LODASH))["files"]
+    tight = {name: json.dumps(json.loads(text)) for name, text in recorded.items()}
+    other = {**tight, "package-lock.json": json.dumps({"lockfileVersion": 3})}
+
+    assert (
+        cassettes.differences(body(LODASH), made_by(LODASH, version="11.99.0", files=tight)) == []
+    )
+    assert cassettes.differences(body(LODASH), made_by(LODASH, version="11.99.0", files=other)) == [
+        "package-lock.json"
+    ]
+
+
+@needs_npm
+def test_npm_does_today_what_it_did_when_it_was_recorded():
+    assert NPM is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"
+
+    made = cassettes.record(NPM, CASES)
+
+    versions = f"npm {NPM.version} on Node.js {NPM.node}, recorded {RECORDED}"
+    found = {case_id: cassettes.differences(body(case_id), made[case_id]) for case_id in CASES}
+    assert {case_id: fields for case_id, fields in found.items() if fields} == {}, versions
+
+
+@needs_npm
+def test_a_recording_names_neither_the_machine_nor_the_registry():
+    assert NPM is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"
+
+    made = cassettes.record(NPM, [BACKPORT])[BACKPORT].decode()
+
+    for word in ("127.0.0.1", "localhost", 'resolved\\"', str(CLASS), "/tmp"):  # noqa: S108
+        assert word not in made

@@ -1,0 +1,72 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Judges that share no code with the rubric: npm must see the same vulnerable entries and the same broken edges."""
+
+import os
+
+import pytest
+from _benchgate_bench.vuln_remediation.tests.support import (
+    CASES,
+    CLASS,
+    LODASH,
+    SYSTEMS,
+    load,
+    untouched,
+)
+from _benchgate_bench.vuln_remediation.tools import judges
+from _benchgate_bench.vuln_remediation.tools.npm import Npm
+
+NPM = Npm.find()
+REQUIRED = os.environ.get("BENCHGATE_REQUIRE_NPM") == "1"
+pytestmark = pytest.mark.skipif(NPM is None and not REQUIRED, reason="npm is not installed")
+
+
+@pytest.fixture(scope="module")
+def npm():
+    assert NPM is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"
+    return NPM
+
+
+def differing(verdicts):
+    return [
+        (
+            found.item.case_id,
+            found.item.label,
+            found.instances,
+            found.npm_instances,
+            found.npm_whole,
+        )
+        for found in verdicts
+        if not found.agrees
+    ]
+
+
+def test_npm_agrees_on_every_output_of_every_system(npm):
+    items = judges.outputs([load(case_id) for case_id in CASES], SYSTEMS)
+
+    verdicts = judges.judge(npm, judges.distinct(items))
+
+    assert differing(verdicts) == []
+    assert judges.sentence(len(items), verdicts) in (CLASS / "README.md").read_text()
+
+
+def test_npm_agrees_on_damaged_locks(npm):
+    items = judges.damaged_inputs([load(case_id) for case_id in CASES], seeds=1)
+
+    verdicts = judges.judge(npm, items)
+
+    assert differing(verdicts) == []
+    assert sum(not found.whole for found in verdicts) > len(verdicts) // 2
+    assert judges.sentence(len(items), verdicts) in (CLASS / "README.md").read_text()
+
+
+def test_npm_looks_through_an_alias_as_the_rubric_does(npm):
+    hidden = untouched(LODASH)
+    hidden.direct("lodash", None)
+    hidden.direct("utils", "npm:lodash@4.17.20")
+    entry = hidden.packages.pop("node_modules/lodash")
+    hidden.packages["node_modules/utils"] = {"name": "lodash", **entry}
+
+    (verdict,) = judges.judge(npm, [judges.Item(LODASH, "alias", hidden.files()["files"])])
+
+    assert verdict.npm_instances == {"lodash": {"node_modules/utils"}}
+    assert verdict.agrees

@@ -1,0 +1,149 @@
+"""Recording what ``npm audit fix`` does to each case."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
+from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import INPUTS, SCHEMA_VERSION, SYSTEM
+
+from .loopback_registry import LoopbackRegistry
+from .npm import FLAGS, Npm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+CLASS: Final = Path(__file__).resolve().parent.parent
+ADVISORIES: Final = Path(__file__).with_name("advisories.json")
+COMMAND: Final = ("audit", "fix")
+PLACES: Final = ("--cache=<an empty folder>", "--registry=<tools/loopback_registry.py>")
+WORKERS: Final = 2
+
+
+def every_case() -> list[str]:
+    """Return the ids of the cases."""
+    return sorted(path.name for path in (CLASS / "cases").iterdir())
+
+
+def frozen_advisories() -> dict[str, list[dict[str, Any]]]:
+    """Return the frozen advisories in the form of npm's bulk endpoint."""
+    found: dict[str, list[dict[str, Any]]] = json.loads(ADVISORIES.read_bytes())
+    return found
+
+
+def frozen_packages(case_id: str) -> dict[str, Any]:
+    """Return the frozen metadata of a case."""
+    path = CLASS / "cases" / case_id / "input" / "registry.json"
+    found: dict[str, Any] = json.loads(path.read_bytes())["packages"]
+    return found
+
+
+def unpruned_packages(path: Path) -> dict[str, Any]:
+    """Return the metadata (xz) that the cases were frozen from, with all that the cases leave out."""
+    metadata: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
+    return {
+        name: {
+            "latest": source["dist-tags"]["latest"],
+            "versions": {
+                version: {**manifest, "integrity": manifest["dist"].get("integrity")}
+                for version, manifest in source["versions"].items()
+            },
+        }
+        for name, source in metadata.items()
+    }
+
+
+def record(
+    npm: Npm, case_ids: Iterable[str], metadata: Mapping[str, Any] | None = None
+) -> dict[str, bytes]:
+    """
+    Return case id to the cassette that npm makes of it now.
+
+    :param metadata: packages to serve in place of what is frozen in each case.
+    """
+    ids = list(case_ids)
+    packages = {case_id: metadata or frozen_packages(case_id) for case_id in ids}
+    with (
+        LoopbackRegistry(packages, frozen_advisories()) as registry,
+        ThreadPoolExecutor(WORKERS) as pool,
+    ):
+        made = pool.map(lambda case_id: _record(npm, case_id, registry.url(case_id)), ids)
+        return dict(zip(ids, made, strict=True))
+
+
+def _record(npm: Npm, case_id: str, url: str) -> bytes:
+    folder = CLASS / "cases" / case_id / "input"
+    inputs = {name: (folder / name).read_bytes() for name in INPUTS}
+    given = {name: inputs[name].decode() for name in (MANIFEST, LOCK)}
+    run = npm.run(COMMAND, given, url)
+    if run.exit_code not in (0, 1) or "npm error" in run.stderr:
+        msg = f"{case_id}: npm ended with {run.exit_code}: {run.stderr.strip()}"
+        raise RuntimeError(msg)
+    cassette = {
+        "schema_version": SCHEMA_VERSION,
+        "tool": "npm",
+        "version": npm.version,
+        "node": npm.node,
+        "arguments": [*COMMAND, *FLAGS, *PLACES],
+        "exit_code": run.exit_code,
+        "inputs": {
+            **{name: _sha256(body) for name, body in inputs.items()},
+            ADVISORIES.name: _sha256(ADVISORIES.read_bytes()),
+        },
+        "files": dict(run.files),
+    }
+    return (json.dumps(cassette, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def store(case_id: str, cassette: bytes) -> None:
+    """Write a cassette into its case, and its digest into the ``case.toml``."""
+    folder = CLASS / "cases" / case_id
+    path = folder / "cassettes" / f"{SYSTEM}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(cassette)
+    manifest = folder / "case.toml"
+    text = without_cassette(manifest.read_text(encoding="utf-8"))
+    place = path.relative_to(folder).as_posix()
+    text += f'\n[cassettes.{SYSTEM}]\npath = "{place}"\nsha256 = "{_sha256(cassette)}"\n'
+    manifest.write_text(text, encoding="utf-8")
+
+
+def without_cassette(text: str) -> str:
+    """Return the text of a ``case.toml`` without its table about this system, which stands last."""
+    return re.sub(rf"\n\[cassettes\.{SYSTEM}\]\n[^\[]*\Z", "", text)
+
+
+def differences(recorded: bytes, made: bytes) -> list[str]:
+    """
+    Return in which fields a new recording differs from a cassette; other versions of the tool are none.
+
+    With the tool the cassette was made with, all bytes are the same. Another version of npm may lay out its
+    files in another way: then they are the same if they are the same JSON.
+    """
+    old, new = json.loads(recorded), json.loads(made)
+    if _tool(old) == _tool(new):
+        return [] if recorded == made else _unlike(old, new) or ["layout"]
+    return _unlike(_comparable(old), _comparable(new))
+
+
+def _tool(cassette: Mapping[str, Any]) -> tuple[str, ...]:
+    return cassette["tool"], cassette["version"], cassette["node"]
+
+
+def _comparable(cassette: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {key: cassette[key] for key in cassette if key not in ("version", "node", "files")}
+    return {**kept, **{name: json.loads(text) for name, text in cassette["files"].items()}}
+
+
+def _unlike(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    return [key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key)]
+
+
+def _sha256(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()

@@ -1,0 +1,53 @@
+"""
+Let npm judge every output of every system, and damaged locks, and print how often the rubric agrees.
+
+    python bench/vuln-remediation/tools/judge_systems.py [--seeds N]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from benchgate.bench_class import load_bench_class
+from benchgate.bench_imports import bench_package
+from benchgate.registry import TaskClassRegistry
+
+BENCH: Final = Path(__file__).resolve().parent.parent.parent
+
+
+def main() -> int:
+    """Print the counts and what differs."""
+    options = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    options.add_argument("--seeds", type=int, default=1, help="damaged locks of each case")
+    given = options.parse_args()
+    with bench_package(BENCH):
+        return _judge(given.seeds)
+
+
+def _judge(seeds: int) -> int:
+    from _benchgate_bench.vuln_remediation.tools import judges
+    from _benchgate_bench.vuln_remediation.tools.npm import Npm
+
+    bench = load_bench_class(BENCH, "vuln-remediation", TaskClassRegistry())
+    cases = [bench.load(case_id) for case_id in sorted(bench.folders)]
+    npm = Npm.find()
+    if npm is None:
+        sys.stdout.write("no npm beside this Python or on the path\n")
+        return 2
+    differing = 0
+    made = judges.outputs(cases, bench.task_class.systems)
+    for items in (made, judges.damaged_inputs(cases, seeds)):
+        verdicts = judges.judge(npm, judges.distinct(items))
+        sys.stdout.write(judges.sentence(len(items), verdicts) + "\n")
+        for found in verdicts:
+            if not found.agrees:
+                differing += 1
+                sys.stdout.write(f"  {found.item.case_id}, {found.item.label}\n")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+"""
+Other judges of the systems' outputs: npm itself, which shares no code with the rubric.
+
+``npm audit`` says which installed packages are vulnerable, ``npm ls`` whether everybody gets what it asks for. Of
+the other faults of a lock npm sees some and misses some, so only edges are compared.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from _benchgate_bench.vuln_remediation.consistency import lock_problems
+from _benchgate_bench.vuln_remediation.lockfile import ROOT, package_name, vulnerable
+from _benchgate_bench.vuln_remediation.metadata import Registry
+from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST, Project, read_output
+from _benchgate_bench.vuln_remediation.semver import satisfies
+
+from .cassettes import WORKERS, frozen_advisories, frozen_packages
+from .loopback_registry import LoopbackRegistry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from benchgate import BenchCase
+    from benchgate.registry import System
+
+    from .npm import Npm
+
+    Packages = Mapping[str, Mapping[str, Any]]
+
+EDGE_CODES: Final = frozenset({"edge_unresolved", "edge_out_of_range", "override_not_locked"})
+"""What ``npm ls`` sees as the rubric does."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """
+    One project to be judged.
+
+    :param label: who made it, or how it was made.
+    """
+
+    case_id: str
+    label: str
+    files: Mapping[str, str]
+
+    @property
+    def project(self) -> Project:
+        """The files, read as the rubric reads an output."""
+        return read_output({"files": self.files})
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """
+    What both sides found in one project.
+
+    :param instances: package to the paths of its vulnerable entries, by the rubric's reading.
+    :param npm_instances: the same by ``npm audit``, of the packages that an advisory names.
+    :param mixed: packages that npm also counts for what they depend on; npm's paths may be more.
+    """
+
+    item: Item
+    instances: Mapping[str, frozenset[str]]
+    npm_instances: Mapping[str, frozenset[str]]
+    mixed: frozenset[str]
+    whole: bool
+    npm_whole: bool
+
+    @property
+    def audit_agrees(self) -> bool:
+        """Whether both name the same vulnerable entries."""
+        names = self.instances.keys() | self.npm_instances.keys()
+        return all(self._same(name) for name in names)
+
+    @property
+    def ls_agrees(self) -> bool:
+        """Whether both say the same about the edges."""
+        return self.whole == self.npm_whole
+
+    @property
+    def agrees(self) -> bool:
+        """Whether there is no difference at all."""
+        return self.audit_agrees and self.ls_agrees
+
+    def _same(self, name: str) -> bool:
+        ours = self.instances.get(name, frozenset())
+        theirs = self.npm_instances.get(name, frozenset())
+        return ours <= theirs if name in self.mixed else ours == theirs
+
+
+def distinct(items: Iterable[Item]) -> list[Item]:
+    """Return one item of each state: outputs that are equal as JSON are judged once."""
+    found: dict[str, Item] = {}
+    for item in items:
+        read = {name: json.loads(text) for name, text in item.files.items()}
+        found.setdefault(json.dumps([item.case_id, read], sort_keys=True), item)
+    return list(found.values())
+
+
+def judge(npm: Npm, items: list[Item]) -> list[Verdict]:
+    """Let npm and the rubric's parts look at every item."""
+    packages = {case_id: frozen_packages(case_id) for case_id in {item.case_id for item in items}}
+    with (
+        LoopbackRegistry(packages, frozen_advisories()) as registry,
+        ThreadPoolExecutor(WORKERS) as pool,
+    ):
+        return list(
+            pool.map(
+                lambda item: _judge(npm, item, packages[item.case_id], registry.url(item.case_id)),
+                items,
+            )
+        )
+
+
+def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
+    project = item.project
+    audit = json.loads(npm.run(("audit", "--json"), item.files, url).stdout)
+    if "vulnerabilities" not in audit:
+        msg = f"{item.case_id}: npm audit failed: {audit.get('message')}"
+        raise RuntimeError(msg)
+    named = {
+        name: found
+        for name, found in audit["vulnerabilities"].items()
+        if any(isinstance(via, dict) for via in found["via"])
+    }
+    codes = set(lock_problems(project, Registry(packages)))
+    return Verdict(
+        item=item,
+        instances=_instances(project),
+        npm_instances={name: frozenset(found["nodes"]) for name, found in named.items()},
+        mixed=frozenset(
+            name for name in named if any(isinstance(via, str) for via in named[name]["via"])
+        ),
+        whole=not codes & EDGE_CODES,
+        npm_whole=npm.run(("ls", "--all"), item.files, url).exit_code == 0,
+    )
+
+
+def _instances(project: Project) -> dict[str, frozenset[str]]:
+    found = {
+        name: frozenset(
+            path
+            for one in told
+            for path in vulnerable(project.packages, name, one["vulnerable_versions"])
+        )
+        for name, told in frozen_advisories().items()
+    }
+    return {name: paths for name, paths in found.items() if paths}
+
+
+def damaged(item: Item, seed: int) -> Item:
+    """Return an item with one entry of its lock taken out, or set to another existing version."""
+    rng = random.Random(f"{seed} {item.case_id}")  # noqa: S311 - a choice, no secret
+    lock = json.loads(item.files[LOCK])
+    entries = lock["packages"]
+    path = rng.choice(sorted(entries.keys() - {ROOT}))
+    name, old = package_name(path, entries[path]), entries[path]
+    known = frozen_packages(item.case_id)[name]["versions"]
+    others = sorted(version for version in known if not satisfies(version, old["version"]))
+    if others and rng.random() < 0.7:
+        version = rng.choice(others)
+        kept = {key: old[key] for key in ("name", "dev", "optional", "peer") if key in old}
+        entries[path] = {**kept, **known[version], "version": version}
+        label = f"{path} at {version}"
+    else:
+        del entries[path]
+        label = f"without {path}"
+    files = {MANIFEST: item.files[MANIFEST], LOCK: json.dumps(lock)}
+    return Item(item.case_id, label, files)
+
+
+def outputs(cases: Iterable[BenchCase], systems: Mapping[str, System]) -> list[Item]:
+    """Return what every system makes of every case."""
+    return [
+        Item(case.case_id, name, system(case)["files"])
+        for case in cases
+        for name, system in systems.items()
+    ]
+
+
+def damaged_inputs(cases: Iterable[BenchCase], seeds: int) -> list[Item]:
+    """Return the given projects, each damaged once for every seed."""
+    given = [
+        Item(
+            case.case_id,
+            "input",
+            {
+                name: (case.input_path / name).read_text(encoding="utf-8")
+                for name in (MANIFEST, LOCK)
+            },
+        )
+        for case in cases
+    ]
+    return [damaged(item, seed) for seed in range(seeds) for item in given]
+
+
+def sentence(made: int, verdicts: list[Verdict]) -> str:
+    """Return what came out, as the class's README tells it."""
+    instances = sum(len(paths) for found in verdicts for paths in found.instances.values())
+    return (
+        f"{made} projects, {len(verdicts)} of them different: npm audit agrees on "
+        f"{sum(found.audit_agrees for found in verdicts)} ({instances} vulnerable entries), npm ls on "
+        f"{sum(found.ls_agrees for found in verdicts)} ({sum(not found.whole for found in verdicts)} "
+        f"of them broken)"
+    )

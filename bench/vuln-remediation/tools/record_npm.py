@@ -1,0 +1,67 @@
+"""
+Record what ``npm audit fix`` does to each case, or check that it still does the same.
+
+    python bench/vuln-remediation/tools/record_npm.py [--check [--metadata M]] [CASE ...]
+
+npm runs against a registry of our own on the loopback interface, which serves the metadata of the case and the
+frozen advisories; nothing else is reached. The npm beside this Python is taken, else the one on the path. With
+``--metadata`` the cases are checked against the unpruned metadata that they were made from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from benchgate.bench_imports import bench_package
+
+BENCH: Final = Path(__file__).resolve().parent.parent.parent
+
+
+def main() -> int:
+    """Record the cases, or compare them with their cassettes."""
+    options = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    options.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 on a difference"
+    )
+    options.add_argument("--metadata", type=Path, help="with --check: what to serve (xz)")
+    options.add_argument("cases", nargs="*", metavar="CASE")
+    given = options.parse_args()
+    if given.metadata and not given.check:
+        options.error("--metadata goes with --check")
+    with bench_package(BENCH):
+        return _record(given.cases, given.metadata, check=given.check)
+
+
+def _record(cases: list[str], metadata: Path | None, *, check: bool) -> int:
+    from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import SYSTEM
+    from _benchgate_bench.vuln_remediation.tools import cassettes
+    from _benchgate_bench.vuln_remediation.tools.npm import Npm
+
+    npm = Npm.find()
+    if npm is None:
+        _say("no npm beside this Python or on the path")
+        return 2
+    differing = 0
+    served = cassettes.unpruned_packages(metadata) if metadata else None
+    recorded = cassettes.record(npm, cases or cassettes.every_case(), served)
+    for case_id, made in recorded.items():
+        if not check:
+            cassettes.store(case_id, made)
+            continue
+        path = cassettes.CLASS / "cases" / case_id / "cassettes" / f"{SYSTEM}.json"
+        if found := cassettes.differences(path.read_bytes(), made):
+            differing += 1
+            _say(f"{case_id}: {', '.join(found)} differ")
+    _say(f"npm {npm.version} on Node.js {npm.node}: {differing} of {len(recorded)} differ")
+    return 1 if differing else 0
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
