@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import shutil
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -199,7 +200,7 @@ class RunStore:
             harness=Harness(
                 benchgate=harness_version,
                 python=platform.python_version(),
-                platform=platform.platform(),
+                platform=f"{sys.platform}-{platform.machine()}",
             ),
             report=judgement.report,
             policy=judgement.policy,
