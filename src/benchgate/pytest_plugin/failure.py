@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchgate.models import TrialResult
@@ -10,6 +11,38 @@ if TYPE_CHECKING:
 
 class BenchCaseFailed(AssertionError):
     """A case was run and did not pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """Where a case stands and why it failed, under the names by which reporters look for them."""
+
+    path: str
+    lineno: int
+    message: str
+
+
+class FailureRepr:
+    """
+    What pytest keeps of a failed case.
+
+    Not a plain str: until pytest 9 the short summary names a reason only where there is a ``reprcrash``, and JUnit
+    would put the whole text into its message. Under xdist it arrives as its text.
+    """
+
+    def __init__(self, text: str, path: str, line: int) -> None:
+        self.text = text
+        self.reprcrash = Crash(path, line, text.partition("\n")[0])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def toterminal(self, tw: Any) -> None:
+        """Write the text, the reason in red."""
+        reason, *rest = self.text.splitlines()
+        tw.line(reason, red=True, bold=True)
+        for line in rest:
+            tw.line(line)
 
 
 def failure_text(result: TrialResult, location: str) -> str:

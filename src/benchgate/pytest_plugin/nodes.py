@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.pytest_plugin.failure import BenchCaseFailed, failure_text
+from benchgate.pytest_plugin.failure import BenchCaseFailed, FailureRepr, failure_text
 from benchgate.pytest_plugin.layout import CASE_FILE
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
     ) -> Any:
         """Show a failed case by its text alone: a traceback would show this file."""
         if isinstance(excinfo.value, BenchCaseFailed):
-            return str(excinfo.value)
+            return FailureRepr(str(excinfo.value), str(self.path), self._line() + 1)
         return super().repr_failure(excinfo, *args, **kwargs)
 
     def reportinfo(self) -> tuple[Path, int, str]:

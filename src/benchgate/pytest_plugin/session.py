@@ -191,11 +191,11 @@ class BenchSession:
     def _result(self, item: CaseItem, report: pytest.TestReport) -> TrialResult | None:
         """Return the result that a phase ends an item with, if it does."""
         if report.when == "call" and item.result is not None:
-            if hasattr(report, "wasxfail"):
-                return _unscored(item, self.settings.seed, "skipped", f"xfail: {report.wasxfail}")
-            if item.result.passed and report.failed:  # a strict xfail, or a hook after the trial
-                return _unscored(item, self.settings.seed, "skipped", _first_line(report))
-            return item.result
+            # The last is a strict xfail, or a hook after the trial.
+            excused = hasattr(report, "wasxfail") or (item.result.passed and report.failed)
+            if not excused:
+                return item.result
+            return _unscored(item, self.settings.seed, "skipped", _first_line(report))
         if report.when == "setup" and not report.passed:
             outcome: Outcome = "skipped" if report.skipped else "not_run"
             return _unscored(item, self.settings.seed, outcome, _first_line(report))
@@ -232,6 +232,8 @@ def _source_digest(plugin: object) -> str:
 
 
 def _first_line(report: pytest.TestReport) -> str:
+    if hasattr(report, "wasxfail"):
+        return f"xfail: {report.wasxfail}"
     if isinstance(report.longrepr, tuple):  # a skip: path, line, reason
         return str(report.longrepr[2])
     return (report.longreprtext or "failed in setup").splitlines()[0]

@@ -1,0 +1,171 @@
+"""What the values of an RL payload must be, in the order in which they are asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from benchgate.training.errors import (
+    BlankName,
+    CheckpointBehindTrajectory,
+    DiscountOutOfRange,
+    EmptyIdentifier,
+    EmptyVector,
+    NonFiniteNumber,
+    RlPayloadError,
+    StepCountMismatch,
+    StepIndexGap,
+    TrajectoryIdMismatch,
+    UnsupportedSchemaVersion,
+    VectorLengthMismatch,
+)
+from benchgate.wire import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from benchgate.training.payloads import (
+        AdvantageBatch,
+        CheckpointRecord,
+        EpisodeTrajectory,
+        RlPayloadBundle,
+        TrajectoryStep,
+    )
+
+
+def bundle_errors(bundle: RlPayloadBundle) -> Iterator[RlPayloadError]:
+    """Yield all that is wrong with a bundle: its parts first, then what is between them."""
+    return chain(
+        trajectory_errors(bundle.trajectory),
+        advantage_errors(bundle.advantages),
+        checkpoint_errors(bundle.checkpoint),
+        _cross_errors(bundle),
+    )
+
+
+def trajectory_errors(
+    trajectory: EpisodeTrajectory, name: str = "trajectory"
+) -> Iterator[RlPayloadError]:
+    """Yield what is wrong with a trajectory alone; ``name`` is what its fields are called by."""
+    yield from _head_errors(trajectory, name, ("trajectory_id", "rollout_id", "episode_id"))
+    yield from _empty_errors(trajectory, name, ("steps",))
+    yield from _index_errors(trajectory.steps, name)
+    discount = trajectory.discount_factor
+    field = f"{name}.discount_factor"
+    if math.isfinite(discount) and not 0 <= discount <= 1:
+        yield DiscountOutOfRange(f"{field} is {discount!r}; expected [0, 1]", (field,), (discount,))
+    for at, step in enumerate(trajectory.steps):
+        for part in ("observation", "action", "reward", "logprob", "value_estimate"):
+            yield from _number_errors(getattr(step, part), f"{name}.steps[{at}].{part}")
+    for part in ("discount_factor", "total_return", "metadata"):
+        yield from _number_errors(getattr(trajectory, part), f"{name}.{part}")
+
+
+def advantage_errors(batch: AdvantageBatch, name: str = "advantages") -> Iterator[RlPayloadError]:
+    """Yield what is wrong with an advantage batch alone."""
+    yield from _head_errors(batch, name, ("batch_id", "trajectory_id"))
+    yield from _empty_errors(batch, name, ("advantages", "returns"))
+    for part in ("advantages", "returns", "value_targets", "metadata"):
+        yield from _number_errors(getattr(batch, part), f"{name}.{part}")
+    expected = len(batch.advantages)
+    for part in ("returns", "value_targets"):
+        found = len(getattr(batch, part))
+        if found not in (0, expected):  # no returns at all are an empty vector
+            yield _differ(
+                VectorLengthMismatch,
+                (f"len({name}.{part})", f"len({name}.advantages)"),
+                (found, expected),
+            )
+
+
+def checkpoint_errors(
+    record: CheckpointRecord, name: str = "checkpoint"
+) -> Iterator[RlPayloadError]:
+    """Yield what is wrong with a checkpoint record alone."""
+    yield from _head_errors(record, name, ("checkpoint_id",))
+    for part in ("algorithm", "policy_version"):
+        yield from _blank_errors(BlankName, getattr(record, part), f"{name}.{part}")
+    for part in ("mean_reward", "metadata"):
+        yield from _number_errors(getattr(record, part), f"{name}.{part}")
+
+
+def _cross_errors(bundle: RlPayloadBundle) -> Iterator[RlPayloadError]:
+    trajectory, batch, checkpoint = bundle.trajectory, bundle.advantages, bundle.checkpoint
+    if trajectory.trajectory_id != batch.trajectory_id:
+        yield _differ(
+            TrajectoryIdMismatch,
+            ("advantages.trajectory_id", "trajectory.trajectory_id"),
+            (batch.trajectory_id, trajectory.trajectory_id),
+        )
+    steps = len(trajectory.steps)
+    if steps != len(batch.advantages):
+        yield _differ(
+            StepCountMismatch,
+            ("len(advantages.advantages)", "len(trajectory.steps)"),
+            (len(batch.advantages), steps),
+        )
+    if checkpoint.global_step < steps:
+        yield _differ(
+            CheckpointBehindTrajectory,
+            ("checkpoint.global_step", "len(trajectory.steps)"),
+            (checkpoint.global_step, steps),
+            "expected at least",
+        )
+
+
+def _differ(
+    kind: type[RlPayloadError],
+    fields: tuple[str, str],
+    values: tuple[Any, Any],
+    expectation: str = "expected that of",
+) -> RlPayloadError:
+    message = f"{fields[0]} is {values[0]!r}; {expectation} {fields[1]}, {values[1]!r}"
+    return kind(message, fields, values)
+
+
+def _head_errors(
+    part: EpisodeTrajectory | AdvantageBatch | CheckpointRecord, name: str, ids: tuple[str, ...]
+) -> Iterator[RlPayloadError]:
+    version = part.schema_version
+    if version != SCHEMA_VERSION:
+        field = f"{name}.schema_version"
+        message = f"{field} is {version}; expected {SCHEMA_VERSION}"
+        yield UnsupportedSchemaVersion(message, (field,), (version,))
+    for one in ids:
+        yield from _blank_errors(EmptyIdentifier, getattr(part, one), f"{name}.{one}")
+
+
+def _blank_errors(kind: type[RlPayloadError], text: str, field: str) -> Iterator[RlPayloadError]:
+    if not text.strip():
+        yield kind(f"{field} is {text!r}; expected text", (field,), (text,))
+
+
+def _empty_errors(part: object, name: str, vectors: tuple[str, ...]) -> Iterator[RlPayloadError]:
+    for one in vectors:
+        if not getattr(part, one):
+            field = f"{name}.{one}"
+            yield EmptyVector(f"{field} is []; expected at least one entry", (field,), ((),))
+
+
+def _index_errors(steps: tuple[TrajectoryStep, ...], name: str) -> Iterator[RlPayloadError]:
+    expected = 0
+    for at, step in enumerate(steps):
+        if step.step_index != expected:
+            field = f"{name}.steps[{at}].step_index"
+            message = f"{field} is {step.step_index}; expected {expected}"
+            yield StepIndexGap(message, (field,), (step.step_index,))
+        expected = step.step_index + 1  # one error for each break, not for all that follows
+
+
+def _number_errors(value: Any, field: str) -> Iterator[RlPayloadError]:
+    """Yield what is not finite in a JSON value, depth first; the keys of an object in sorted order."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            message = f"{field} is {value!r}; expected a finite number"
+            yield NonFiniteNumber(message, (field,), (value,))
+    elif isinstance(value, Mapping):
+        for key in sorted(value):
+            yield from _number_errors(value[key], f"{field}.{key}")
+    elif isinstance(value, tuple):
+        for at, item in enumerate(value):
+            yield from _number_errors(item, f"{field}[{at}]")

@@ -1,0 +1,126 @@
+"""From what Gymnasium returns to the fields of a trajectory. Gymnasium itself is not imported."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from benchgate.clock import now
+from benchgate.training.errors import MalformedPayload
+from benchgate.training.plain import plain_json
+
+
+def trajectory_fields(
+    steps: Iterable[Any],
+    columns: Mapping[str, Iterable[Any] | None],
+    first_observation: Any,
+    head: Mapping[str, Any],
+) -> dict[str, Any]:
+    """
+    Return the fields of a trajectory as plain JSON builtins, but for the time.
+
+    :param columns: what else is known for each step, by the step's field; ``None`` if it is not known.
+    :param head: the fields of the trajectory that are not made of the steps.
+    :raises MalformedPayload: see :meth:`~benchgate.training_types.EpisodeTrajectory.from_gymnasium_steps`.
+    """
+    tuples = [_five(at, step) for at, step in enumerate(steps)]
+    rows = _columns(columns, len(tuples))
+    observation = _plain(first_observation, "first_observation")
+    terminated = truncated = False
+    made = []
+    for at, (following, reward, terminated_now, truncated_now, _) in enumerate(tuples):
+        if terminated or truncated:
+            field = f"steps[{at}]"
+            raise MalformedPayload(f"{field} follows the end of the episode", (field,))
+        terminated = _flag(terminated_now, f"steps[{at}].terminated")
+        truncated = _flag(truncated_now, f"steps[{at}].truncated")
+        made.append(
+            {
+                "step_index": at,
+                "observation": observation,
+                "reward": _number(reward, f"steps[{at}].reward"),
+                "done": terminated or truncated,
+                **{name: values[at] for name, values in rows.items()},
+            }
+        )
+        observation = _plain(following, f"steps[{at}].observation")
+    return {
+        **head,
+        "steps": made,
+        "total_return": _sum([step["reward"] for step in made]),
+        "created_at": head["created_at"] or now(),
+        "metadata": {
+            **_plain(head["metadata"], "metadata"),
+            "final_observation": observation,
+            "terminated": terminated,
+            "truncated": truncated,
+        },
+    }
+
+
+def _five(at: int, step: Any) -> tuple[Any, ...]:
+    if isinstance(step, (tuple, list)) and len(step) == 5:
+        return tuple(step)
+    found = f"{len(step)} values" if isinstance(step, (tuple, list)) else type(step).__qualname__
+    field = f"steps[{at}]"
+    message = (
+        f"{field} is {found}; expected (observation, reward, terminated, truncated, info): "
+        "Gymnasium's five, not the four of old Gym"
+    )
+    raise MalformedPayload(message, (field,), (found,))
+
+
+def _columns(columns: Mapping[str, Iterable[Any] | None], count: int) -> dict[str, list[Any]]:
+    rows: dict[str, list[Any]] = {}
+    for name, column in columns.items():
+        if column is None:
+            continue
+        values = [_plain(value, f"{name}s[{at}]") for at, value in enumerate(column)]
+        if len(values) != count:
+            fields = (f"len({name}s)", "len(steps)")
+            message = f"{fields[0]} is {len(values)}; expected that of {fields[1]}, {count}"
+            raise MalformedPayload(message, fields, (len(values), count))
+        rows[name] = values
+    return rows
+
+
+def _plain(value: Any, field: str) -> Any:
+    try:
+        return plain_json(_unwrapped(value))
+    except (ValueError, RecursionError) as error:
+        raise MalformedPayload(f"{field}: {error}", (field,)) from error
+
+
+def _unwrapped(value: Any) -> Any:
+    """Return lists and builtins in place of arrays and their scalars, wherever they are nested."""
+    if isinstance(value, Mapping):
+        return {key: _unwrapped(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_unwrapped(item) for item in value]
+    tolist = getattr(value, "tolist", None)  # numpy, and what follows it
+    return tolist() if callable(tolist) else value
+
+
+def _flag(value: Any, field: str) -> bool:
+    flag = _plain(value, field)
+    if isinstance(flag, bool):
+        return flag
+    raise MalformedPayload(f"{field} is {flag!r}; expected true or false", (field,), (flag,))
+
+
+def _number(value: Any, field: str) -> float:
+    number = _plain(value, field)
+    if isinstance(number, (int, float)) and not isinstance(number, bool):
+        return float(number)
+    raise MalformedPayload(f"{field} is {number!r}; expected a number", (field,), (number,))
+
+
+def _sum(rewards: list[float]) -> float:
+    try:
+        return math.fsum(rewards)
+    except (
+        OverflowError,
+        ValueError,
+    ):  # infinities of both signs, or too large: validation names them
+        return math.nan

@@ -1,0 +1,146 @@
+"""Payloads from outputs and files."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, Final
+
+from pydantic import ValidationError
+
+from benchgate.files import read_regular
+from benchgate.training.checks import checkpoint_errors
+from benchgate.training.errors import MalformedPayload, RlPayloadError
+from benchgate.training.payloads import CheckpointRecord, RlPayloadBundle
+from benchgate.wire import first_fault
+
+JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
+"""Suffixes of files with one bundle on each line; in any other file there is one bundle."""
+
+MAX_BUNDLE_BYTES: Final = 64 * 1024 * 1024
+"""A longer line, or a longer file with one bundle, is an error and not read."""
+
+
+def validate_rl_payload(value: Mapping[str, Any]) -> RlPayloadBundle:
+    """
+    Return the bundle that a system put into its output under ``rl_payload``.
+
+    :param value: plain JSON builtins; unknown fields are ignored, as in anything that a program wrote.
+    :raises MalformedPayload: no mapping, a field that is missing, or a value of another type.
+    :raises RlPayloadError: the first error of the bundle.
+    """
+    if not isinstance(value, Mapping):
+        found = type(value).__qualname__
+        raise MalformedPayload(f"the payload is of type {found}; expected an object", (), (found,))
+    try:
+        bundle = RlPayloadBundle.model_validate(dict(value), extra="ignore")
+    except ValidationError as error:
+        raise _malformed(error) from error
+    bundle.validate_bundle()
+    return bundle
+
+
+def read_checkpoint(path: Path | str) -> CheckpointRecord:
+    """
+    Read and check the checkpoint record in a JSON file; unknown fields, such as the weights, are ignored.
+
+    :raises MalformedPayload: no JSON, a field that is missing, or a value of another type.
+    :raises RlPayloadError: the first error of the record.
+    :raises ValueError: not a regular file, or larger than 64 MiB; :raises OSError: it cannot be opened.
+    """
+    data = read_regular(path, limit=MAX_BUNDLE_BYTES)
+    try:
+        record = CheckpointRecord.read_json(data)
+    except ValueError as error:
+        raise _malformed(error) from error
+    for fault in checkpoint_errors(record):
+        raise fault
+    return record
+
+
+def validate_payload_file(path: Path | str) -> list[tuple[int, RlPayloadError]]:
+    """
+    Return what is wrong with the bundles of a file, with the line of each error; empty if nothing is.
+
+    A file named ``*.jsonl`` or ``*.ndjson`` has one bundle on each line; it is read line by line, blank lines are
+    passed over. Any other file is one JSON document with one bundle; there the line is that of a syntax error, else 1.
+
+    :raises ValueError: not a regular file; :raises OSError: it cannot be read.
+    """
+    found: list[tuple[int, RlPayloadError]] = []
+    empty = True
+    with _open_regular(path) as file:
+        for line, data in _documents(file, Path(path).suffix.lower() in JSON_LINES):
+            empty = False
+            found += [(at or line, error) for at, error in _document_errors(data)]
+    if empty:
+        found.append((1, MalformedPayload("no bundle in the file")))
+    return found
+
+
+def _open_regular(path: Path | str) -> IO[bytes]:
+    # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
+    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115 - the caller closes it
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    msg = "not a regular file"
+    raise ValueError(msg)
+
+
+def _documents(file: IO[bytes], json_lines: bool) -> Iterator[tuple[int, bytes]]:
+    """Yield line and bytes of each document, at most one byte more than is allowed."""
+    limit = MAX_BUNDLE_BYTES + 1
+    if not json_lines:
+        if data := file.read(limit):
+            yield 1, data
+        return
+    line = 0
+    while data := file.readline(limit):
+        line += 1
+        if data.strip():
+            yield line, data
+        while len(data) == limit and not data.endswith(b"\n"):
+            data = file.readline(limit)
+
+
+def _document_errors(data: bytes) -> Iterator[tuple[int, RlPayloadError]]:
+    """Yield the errors of one document with the line inside it, 0 if that is not known."""
+    if len(data) > MAX_BUNDLE_BYTES:
+        yield (
+            0,
+            MalformedPayload(f"more than {MAX_BUNDLE_BYTES} bytes; so large a bundle is not read"),
+        )
+        return
+    try:
+        bundle = RlPayloadBundle.read_json(data)
+    except ValueError as error:
+        yield _syntax_line(error, data), _malformed(error)
+        return
+    for fault in bundle.errors():
+        yield 0, fault
+
+
+def _syntax_line(error: ValueError, data: bytes) -> int:
+    line = getattr(error, "lineno", 0)
+    return line if isinstance(line, int) and b"\n" in data.rstrip(b"\r\n") else 0
+
+
+def _malformed(error: ValueError) -> MalformedPayload:
+    if not isinstance(error, ValidationError):
+        return MalformedPayload(f"no JSON: {first_fault(error)}")
+    fault = error.errors(include_url=False)[0]
+    field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in fault["loc"])[1:]
+    missing = fault["type"] == "missing"
+    shown = "is missing" if missing else f"is {_short(fault['input'])}: {fault['msg']}"
+    return MalformedPayload(f"{field} {shown}", (field,), () if missing else (fault["input"],))
+
+
+def _short(value: object) -> str:
+    try:
+        text = repr(value)
+    except Exception as error:  # whose code this is, is unknown
+        return f"<repr() raised {type(error).__name__}>"
+    return text if len(text) <= 120 else f"{text[:119]}…"

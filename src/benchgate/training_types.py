@@ -1,0 +1,92 @@
+"""
+RL payloads: the evidence that a policy checkpoint is promoted on.
+
+A system under test returns ``{"rl_payload": {"trajectory": ..., "advantages": ..., "checkpoint": ...}}``. Models check
+types; :meth:`RlPayloadBundle.validate_bundle` checks values, and raises the first of a tree of typed errors.
+"""
+
+from __future__ import annotations
+
+from benchgate.training.checks import advantage_errors, checkpoint_errors, trajectory_errors
+from benchgate.training.errors import (
+    BlankName,
+    CheckpointBehindTrajectory,
+    CheckpointMismatch,
+    ComponentError,
+    CrossError,
+    DiscountOutOfRange,
+    DuplicateCheckpoint,
+    EmptyIdentifier,
+    EmptyVector,
+    InvalidParent,
+    LineageCycle,
+    LineageError,
+    MalformedPayload,
+    MissingParent,
+    NonFiniteNumber,
+    RlPayloadError,
+    StepCountMismatch,
+    StepIndexGap,
+    TrajectoryIdMismatch,
+    UnknownCheckpoint,
+    UnsupportedSchemaVersion,
+    VectorLengthMismatch,
+)
+from benchgate.training.lineage import (
+    PARENT_KEY,
+    check_belongs,
+    check_in_lineage,
+    resolve_checkpoint_lineage,
+)
+from benchgate.training.payloads import (
+    AdvantageBatch,
+    CheckpointRecord,
+    EpisodeTrajectory,
+    RlPayloadBundle,
+    TrajectoryStep,
+)
+from benchgate.training.reading import (
+    read_checkpoint,
+    validate_payload_file,
+    validate_rl_payload,
+)
+
+__all__ = [
+    "PARENT_KEY",
+    "AdvantageBatch",
+    "BlankName",
+    "CheckpointBehindTrajectory",
+    "CheckpointMismatch",
+    "CheckpointRecord",
+    "ComponentError",
+    "CrossError",
+    "DiscountOutOfRange",
+    "DuplicateCheckpoint",
+    "EmptyIdentifier",
+    "EmptyVector",
+    "EpisodeTrajectory",
+    "InvalidParent",
+    "LineageCycle",
+    "LineageError",
+    "MalformedPayload",
+    "MissingParent",
+    "NonFiniteNumber",
+    "RlPayloadBundle",
+    "RlPayloadError",
+    "StepCountMismatch",
+    "StepIndexGap",
+    "TrajectoryIdMismatch",
+    "TrajectoryStep",
+    "UnknownCheckpoint",
+    "UnsupportedSchemaVersion",
+    "VectorLengthMismatch",
+    "advantage_errors",
+    "check_belongs",
+    "check_in_lineage",
+    "checkpoint_errors",
+    "read_checkpoint",
+    "resolve_checkpoint_lineage",
+    "trajectory_errors",
+    "validate_payload_file",
+    "validate_rl_payload",
+]
