@@ -31,8 +31,11 @@ class CaseFigures:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the arithmetic mean, the same whatever the order."""
-    return math.fsum(values) / len(values)
+    """Return the arithmetic mean, the same whatever the order; at the end of the range it loses digits, not the run."""
+    try:
+        return math.fsum(values) / len(values)
+    except OverflowError:
+        return math.fsum(value / len(values) for value in values)
 
 
 def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:

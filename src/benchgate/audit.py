@@ -5,17 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from benchgate.artifacts.kinds import Head, RunRecord
+from pydantic import AwareDatetime
+
+from benchgate.artifacts.run_kinds import Head
 from benchgate.artifacts.writer import model_bytes, write_file
 from benchgate.canonical import sha256_hex
 from benchgate.errors import ArtifactError
-from benchgate.wire import SCHEMA_VERSION, first_fault
+from benchgate.files import read_regular
+from benchgate.wire import SCHEMA_VERSION, Count, Sha256, Version, WireModel, first_fault
 
 if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-Model = TypeVar("Model", Head, RunRecord)
+
+class ChainLink(WireModel):
+    """What the chain needs of a record: less than all of it, so that records of an older version still hold."""
+
+    schema_version: Version
+    seq: Count
+    prev_hash: Sha256
+    finished_at: AwareDatetime
+
+
+Model = TypeVar("Model", Head, ChainLink)
 
 GENESIS: Final = "0" * 64
 HEAD_FILE: Final = "HEAD.json"
@@ -66,8 +79,8 @@ def _newest(runs: Path) -> tuple[int, Path] | None:
 
 def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
     path = folder / RECORD_FILE
-    record = _read(path, RunRecord)
-    sha256 = sha256_hex(path.read_bytes())
+    record = _read(path, ChainLink)
+    sha256 = sha256_hex(read_regular(path))
     if record.seq != seq:
         raise ArtifactError(path, f"says it is record {record.seq}; its folder says {seq}")
     if seq == head.seq + 1 and record.prev_hash == head.sha256:
@@ -81,7 +94,7 @@ def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
 
 def _read(path: Path, model: type[Model]) -> Model:
     try:
-        return model.read_json(path.read_bytes())
+        return model.read_json(read_regular(path))
     except (OSError, ValueError) as error:
         message = error.strerror if isinstance(error, OSError) else first_fault(error)
         raise ArtifactError(path, f"damaged: {message}; nothing is appended after it") from error

@@ -35,13 +35,17 @@ class VectorComparison:
     decision: CheckpointPromotionDecision
 
 
-def compare_vectors(baseline: Arm, candidate: Arm, policy: GatePolicy) -> VectorComparison:
-    """Judge two vectors by the policy, statistics and reason codes of a bench."""
-    blockers = tuple(_blockers(baseline, candidate, policy))
-    # What is outside the score range cannot be bounded by it; the blocker says so.
-    inside = not any(code == "score_out_of_range" for code, _ in blockers)
-    weighed = policy if inside else policy.model_copy(update={"score_range": None})
-    evidence = weigh(baseline, candidate, weighed)
+def compare_vectors(
+    baseline: Arm, candidate: Arm, policy: GatePolicy, *, checkpoint_problems: tuple[str, ...] = ()
+) -> VectorComparison:
+    """
+    Judge two vectors by the policy, statistics and reason codes of a bench.
+
+    :param checkpoint_problems: why the vectors do not belong to the checkpoints that they are said to be about.
+    """
+    evidence, blockers = weigh_arms(baseline, candidate, policy)
+    if checkpoint_problems:
+        blockers += (("checkpoint_mismatch", "; ".join(checkpoint_problems)),)
     decision = decide(
         GateInput(
             policy=policy,
@@ -51,6 +55,20 @@ def compare_vectors(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Vector
         )
     )
     return VectorComparison(policy=policy, evidence=evidence, decision=decision)
+
+
+def weigh_arms(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> tuple[Evidence, tuple[Blocker, ...]]:
+    """
+    Make all figures about two arms, with what blocks before any figure counts.
+
+    Scores outside ``score_range`` cannot be bounded by it: a blocker says so, and the range is taken as unknown.
+    """
+    blockers = tuple(_blockers(baseline, candidate, policy))
+    inside = not any(code == "score_out_of_range" for code, _ in blockers)
+    weighed = policy if inside else policy.model_copy(update={"score_range": None})
+    return weigh(baseline, candidate, weighed), blockers
 
 
 def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:

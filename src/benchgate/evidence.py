@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal
 
+from benchgate.aggregate import mean
 from benchgate.figures import (
     Arm,
     Evidence,
@@ -19,6 +20,7 @@ from benchgate.statistics import (
     gaffke_lower,
     mover_gaffke,
     paired_cases_needed,
+    paired_differences,
     paired_mde,
     paired_test,
     unseen_failure_ucb,
@@ -103,13 +105,10 @@ def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
     upper = None
     if delta is not None and policy.safety_confidence and policy.penalty_range:
         low, high = policy.penalty_range
-        upper = mover_gaffke(
-            [p for p in baseline.penalties or () if p is not None],
-            [p for p in candidate.penalties or () if p is not None],
-            confidence=policy.safety_confidence,
-            low=low,
-            high=high,
-        ).upper
+        known = [[p for p in arm.penalties or () if p is not None] for arm in (baseline, candidate)]
+        if all(low <= penalty <= high for side in known for penalty in side):
+            level = policy.safety_confidence
+            upper = mover_gaffke(*known, confidence=level, low=low, high=high).upper
     return SafetyFigures(
         evaluated=_is_measured(baseline) or _is_measured(candidate),
         baseline_mean=b,
@@ -125,7 +124,7 @@ def _is_measured(arm: Arm) -> bool:
 
 def _mean_penalty(arm: Arm) -> float | None:
     known = [p for p in arm.penalties or () if p is not None and math.isfinite(p)]
-    return math.fsum(known) / len(known) if known and len(known) == len(arm.scores) else None
+    return mean(known) if known and len(known) == len(arm.scores) else None
 
 
 def _differences(baseline: Arm, candidate: Arm) -> list[float] | None:
@@ -137,7 +136,8 @@ def _differences(baseline: Arm, candidate: Arm) -> list[float] | None:
         return None
     before = dict(zip(baseline.case_ids, baseline.scores, strict=True))
     after = dict(zip(candidate.case_ids, candidate.scores, strict=True))
-    return [after[case_id] - before[case_id] for case_id in sorted(before)]
+    ids = sorted(before)
+    return paired_differences([before[c] for c in ids], [after[c] for c in ids])
 
 
 def _passes(p: float | None, delta: float | None, policy: GatePolicy, bound: float | None) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.wire import Number, WireModel
+from benchgate.wire import Number, Told, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +62,8 @@ Blocker = tuple[str, str]
 class Remark(WireModel):
     """A code and what it says in this case."""
 
-    code: str
-    message: str
+    code: Told
+    message: Told
 
 
 class CheckpointPromotionDecision(WireModel):
@@ -167,7 +167,10 @@ def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Bl
     if policy.safety_confidence is None:
         return
     if figures.upper_bound is None:
-        yield "safety_bound_unavailable", "safety_confidence needs penalty_range"
+        yield (
+            "safety_bound_unavailable",
+            "safety_confidence needs a penalty_range that holds all penalties",
+        )
     elif not figures.upper_bound <= limit + SAFETY_TOLERANCE:
         level = f"{policy.safety_confidence:.0%}"
         bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from benchgate.gates import Blocker, CheckpointPromotionDecision
     from benchgate.models import BenchRunReport
     from benchgate.policy import GatePolicy
+    from benchgate.subject import Checkpoints
 
 ExitRule = Literal["strict", "gate"]
 EXIT_RULES: Final = ("strict", "gate")
@@ -47,6 +48,7 @@ class Judgement:
     evidence: Evidence | None
     decision: CheckpointPromotionDecision | None
     failures: tuple[str, ...]
+    checkpoints: Checkpoints | None = None
 
 
 def judge(
@@ -56,6 +58,8 @@ def judge(
     choice: BaselineChoice,
     baseline: Baseline | None,
     gates: Iterable[Gate] = (),
+    checkpoints: Checkpoints | None = None,
+    checkpoint_problems: tuple[str, ...] = (),
     exit_rule: ExitRule = "strict",
 ) -> Judgement:
     """
@@ -63,11 +67,15 @@ def judge(
 
     :param choice: how the baseline was chosen; says whether the decision binds the exit status.
     :param gates: further gates; one that raises objects.
+    :param checkpoint_problems: why the evidence does not belong to the checkpoint that is the subject.
     """
     blockers = [*_run_blockers(report), *_baseline_blockers(report, baseline)]
+    if checkpoint_problems:
+        blockers.append(("checkpoint_mismatch", "; ".join(checkpoint_problems[:3])))
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
     before = baseline.report if baseline and comparable else None
-    evidence = _evidence(report, before, policy)
+    evidence, objections = _evidence(report, before, policy)
+    blockers += objections
     further = tuple(_further(gates, report, before)) if report.scope == "full" else ()
     decision = None
     if report.scope == "full":
@@ -87,8 +95,10 @@ def judge(
         choice=choice,
         evidence=evidence,
         decision=decision,
+        checkpoints=checkpoints,
         failures=(
             *_failures(report, decision, choice, exit_rule),
+            *(f"checkpoint: {problem}" for problem in checkpoint_problems[:3]),
             *(f"gate {name}: {objection}" for name, objection in further),
         ),
     )
@@ -96,13 +106,13 @@ def judge(
 
 def _evidence(
     report: BenchRunReport, before: BenchRunReport | None, policy: GatePolicy
-) -> Evidence | None:
+) -> tuple[Evidence | None, tuple[Blocker, ...]]:
     if before is None or report.scope != "full":
-        return None
+        return None, ()
     # Here, not above: scipy is imported when a gate runs, not before.
-    from benchgate.evidence import weigh
+    from benchgate.comparison import weigh_arms
 
-    return weigh(arm(before), arm(report), policy)
+    return weigh_arms(arm(before), arm(report), policy)
 
 
 def _run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
@@ -184,5 +194,5 @@ def _failures(
     if not report.complete:
         yield f"the run is incomplete: {_incompleteness(report)}"
     failed = report.case_count - report.passed_count
-    if failed and exit_rule == "strict":
+    if failed and (exit_rule == "strict" or decision is None):
         yield f"{failed} of {report.case_count} cases failed"

@@ -10,6 +10,7 @@ from benchgate.canonical import digest, trial_seed
 from benchgate.errors import BenchCaseLoadError
 from benchgate.loader import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
+from benchgate.subject import foreign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.bench_class import BenchClass, NamedSystem
     from benchgate.models import BenchCase, BenchRunReport, Scope
+    from benchgate.subject import Checkpoints
 
 Key = tuple[str, int]
 """Case id and trial number: what a record is filed under, never a pytest node id."""
@@ -30,13 +32,23 @@ class Ledger:
     Reconciles planned trials with recorded ones. A trial that left no result is ``not_run``.
 
     :param trials: how many trials each case has.
+    :param checkpoints: the checkpoint that the evidence must belong to, if one is the subject.
     """
 
-    def __init__(self, bench: BenchClass, system: NamedSystem, *, trials: int, seed: int) -> None:
+    def __init__(
+        self,
+        bench: BenchClass,
+        system: NamedSystem,
+        *,
+        trials: int,
+        seed: int,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
         self.bench = bench
         self.system = system
         self.trials = trials
         self.seed = seed
+        self.checkpoints = checkpoints
         self.scope: Scope = "selected"
         self.interrupted = False
         self._planned: list[Key] = []
@@ -44,6 +56,7 @@ class Ledger:
         self._reruns: dict[Key, int] = {}
         self._reasons: dict[Key, str] = {}
         self._scorers: set[str] = set()
+        self._foreign: dict[Key, str] = {}
         self._cases: dict[str, BenchCase] = {}
         self._broken: dict[str, str] = {}
         self._files: dict[str, tuple[str, str | None]] = {}
@@ -81,13 +94,29 @@ class Ledger:
         """Return the planned cases that nobody has validated for more than 90 days, sorted."""
         return tuple(case.case_id for case in self.cases if now - case.last_validated_at > MAX_AGE)
 
-    def record(self, result: TrialResult, *, scorer: str | None = None) -> None:
-        """File a result; a second one for the same trial counts as a rerun and replaces the first."""
+    def record(
+        self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
+    ) -> None:
+        """
+        File a result; a second one for the same trial counts as a rerun and replaces the first.
+
+        :param output_json: what the system returned; held against the checkpoint, if one is the subject.
+        """
         key = (result.case_id, result.trial)
         if key in self._results:
             self.rerun(key)
         self._results[key] = result
         self._scorers.add(scorer or self.bench.rubric_digest)
+        if self.checkpoints is not None and result.outcome == "scored":
+            wrong = foreign(self.checkpoints.candidate, result.case_id, output_json)
+            if wrong is not None:
+                self._foreign[key] = wrong
+
+    def checkpoint_problems(self) -> tuple[str, ...]:
+        """Return why the evidence does not belong to the checkpoint that is the subject, sorted."""
+        if self.checkpoints is None:
+            return ()
+        return (*self.checkpoints.problems, *(self._foreign[key] for key in sorted(self._foreign)))
 
     def rerun(self, key: Key) -> None:
         """Note that a trial was run again."""
@@ -102,7 +131,8 @@ class Ledger:
         return [self._result(key) for key in self._planned]
 
     def _result(self, key: Key) -> TrialResult:
-        found = self._results.get(key)
+        # A case that could not be digested was not run on known inputs, whatever came back.
+        found = None if key[0] in self._broken else self._results.get(key)
         if found is None:
             case_id, trial = key
             case = self._cases.get(case_id)

@@ -149,6 +149,8 @@ def _stray_problems(folder: Path) -> list[Problem]:
 
 def _inside(folder: Path, relative: str) -> Path | None:
     """Return the path if it stays inside the folder, symlinks followed."""
+    if "\0" in relative:
+        return None
     path = Path(os.path.realpath(folder / relative))
     return path if path.is_relative_to(os.path.realpath(folder)) and relative.strip("/.") else None
 

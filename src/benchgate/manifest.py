@@ -23,7 +23,7 @@ from benchgate.canonical import canonical_bytes
 from benchgate.errors import BenchCaseLoadError
 from benchgate.files import read_toml
 from benchgate.models import Difficulty, Disposition, Source
-from benchgate.wire import CaseId, Number, Sha256, WireModel
+from benchgate.wire import CaseId, Seconds, Sha256, WireModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ class CaseTable(WireModel):
     last_validated_at: AwareDatetime
     held_out: bool = False
     tags: Words = ()
-    timeout_seconds: Annotated[Number, Field(gt=0)] | None = None
+    timeout_seconds: Seconds | None = None
 
     @model_validator(mode="after")
     def _origin_is_traceable(self) -> CaseTable:

@@ -17,9 +17,10 @@ from benchgate.wire import (
     FailureCode,
     FrozenJson,
     NonNegative,
-    Number,
+    Seconds,
     Sha256,
     Text,
+    Told,
     UnitInterval,
     Version,
     WireModel,
@@ -64,7 +65,7 @@ class BenchCase(WireModel):
     last_validated_at: AwareDatetime
     held_out: bool = False
     tags: tuple[str, ...] = ()
-    timeout_seconds: Annotated[Number, Field(gt=0)] | None = None
+    timeout_seconds: Seconds | None = None
     facts: FrozenJson = Field(default_factory=empty_mapping)
     cassettes: Annotated[
         Mapping[str, Cassette], AfterValidator(freeze_json), PlainSerializer(dict)
@@ -104,7 +105,7 @@ class FailureMode(WireModel):
     """One failure of a trial: a code of the taxonomy or of the harness, and what is behind it."""
 
     code: FailureCode
-    detail: str | None = None
+    detail: Told | None = None
 
 
 class TrialResult(WireModel):
@@ -123,7 +124,7 @@ class TrialResult(WireModel):
     outcome: Outcome
     score: BenchScore | None = None
     failure_modes: tuple[FailureMode, ...] = ()
-    detail: str | None = None
+    detail: Told | None = None
     reruns: Count = 0
     duration_seconds: NonNegative = 0.0
 

@@ -11,6 +11,7 @@ from benchgate.figures import (
     SeedReproducibilityReport,
 )
 from benchgate.statistics import (
+    paired_differences,
     sample_size_band,
     seed_band,
     upstream_sample_band,
@@ -37,7 +38,7 @@ def seed_reproducibility(
     if runs is None:
         return None
     before, after = runs
-    table = [[a - b for a, b in zip(run, before, strict=True)] for run in after]
+    table = [paired_differences(before, run) for run in after]
     band = seed_band(table, level=policy.band_level)
     if band is None:
         return None
@@ -82,7 +83,8 @@ def sample_size_sensitivity(
     pairs = _pairs(baseline, candidate)
     if pairs is None:
         return None
-    band = sample_size_band([after - before for before, after in pairs], level=policy.band_level)
+    before, after = zip(*pairs, strict=True) if pairs else ((), ())
+    band = sample_size_band(paired_differences(before, after), level=policy.band_level)
     if band is None:
         return None
     sizes = [*(point.cases for point in band.points), band.cases]

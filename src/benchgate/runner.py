@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
-import math
 import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,11 +17,13 @@ from benchgate.artifacts.store import RunStore
 from benchgate.baseline import choose_baseline, read_baseline
 from benchgate.bench_class import NamedSystem, find_system, load_bench_class, named
 from benchgate.bench_imports import bench_package
-from benchgate.errors import BenchCaseLoadError, EvalError
+from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError
 from benchgate.judgement import judge
 from benchgate.ledger import Ledger
 from benchgate.registry import TaskClassRegistry
+from benchgate.subject import CheckpointFiles, read_checkpoints
 from benchgate.trial import TrialRunner, TrialTimeout
+from benchgate.wire import MAX_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +53,7 @@ class RunSettings:
     baseline: str = "none"
     policy: Mapping[str, Any] | None = None
     exit_rule: ExitRule = "strict"
+    checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,16 +111,23 @@ def run_class(
     :param on_result: called after each trial.
     :raises EvalError: see :func:`run_eval`.
     """
-    if not (settings.trials >= 1 and 0 < settings.timeout < math.inf):
+    if not (settings.trials >= 1 and settings.seed >= 0 and 0 < settings.timeout <= MAX_SECONDS):
         raise EvalError(
-            f"{settings.trials} trials of {settings.timeout} s; expected at least 1 of a finite time"
+            f"{settings.trials} trials of {settings.timeout} s, seed {settings.seed}; expected at least 1 trial of "
+            f"more than 0 and at most {MAX_SECONDS} s, and a seed of 0 or more"
         )
     root = settings.bench_root.resolve()
     with bench_package(root):
         bench = load_bench_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
         choice = choose_baseline(settings.baseline, bench.path, Path.cwd())
         system = _system(bench, settings.system)
-        ledger = Ledger(bench, system, trials=settings.trials, seed=settings.seed)
+        ledger = Ledger(
+            bench,
+            system,
+            trials=settings.trials,
+            seed=settings.seed,
+            checkpoints=read_checkpoints(settings.checkpoints),
+        )
         keys = _selected(ledger, settings)
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
@@ -141,6 +150,8 @@ def run_class(
             policy=bench.policy,
             choice=choice,
             baseline=baseline,
+            checkpoints=ledger.checkpoints,
+            checkpoint_problems=ledger.checkpoint_problems(),
             exit_rule=settings.exit_rule,
         )
         published = publish(store, judgement) if store else None
@@ -154,9 +165,12 @@ def publish(store: RunStore, judgement: Judgement) -> Published:
     :raises ArtifactError: it cannot be written.
     """
     finished = clock.now()
-    if judgement.decision is None:
-        return store.publish_selected(judgement.report, finished)
-    return store.publish(judgement, finished, harness_version())
+    try:
+        if judgement.decision is None:
+            return store.publish_selected(judgement.report, finished)
+        return store.publish(judgement, finished, harness_version())
+    except (OSError, ValueError) as error:
+        raise ArtifactError(store.folder, f"cannot be finished: {error}") from error
 
 
 def harness_version() -> str:
@@ -218,7 +232,7 @@ def _run_all(
             ledger.not_run(key, "the time limit passed while the result was put together")
             continue
         violation = record.violation
-        ledger.record(record.result)
+        ledger.record(record.result, record.output_json)
         if store is not None:
             store.write_trial(record.result, record.output_json)
         on_result(record.result)

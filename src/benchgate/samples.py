@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from benchgate.artifacts.kinds import Sample
+    from benchgate.artifacts.evidence_kinds import Sample
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
@@ -115,7 +115,7 @@ def _number(path: Path, place: str, value: Any) -> float:
 
 
 def _from_arm(path: Path, text: str) -> Samples:
-    from benchgate.artifacts.kinds import ArmReport
+    from benchgate.artifacts.evidence_kinds import ArmReport
 
     try:
         report = ArmReport.read_json(text.encode())

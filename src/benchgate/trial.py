@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
-import os
-import shutil
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
 from benchgate.canonical import trial_seed
+from benchgate.containment import process_kept, work_folder
 from benchgate.errors import RubricViolation
 from benchgate.models import BenchScore, FailureMode, TrialResult
-from benchgate.wire import check_text
+from benchgate.output import output_json
 
 if TYPE_CHECKING:
     from benchgate.models import BenchCase, Outcome
@@ -33,10 +28,6 @@ MAX_DETAIL: Final = 2000
 
 class TrialTimeout(BaseException):
     """The time limit of a trial has passed. Not an Exception: a system must not swallow it by accident."""
-
-
-class ExitAttempt(BaseException):
-    """A system or rubric tried to end the session's own process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,17 +99,30 @@ class _Attempt:
         self._score: BenchScore | None = None
         self._output: str | None = None
         self._violation: str | None = None
+        self._code: str | None = None
 
     def go(self) -> None:
-        with work_folder() as work, _process_kept():
+        with work_folder() as work, process_kept():
             case = self._case.model_copy(update={"work_path": work})
             produced = self._runner.system(case.model_copy(update={"expected_path": None}))
+            self._check_payload(produced)
             self._output = output_json(produced)
             self._outcome = "rubric_error"
             score = self._runner.score(case, json.loads(self._output))
             self._score = self._checked(score)
-        self._outcome = "scored"
+            self._outcome = "scored"
         self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
+
+    def _check_payload(self, produced: object) -> None:
+        """Refuse an RL payload that does not hold, before anything is made of it."""
+        if isinstance(produced, Mapping) and "rl_payload" in produced:
+            from benchgate.training_types import RlPayloadError, validate_rl_payload
+
+            try:
+                validate_rl_payload(produced["rl_payload"])
+            except RlPayloadError:
+                self._code = "invalid_rl_payload"
+                raise
 
     def _checked(self, score: object) -> BenchScore:
         if type(score) is not BenchScore:
@@ -140,7 +144,7 @@ class _Attempt:
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
         text = f"{type(error).__name__}: {_shown(error, str, MAX_DETAIL)}"
-        self._modes = (FailureMode(code=self._outcome, detail=text),)
+        self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
 
     def _as_violation(self, error: BaseException) -> BaseException:
         """Recognise a score that the model refuses: a broken contract, wherever it was built."""
@@ -172,47 +176,6 @@ class _Attempt:
         return TrialRecord(result=result, output_json=self._output, violation=self._violation)
 
 
-def output_json(produced: object) -> str:
-    """
-    Return a system's output as JSON text.
-
-    :raises TypeError: no mapping with string keys, or a value that is no JSON.
-    :raises ValueError: NaN, infinity, or a reference to itself.
-    """
-    if not isinstance(produced, Mapping):
-        msg = f"the system returned {type(produced).__qualname__}; expected a mapping"
-        raise TypeError(msg)
-    return json.dumps(_plain(produced, "output"), allow_nan=False)
-
-
-def _plain(value: object, where: str) -> object:
-    # json.dumps alone would write keys 1 and "1" alike and take any float subclass by its repr.
-    if isinstance(value, Mapping):
-        for key in value:
-            if not isinstance(key, str):
-                msg = f"{where} has the key {key!r}; JSON keys are strings"
-                raise TypeError(msg)
-            check_text(key)
-        return {str(key): _plain(item, f"{where}.{key}") for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
-    return _plain_scalar(value, where)
-
-
-def _plain_scalar(value: object, where: str) -> object:
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, str):
-        return check_text(str(value))
-    if not isinstance(value, float):
-        msg = f"{where} is a {type(value).__qualname__}; JSON has no such value"
-        raise TypeError(msg)
-    if not math.isfinite(value):
-        msg = f"{where} is {value!r}; JSON has no such number"
-        raise ValueError(msg)
-    return float(value)
-
-
 def _shown(value: object, show: Callable[[object], str], limit: int = 120) -> str:
     try:
         text = show(value)
@@ -220,36 +183,3 @@ def _shown(value: object, show: Callable[[object], str], limit: int = 120) -> st
         return f"<{show.__name__}() raised {type(error).__name__}>"
     text = text.encode(errors="backslashreplace").decode()
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-@contextmanager
-def work_folder() -> Iterator[Path]:
-    """Give a fresh folder and remove it afterwards; the working directory is put back too."""
-    before = os.getcwd()
-    path = tempfile.mkdtemp(prefix="benchgate-")
-    try:
-        yield Path(path)
-    finally:
-        os.chdir(before)
-        try:
-            os.rmdir(path)  # most systems leave it empty, and this is a tenth of the cost
-        except OSError:
-            shutil.rmtree(path, ignore_errors=True)
-
-
-@contextmanager
-def _process_kept() -> Iterator[None]:
-    """Make ``os._exit`` raise in this process; a forked child may still end itself."""
-    owner, real = os.getpid(), os._exit
-
-    def refuse(status: int) -> NoReturn:
-        if os.getpid() != owner:
-            real(status)
-        msg = f"os._exit({status}) in the session's own process"
-        raise ExitAttempt(msg)
-
-    os._exit = refuse
-    try:
-        yield
-    finally:
-        os._exit = real

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Final, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -28,6 +29,8 @@ SCHEMA_VERSION: Final = 1
 
 CASE_ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
+MAX_SECONDS: Final = 10_000_000
+"""Longest time limit; the system's alarms take no more than a few hundred days."""
 BANNED_TOKENS: Final = frozenset({"confidence", "llm", "self_reported", "model_says"})
 
 
@@ -89,6 +92,7 @@ FrozenJson = Annotated[
 ]
 Number = Annotated[float, AfterValidator(float)]
 NonNegative = Annotated[Number, Field(ge=0)]
+Seconds = Annotated[Number, Field(gt=0, le=MAX_SECONDS)]
 UnitInterval = Annotated[Number, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -101,6 +105,14 @@ Digests = Annotated[
 Version = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": SCHEMA_VERSION})]
 CaseId = Annotated[str, Field(pattern=CASE_ID_PATTERN)]
 Text = Annotated[str, AfterValidator(check_text)]
+Told = Annotated[
+    str,
+    BeforeValidator(
+        lambda text: (
+            text.encode(errors="backslashreplace").decode() if isinstance(text, str) else text
+        )
+    ),
+]
 FailureCode = Annotated[Text, Field(min_length=1, max_length=200)]
 Breakdown = Annotated[
     Mapping[Text, Number],

@@ -133,7 +133,7 @@ def test_identical_arms_never_promote():
 
 
 def test_exact_evidence():
-    small = tuple(score + 0.02 for score in POOR)
+    small = tuple(score + 0.02 + 0.001 * (n % 3) for n, score in enumerate(POOR))
     assert decision(POOR, small, test="auto").outcome == "promote"
     assert codes(decision(POOR, small, test="auto", evidence="exact")) == [
         "exact_evidence_required"

@@ -6,50 +6,30 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.kinds import (
+from benchgate.artifacts.evidence_kinds import (
     ArmMetrics,
     ArmReport,
     ArmSpread,
     CheckpointPromotion,
     EvaluationReport,
-    FailureAnalysis,
     PolicyImprovement,
-    PromotionOutcome,
-    PromotionReport,
-    ProofArm,
-    ProofBundle,
-    ProofCriteria,
-    ProofDigests,
-    ProofPaths,
-    ProofSafety,
-    ProofSignificance,
     SafetyReport,
     Sample,
     SignificanceReport,
-    Subject,
 )
-from benchgate.artifacts.writer import model_bytes
-from benchgate.canonical import sha256_hex
-from benchgate.gates import PREFIX, Remark
+from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, Subject
+from benchgate.gates import Remark
 from benchgate.wire import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
     from typing import Literal
 
-    from benchgate.artifacts.kinds import RecordRef
+    from benchgate.artifacts.run_kinds import RecordRef
     from benchgate.figures import Arm, Evidence, SafetyFigures
     from benchgate.gates import CheckpointPromotionDecision
     from benchgate.models import Suite
     from benchgate.policy import GatePolicy
-
-PROOF_PARTS = {
-    "baseline_report": "baseline.json",
-    "trained_report": "trained.json",
-    "significance_report": "significance.json",
-    "safety_regression_report": "safety.json",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,19 +79,6 @@ def _shown(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.4g}"
 
 
-def evidence_files(made: Comparison) -> dict[str, bytes]:
-    """Return the evidence family by file name, ready to be written: the same for pytest and the command line."""
-    files = {
-        "baseline.json": model_bytes(arm_report(made, "baseline")),
-        "trained.json": model_bytes(arm_report(made, "trained")),
-        "significance.json": model_bytes(significance_report(made)),
-        "safety.json": model_bytes(safety_of(made)),
-        "evaluation.json": model_bytes(evaluation_report(made)),
-    }
-    digests = {name: sha256_hex(data) for name, data in files.items()}
-    return {**files, "proof.json": model_bytes(proof_bundle(made, digests))}
-
-
 def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmReport:
     """Build ``baseline.json`` or ``trained.json``."""
     arm = _arm(made, kind)
@@ -124,7 +91,7 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
         run_id=made.run_id,
         generated_at=made.generated_at,
         benchmark_suite=made.suite,
-        metrics=_metrics(made, kind),
+        metrics=metrics(made, kind),
         samples=tuple(
             Sample(case_id=case_id, score=score, safety_penalty=penalty, trials=row)
             for case_id, score, penalty, row in zip(ids, arm.scores, penalties, trials, strict=True)
@@ -136,7 +103,8 @@ def _arm(made: Comparison, kind: Literal["baseline", "trained"]) -> Arm:
     return made.evidence.candidate if kind == "trained" else made.evidence.baseline
 
 
-def _metrics(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmMetrics:
+def metrics(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmMetrics:
+    """Return the figures of one arm."""
     trained = kind == "trained"
     figures, safety = made.evidence.significance, made.evidence.safety
     return ArmMetrics(
@@ -253,74 +221,6 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
             reason_codes=made.decision.reason_codes,
         ),
     )
-
-
-def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
-    """
-    Build ``proof.json``.
-
-    :param digests: SHA-256 of each file of :data:`PROOF_PARTS`, by file name.
-    """
-    figures, policy = made.evidence.significance, made.policy
-    safety = safety_of(made)
-    return ProofBundle(
-        schema_version=SCHEMA_VERSION,
-        run_id=made.run_id,
-        candidate_run_id=made.candidate_run_id,
-        generated_at=made.generated_at,
-        benchmark_suite=made.suite,
-        baseline=_proof_arm(made, "baseline"),
-        trained=_proof_arm(made, "trained"),
-        significance=ProofSignificance(
-            p_value=figures.p_value,
-            confidence_level=figures.confidence_level,
-            passed=figures.passed,
-        ),
-        criteria=ProofCriteria(
-            min_reward_delta=policy.min_delta,
-            max_safety_regression=policy.max_safety_regression,
-            max_p_value=policy.alpha,
-            min_confidence_level=made.min_confidence_level,
-        ),
-        artifacts=ProofPaths(**PROOF_PARTS),
-        artifact_sha256=ProofDigests(**{part: digests[name] for part, name in PROOF_PARTS.items()}),
-        safety_benchmark=ProofSafety(
-            report_path=PROOF_PARTS["safety_regression_report"],
-            promotion_allowed=safety.promotion_allowed,
-            reason_codes=safety.reason_codes,
-            safety_regression_delta=safety.safety_regression_delta,
-            max_safety_regression=safety.max_safety_regression,
-        ),
-        failure_analysis=_failure_analysis(made),
-    )
-
-
-def _proof_arm(made: Comparison, kind: Literal["baseline", "trained"]) -> ProofArm:
-    metrics = _metrics(made, kind)
-    return ProofArm(checkpoint_id=made.names[kind == "trained"], **dict(metrics))
-
-
-def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
-    if made.proven:
-        return None
-    decision = made.decision
-    reasons = [remark for remark in decision.remarks if remark.code in decision.reason_codes]
-    reasons += made.criteria_failed()
-    return FailureAnalysis(
-        summary=f"{decision.outcome}: {len(reasons)} condition{'s' * (len(reasons) != 1)} failed",
-        reasons=tuple(remark.code for remark in reasons),
-        details=tuple(remark.message for remark in reasons),
-        reward_delta=made.evidence.significance.mean_delta,
-        safety_regression=made.evidence.safety.delta,
-        additional_cases_needed=_more_cases(made),
-    )
-
-
-def _more_cases(made: Comparison) -> int | None:
-    """Return how many more cases per arm the target effect needs, if too few were there to see it."""
-    needed = made.evidence.significance.cases_needed
-    short = f"{PREFIX}inconclusive_underpowered" in made.decision.reason_codes
-    return None if needed is None or not short else max(0, needed - made.evidence.smallest)
 
 
 def promotion_report(

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts import build
-from benchgate.artifacts.kinds import (
+from benchgate.artifacts.proof import evidence_files
+from benchgate.artifacts.run_kinds import (
     BaselineRef,
     Harness,
     RecordRef,
@@ -78,6 +79,11 @@ class RunStore:
         else:
             self._folder = out / "last-selected" / task_class
         self._files: dict[str, str] = {}
+
+    @property
+    def folder(self) -> Path:
+        """Where the run is written while it lasts."""
+        return self._folder
 
     def open(self, scope: Scope) -> None:
         """
@@ -167,7 +173,7 @@ class RunStore:
 
     def _write_evidence(self, judgement: Judgement, finished: datetime) -> dict[str, bytes]:
         made = comparison(judgement, finished)
-        files = build.evidence_files(made) if made is not None else {}
+        files = evidence_files(made) if made is not None else {}
         files["promotion.json"] = _promotion(judgement, None)
         folder = self._folder / "evidence"
         make_folder(folder)
@@ -202,6 +208,7 @@ class RunStore:
                 python=platform.python_version(),
                 platform=f"{sys.platform}-{platform.machine()}",
             ),
+            subject=subject(judgement),
             report=judgement.report,
             policy=judgement.policy,
             baseline=_baseline_ref(judgement, self._folder),
@@ -245,11 +252,21 @@ def _promotion(judgement: Judgement, record: RecordRef | None) -> bytes:
     return model_bytes(
         build.promotion_report(
             task_class=report.task_class,
-            subject=Subject(kind="system", id=report.system, digest=report.digests.system),
+            subject=subject(judgement),
             decision=decision,
             policy=judgement.policy,
             record=record,
         )
+    )
+
+
+def subject(judgement: Judgement) -> Subject:
+    """Return what a run is evidence about."""
+    report, checkpoints = judgement.report, judgement.checkpoints
+    if checkpoints is None:
+        return Subject(kind="system", id=report.system, digest=report.digests.system)
+    return Subject(
+        kind="checkpoint", id=checkpoints.candidate.checkpoint_id, digest=checkpoints.sha256
     )
 
 
@@ -263,11 +280,18 @@ def comparison(judgement: Judgement, finished: datetime) -> build.Comparison | N
         candidate_run_id=judgement.report.run_id,
         suite=judgement.report.suite,
         generated_at=finished,
-        names=(before.system, judgement.report.system),
+        names=(_baseline_name(judgement, before), subject(judgement).id),
         policy=judgement.policy,
         evidence=judgement.evidence,
         decision=judgement.decision,
     )
+
+
+def _baseline_name(judgement: Judgement, before: BenchRunReport) -> str:
+    checkpoints = judgement.checkpoints
+    if checkpoints is None or checkpoints.baseline is None:
+        return before.system
+    return checkpoints.baseline.checkpoint_id
 
 
 def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | None:

@@ -11,6 +11,7 @@ from benchgate.artifacts.kinds import KINDS
 from benchgate.artifacts.recheck import recheck
 from benchgate.errors import ArtifactError
 from benchgate.files import read_regular
+from benchgate.training.reading import JSON_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,17 @@ def validate_file(path: Path) -> str:
     if problems:
         raise ArtifactError(path, f"no valid {kind}: {'; '.join(problems)}")
     return kind
+
+
+def is_payload_file(path: Path) -> bool:
+    """Whether a file holds RL payload bundles: one JSON document with a trajectory, or JSON lines."""
+    if path.suffix.lower() in JSON_LINES:
+        return path.is_file()
+    try:
+        raw = json.loads(read_regular(path, limit=MAX_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(raw, dict) and "trajectory" in raw
 
 
 def kind_of(raw: Any) -> str | None:

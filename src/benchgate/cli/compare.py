@@ -89,6 +89,8 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     )
     for line in _gate(judgement):
         print(line)
+    for problem in after.problems:
+        print(f"{after.path}: {problem}", file=sys.stderr)
     promoted = judgement.decision is not None and judgement.decision.promotion_allowed
     return 0 if promoted and not after.problems else 1
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.build import Comparison
     from benchgate.cli.vectors import Parsers
+    from benchgate.subject import Checkpoints
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -34,6 +35,10 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     add_safety(proof)
     add_label(proof)
     proof.add_argument("--min-confidence-level", type=float, metavar="X", help="least 1 - p")
+    for name in ("checkpoint", "baseline-checkpoint", "lineage"):
+        proof.add_argument(
+            f"--{name}", type=Path, metavar="FILE", help="see the how-to on RL checkpoints"
+        )
     proof.add_argument("--output-dir", type=Path, default=Path("proof"), metavar="DIR")
     add_policy(proof)
     proof.set_defaults(execute=guarded(_proof))
@@ -70,11 +75,11 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 
 def _proof(given: argparse.Namespace) -> int:
-    from benchgate.artifacts.build import evidence_files
+    from benchgate.artifacts.proof import evidence_files
     from benchgate.artifacts.validate import validate_file
     from benchgate.artifacts.writer import make_folder, write_file
 
-    made = comparison_of(given)
+    made = comparison_of(given, _checkpoints(given))
     files = evidence_files(made)
     make_folder(given.output_dir)
     for name, data in files.items():
@@ -84,6 +89,16 @@ def _proof(given: argparse.Namespace) -> int:
     _say_why_not(made)
     print(f"proof_status={'pass' if made.proven else 'fail'}")
     return 0 if made.proven else 1
+
+
+def _checkpoints(given: argparse.Namespace) -> Checkpoints | None:
+    from benchgate.subject import CheckpointFiles, read_checkpoints
+
+    return read_checkpoints(
+        CheckpointFiles(
+            checkpoint=given.checkpoint, baseline=given.baseline_checkpoint, lineage=given.lineage
+        )
+    )
 
 
 def _say_why_not(made: Comparison) -> None:

@@ -29,8 +29,8 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not 0 < seconds < math.inf:
-        msg = f"{text!r}: expected a number of seconds greater than 0"
+    if not 0 < seconds <= 10_000_000:
+        msg = f"{text!r}: expected seconds, more than 0 and at most 10000000"
         raise argparse.ArgumentTypeError(msg)
     return seconds
 

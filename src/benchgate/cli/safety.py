@@ -10,7 +10,7 @@ from benchgate.cli.vectors import policy_of
 if TYPE_CHECKING:
     import argparse
 
-    from benchgate.artifacts.kinds import SafetyReport
+    from benchgate.artifacts.evidence_kinds import SafetyReport
 
 
 def safety_of(given: argparse.Namespace) -> SafetyReport:

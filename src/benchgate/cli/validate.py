@@ -29,8 +29,26 @@ def execute(given: argparse.Namespace) -> int:
     status = 0
     for path in given.files:
         try:
+            if (bundle := _bundle_status(path)) is not None:
+                status = max(status, bundle)
+                continue
             print(f"{path}: valid {validate_file(path)}")
         except ArtifactError as error:
             print(error, file=sys.stderr)
             status = max(status, 2 if isinstance(error.__cause__, OSError) else 1)
     return status
+
+
+def _bundle_status(path: Path) -> int | None:
+    """Check a file of RL payload bundles; ``None`` if the file is something else."""
+    from benchgate.artifacts.validate import is_payload_file
+    from benchgate.training_types import validate_payload_file
+
+    if not is_payload_file(path):
+        return None
+    errors = validate_payload_file(path)
+    for line, error in errors:
+        print(f"{path}:{line}: {error}", file=sys.stderr)
+    if not errors:
+        print(f"{path}: valid RL payload bundles")
+    return 1 if errors else 0

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.build import Comparison
     from benchgate.figures import Arm
     from benchgate.policy import GatePolicy
+    from benchgate.subject import Checkpoints
 
 Parsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
 
@@ -132,9 +133,11 @@ def _arm(given: argparse.Namespace, side: str) -> Arm:
     return arm_of(read_samples(options[f"{side}_samples"]), penalties)
 
 
-def comparison_of(given: argparse.Namespace) -> Comparison:
+def comparison_of(given: argparse.Namespace, checkpoints: Checkpoints | None = None) -> Comparison:
     """
     Read, judge, and put together what the evidence family is made of.
+
+    :param checkpoints: what the vectors were measured on, if it is to be named; see :mod:`benchgate.subject`.
 
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
@@ -143,17 +146,28 @@ def comparison_of(given: argparse.Namespace) -> Comparison:
     from benchgate.models import Suite
 
     policy = policy_of(given)
-    made = compare_vectors(*arms_of(given), policy)
+    problems = checkpoints.problems if checkpoints else ()
+    made = compare_vectors(*arms_of(given), policy, checkpoint_problems=problems)
     return Comparison(
         run_id=given.run_id,
         candidate_run_id=None,
         suite=Suite(name=given.suite_name, version=given.suite_version),
         generated_at=given.generated_at or clock.now(),
-        names=(given.baseline_id, given.trained_id),
+        names=_names(given, checkpoints),
         policy=policy,
         evidence=made.evidence,
         decision=made.decision,
         min_confidence_level=getattr(given, "min_confidence_level", None),
+    )
+
+
+def _names(given: argparse.Namespace, checkpoints: Checkpoints | None) -> tuple[str, str]:
+    if checkpoints is None:
+        return given.baseline_id, given.trained_id
+    baseline = checkpoints.baseline
+    return (
+        baseline.checkpoint_id if baseline else given.baseline_id,
+        checkpoints.candidate.checkpoint_id,
     )
 
 

@@ -78,4 +78,4 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile |
     session = parent.config.stash.get(SESSION, None)
     if session is None or not session.selection.asks_for(file_path):
         return None
-    return CaseFile.from_parent(parent, path=file_path)
+    return CaseFile.of(parent, file_path)

@@ -24,6 +24,7 @@ from benchgate.pytest_plugin.layout import is_case_file
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.session import PAYLOAD, BenchSession
 from benchgate.runner import harness_version, publish
+from benchgate.subject import CheckpointFiles, Checkpoints, read_checkpoints
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -60,24 +61,32 @@ class Controller:
         self._choices: dict[str, BaselineChoice] = {}
         self._keys: dict[str, set[Key]] = {}
         self._tolerated = 0
+        self._checkpoints: Checkpoints | None = None
+        self._unplanned: list[str] = []
+        self._pytest_session: pytest.Session | None = None
 
     def open(self) -> None:
         """
         Check at the start what would fail at the end.
 
-        :raises pytest.UsageError: the baseline is not there, or the output folder is not writable.
+        :raises pytest.UsageError: baseline or checkpoint cannot be read, or the output folder is not writable.
         """
         settings = self.session.settings
         try:
             for name, bench in self.session.benches.items():
                 self._choices[name] = choose_baseline(settings.baseline, bench.path, settings.here)
             check_writable(settings.out)
+            self._checkpoints = read_checkpoints(CheckpointFiles(**settings.checkpoints))
         except ArtifactError as error:
             raise pytest.UsageError(str(error)) from error
 
     def choice(self, name: str) -> BaselineChoice:
         """Return the baseline that a class is compared with."""
         return self._choices[name]
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Remember the session: it knows which conftests lie at the root."""
+        self._pytest_session = session
 
     # What is planned
 
@@ -89,8 +98,7 @@ class Controller:
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Learn the items of a worker by their ids."""
         root = self.session.config.rootpath
-        # Until pytest 9.2, --dist=loadgroup appends "@group" to ids; no name of ours has an "@".
-        named = (node_id.partition("@")[0].partition("::") for node_id in ids)
+        named = (node_id.partition("::") for node_id in ids)
         self._learn((root / path, name) for path, _, name in named if is_case_file(root / path))
         self._plan()
 
@@ -108,6 +116,7 @@ class Controller:
                 self.session.systems[name],
                 trials=settings.trials,
                 seed=settings.seed,
+                checkpoints=self._checkpoints,
             )
             ledger.plan(keys)
             run = self.runs[name] = ClassRun(ledger=ledger, choice=self._choices[name])
@@ -131,7 +140,8 @@ class Controller:
             result = yield
             self._require_cases(session)
             return result
-        if not session.testsfailed:  # else pytest refuses to run for its collection errors
+        if not session.testsfailed or session.config.option.continue_on_collection_errors:
+            # else pytest refuses to run for its collection errors
             self._plan()
         try:
             result = yield
@@ -162,7 +172,8 @@ class Controller:
 
     def _file(self, report: pytest.TestReport, payload: dict[str, Any]) -> None:
         run = self.runs.get(payload["task_class"])
-        if run is None:
+        if run is None:  # must never end green: nothing will judge this result
+            self._unplanned.append(report.nodeid)
             return
         result = TrialResult.read_json(payload["result"].encode())
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # set by rerunfailures
@@ -170,19 +181,17 @@ class Controller:
             return
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
-        run.ledger.record(result, scorer=payload["scorer"])
+        run.ledger.record(result, payload["output"], scorer=payload["scorer"])
         if run.store is not None:
             try:
                 run.store.write_trial(result, payload["output"])
             except ArtifactError as error:
                 run.problems.append(str(error))
                 run.store = None
-        self.session.config.hook.pytest_bench_case_finished(
-            config=self.session.config, result=result
-        )
+        self._root_hooks().pytest_bench_case_finished(config=self.session.config, result=result)
 
     def _crashed(self, report: pytest.TestReport) -> None:
-        path, _, name = report.nodeid.partition("@")[0].partition("::")
+        path, _, name = report.nodeid.partition("::")
         case_file = self.session.config.rootpath / path
         run = self.runs.get(case_file.parents[2].name) if is_case_file(case_file) else None
         if run is not None:
@@ -196,11 +205,11 @@ class Controller:
             self._publish(run)
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
-        if any(run.failures for run in self.runs.values()):
+        if self._unplanned or any(run.failures for run in self.runs.values()):
             session.testsfailed = max(1, session.testsfailed)
         for run in self.runs.values():
             if run.judgement is not None:
-                self.session.config.hook.pytest_bench_run_finished(
+                self._root_hooks().pytest_bench_run_finished(
                     config=self.session.config,
                     report=run.judgement.report,
                     decision=run.judgement.decision,
@@ -219,6 +228,8 @@ class Controller:
                 choice=run.choice,
                 baseline=baseline,
                 gates=self._gates(run) if full else (),
+                checkpoints=run.ledger.checkpoints,
+                checkpoint_problems=run.ledger.checkpoint_problems(),
                 exit_rule=self.session.settings.exit_rule,
             )
         except EvalError as error:
@@ -226,21 +237,33 @@ class Controller:
 
     def _gates(self, run: ClassRun) -> list[Any]:
         try:
-            offered = self.session.config.hook.pytest_bench_gates(
+            offered = self._root_hooks().pytest_bench_gates(
                 config=self.session.config, task_class=run.ledger.bench.task_class
             )
+            return [gate for gates in offered for gate in gates or ()]
         except Exception as error:
             return [_objecting(f"{type(error).__name__}: {error}")]
-        return [gate for gates in offered for gate in gates or ()]
+
+    def _root_hooks(self) -> Any:
+        """Return the hooks of plugins and the root conftest: under xdist the controller loads no others."""
+        config = self.session.config
+        return (
+            self._pytest_session.gethookproxy(config.rootpath)
+            if self._pytest_session
+            else config.hook
+        )
 
     def _publish(self, run: ClassRun) -> None:
-        if run.judgement is None or run.store is None:
+        if run.judgement is None:
+            return
+        # What was measured must not be lost with the disk.
+        if run.store is None:
+            sys.stderr.write(model_bytes(run.judgement.report).decode())
             return
         try:
             run.published = publish(run.store, run.judgement)
         except ArtifactError as error:
             run.problems.append(f"the run is not recorded: {error}")
-            # What was measured must not be lost with the disk.
             sys.stderr.write(model_bytes(run.judgement.report).decode())
 
 
@@ -255,5 +278,6 @@ def _objecting(reason: str) -> Gate:
 
 def _key(case_file: Path, item_name: str) -> Key:
     case_id = case_file.parent.name
-    suffix = item_name.removeprefix(case_id)
+    # Until pytest 9.2, --dist=loadgroup appends "@group" to ids.
+    suffix = item_name.removeprefix(case_id).partition("@")[0]
     return case_id, int(suffix.removeprefix("-t")) if suffix else 0

@@ -14,8 +14,10 @@ DATA: Final = ("input", "expected", "cassettes")
 
 
 def is_cases_folder(path: Path) -> bool:
-    """Whether a path is ``bench/<class>/cases``."""
-    return path.name == CASES and len(path.parts) > 2 and path.parts[-3] == BENCH
+    """Whether a path is ``bench/<class>/cases``, and not a folder of tests that happens to be called so."""
+    if path.name != CASES or len(path.parts) < 3 or path.parts[-3] != BENCH:
+        return False
+    return (path.parent / "registration.py").exists() or any(path.glob(f"*/{CASE_FILE}"))
 
 
 def is_case_file(path: Path) -> bool:

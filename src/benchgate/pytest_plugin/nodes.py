@@ -73,7 +73,7 @@ def case_files(parent: pytest.Collector, folder: Path) -> Iterator[CaseFile]:
     path = folder / CASE_FILE
     session = parent.config.stash.get(SESSION, None)
     if session is not None and session.selection.asks_for(path):
-        yield CaseFile.from_parent(parent, path=path)
+        yield CaseFile.of(parent, path)
 
 
 class _HookedAtCases:
@@ -95,6 +95,12 @@ class _HookedAtCases:
 
 class CaseFile(_HookedAtCases, pytest.File):
     """A ``case.toml``."""
+
+    @classmethod
+    def of(cls, parent: pytest.Collector, path: Path) -> CaseFile:
+        """Make one whose id names its path: outside rootdir pytest would shorten it, and xdist sends ids alone."""
+        inside = path.is_relative_to(parent.config.rootpath)
+        return cls.from_parent(parent, path=path, nodeid=None if inside else path.as_posix())
 
     def collect(self) -> Iterator[CaseItem]:
         """Yield an item for each trial; a malformed file gives items too, which fail when they are set up."""

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TIMEOUT_HELP = "Seconds that a trial may take if its case names no timeout_seconds (default: 600)"
+CHECKPOINT_OPTIONS = {
+    "checkpoint": "Checkpoint record that the trajectories of this run must belong to; it becomes the subject",
+    "baseline-checkpoint": "Checkpoint record of the baseline, named in the proof",
+    "lineage": "JSON array of checkpoint records; the baseline's must be an ancestor of the candidate's",
+}
 EXIT_CHOICES = ("strict", "gate")
 
 
@@ -101,6 +106,8 @@ def add_options(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="Folder of the artifacts (default: .benchgate in rootdir)",
     )
+    for name, text in CHECKPOINT_OPTIONS.items():
+        group.addoption(f"--bench-{name}", metavar="FILE", help=text)
     parser.addini("bench_timeout", TIMEOUT_HELP, type="string", default="600")
 
 
@@ -118,6 +125,7 @@ class Settings:
     out: Path
     timeout: float
     here: Path
+    checkpoints: dict[str, Path | None]
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> Settings:
@@ -140,7 +148,17 @@ class Settings:
             else config.rootpath / ".benchgate",
             timeout=_timeout(config.getini("bench_timeout")),
             here=config.invocation_params.dir,
+            checkpoints={
+                "checkpoint": _path(config, "bench_checkpoint"),
+                "baseline": _path(config, "bench_baseline_checkpoint"),
+                "lineage": _path(config, "bench_lineage"),
+            },
         )
+
+
+def _path(config: pytest.Config, name: str) -> Path | None:
+    given = config.getoption(name)
+    return config.invocation_params.dir / given if given else None
 
 
 def _timeout(text: str) -> float:
@@ -148,7 +166,7 @@ def _timeout(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = math.nan
-    if not 0 < seconds < math.inf:
-        msg = f"bench_timeout: {text!r}: expected a number of seconds greater than 0"
+    if not 0 < seconds <= 10_000_000:
+        msg = f"bench_timeout: {text!r}: expected seconds, more than 0 and at most 10000000"
         raise pytest.UsageError(msg)
     return seconds

@@ -62,6 +62,13 @@ def select(config: pytest.Config, settings: Settings) -> Selection | None:
         raise pytest.UsageError(msg)
     classes = sorted({name for path, root in found.items() for name in _classes_of(path, root)})
     if not classes:
+        typed = any(str(given).startswith("--bench=") for given in config.invocation_params.args)
+        above = any((config.rootpath / BENCH).is_relative_to(path) for path in paths)
+        if (
+            typed and above
+        ):  # paths win over --bench, but who names a folder above the bench may not know that
+            msg = "--bench beside a folder above bench/: no case would run; drop one of the two"
+            raise pytest.UsageError(msg)
         return None
     return Selection(root=roots[0], paths=tuple(found), classes=tuple(classes))
 

@@ -13,11 +13,11 @@ import pytest
 
 from benchgate.bench_class import BenchClass, NamedSystem, find_system, load_bench_class, named
 from benchgate.bench_imports import bench_package
-from benchgate.canonical import digest, sha256_hex, trial_seed
+from benchgate.canonical import digest, sha256_hex
 from benchgate.errors import BenchCaseLoadError, EvalError
-from benchgate.models import BenchCase, TrialResult
 from benchgate.policy import parse_options
 from benchgate.pytest_plugin.nodes import CaseItem
+from benchgate.pytest_plugin.results import first_line, properties, unscored
 from benchgate.registry import TaskClassRegistry
 from benchgate.trial import TrialRunner
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
     from pathlib import Path
 
-    from benchgate.models import Outcome
+    from benchgate.models import BenchCase, Outcome, TrialResult
     from benchgate.pytest_plugin.options import Settings
     from benchgate.pytest_plugin.selection import Selection
 
@@ -153,7 +153,7 @@ class BenchSession:
         if record.violation:
             self._violations[bench.name] = record.violation
         self.outputs[item.nodeid] = record.output_json
-        item.user_properties.extend(_properties(record.result))
+        item.user_properties.extend(properties(record.result))
         return record.result
 
     @pytest.hookimpl(trylast=True)
@@ -195,12 +195,12 @@ class BenchSession:
             excused = hasattr(report, "wasxfail") or (item.result.passed and report.failed)
             if not excused:
                 return item.result
-            return _unscored(item, self.settings.seed, "skipped", _first_line(report))
+            return unscored(item, self.settings.seed, "skipped", first_line(report))
         if report.when == "setup" and not report.passed:
             outcome: Outcome = "skipped" if report.skipped else "not_run"
-            return _unscored(item, self.settings.seed, outcome, _first_line(report))
+            return unscored(item, self.settings.seed, outcome, first_line(report))
         if report.when == "call" and report.skipped:
-            return _unscored(item, self.settings.seed, "skipped", _first_line(report))
+            return unscored(item, self.settings.seed, "skipped", first_line(report))
         return None
 
     def _scorer(self, item: CaseItem) -> str:
@@ -229,41 +229,3 @@ def _source_digest(plugin: object) -> str:
         return str(getattr(plugin, "__name__", type(plugin).__qualname__))
     with open(path, "rb") as file:
         return sha256_hex(file.read())
-
-
-def _first_line(report: pytest.TestReport) -> str:
-    if hasattr(report, "wasxfail"):
-        return f"xfail: {report.wasxfail}"
-    if isinstance(report.longrepr, tuple):  # a skip: path, line, reason
-        return str(report.longrepr[2])
-    return (report.longreprtext or "failed in setup").splitlines()[0]
-
-
-def _unscored(item: CaseItem, bench_seed: int, outcome: Outcome, detail: str) -> TrialResult:
-    case_id = item.path.parent.name
-    task_class = item.path.parents[2].name
-    return TrialResult(
-        case_id=case_id if isinstance(item.loaded, BenchCaseLoadError) else item.loaded.case_id,
-        trial=item.trial,
-        seed=trial_seed(task_class, case_id, item.trial, bench_seed),
-        held_out=isinstance(item.loaded, BenchCase) and item.loaded.held_out,
-        outcome=outcome,
-        detail=detail,
-    )
-
-
-def _properties(result: TrialResult) -> list[tuple[str, object]]:
-    """Return the JUnit properties of a trial: exact builtin types, each key once."""
-    properties: list[tuple[str, object]] = [
-        ("bench.outcome", result.outcome),
-        ("bench.passed", result.passed),
-        ("bench.failure_modes", ",".join(mode.code for mode in result.failure_modes)),
-    ]
-    if result.score is not None:
-        properties += [
-            ("bench.score", result.score.score),
-            ("bench.cost_usd", result.score.cost_usd),
-        ]
-        if result.score.safety_penalty is not None:
-            properties.append(("bench.safety_penalty", result.score.safety_penalty))
-    return properties

@@ -21,7 +21,13 @@ from benchgate.statistics.bounds import (
     unseen_failure_ucb,
 )
 from benchgate.statistics.effect import EffectSize, effect_size, hedges_correction
-from benchgate.statistics.paired import PairedT, PairedTest, paired_t, paired_test
+from benchgate.statistics.paired import (
+    PairedT,
+    PairedTest,
+    paired_differences,
+    paired_t,
+    paired_test,
+)
 from benchgate.statistics.power import (
     paired_cases_needed,
     paired_mde,
@@ -57,6 +63,7 @@ __all__ = [
     "mean",
     "mover_gaffke",
     "paired_cases_needed",
+    "paired_differences",
     "paired_mde",
     "paired_t",
     "paired_test",

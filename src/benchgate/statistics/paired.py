@@ -11,7 +11,7 @@ from benchgate.statistics.student import check_finite, check_fraction, t_figures
 from benchgate.statistics.summary import summarize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,17 @@ class PairedTest:
     p_less: float | None
     p_two_sided: float | None
     """min(1, 2 * min(p_greater, p_less)): at most alpha iff both agree at alpha / 2."""
+
+
+def paired_differences(baseline: Sequence[float], candidate: Sequence[float]) -> list[float]:
+    """
+    Return candidate - baseline by case, to 13 digits of the largest score.
+
+    What is below that is rounding: left in, gains that are all equal would have a variance.
+    """
+    top = max((abs(x) for arm in (baseline, candidate) for x in arm), default=0.0)
+    digits = 12 - math.floor(math.log10(top)) if top else 0
+    return [round(c - b, digits) for b, c in zip(baseline, candidate, strict=True)]
 
 
 def paired_t(

@@ -1,0 +1,123 @@
+"""``proof.json``, and the evidence family that it stands on."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from benchgate.artifacts.build import (
+    arm_report,
+    evaluation_report,
+    metrics,
+    safety_of,
+    significance_report,
+)
+from benchgate.artifacts.evidence_kinds import (
+    FailureAnalysis,
+    ProofArm,
+    ProofBundle,
+    ProofCriteria,
+    ProofDigests,
+    ProofPaths,
+    ProofSafety,
+    ProofSignificance,
+)
+from benchgate.artifacts.writer import model_bytes
+from benchgate.canonical import sha256_hex
+from benchgate.gates import PREFIX
+from benchgate.wire import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Literal
+
+    from benchgate.artifacts.build import Comparison
+
+PROOF_PARTS: Final = MappingProxyType(
+    {
+        "baseline_report": "baseline.json",
+        "trained_report": "trained.json",
+        "significance_report": "significance.json",
+        "safety_regression_report": "safety.json",
+    }
+)
+
+
+def evidence_files(made: Comparison) -> dict[str, bytes]:
+    """Return the evidence family by file name, ready to be written: the same for pytest and the command line."""
+    files = {
+        "baseline.json": model_bytes(arm_report(made, "baseline")),
+        "trained.json": model_bytes(arm_report(made, "trained")),
+        "significance.json": model_bytes(significance_report(made)),
+        "safety.json": model_bytes(safety_of(made)),
+        "evaluation.json": model_bytes(evaluation_report(made)),
+    }
+    digests = {name: sha256_hex(data) for name, data in files.items()}
+    return {**files, "proof.json": model_bytes(proof_bundle(made, digests))}
+
+
+def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
+    """
+    Build ``proof.json``.
+
+    :param digests: SHA-256 of each file of :data:`PROOF_PARTS`, by file name.
+    """
+    figures, policy = made.evidence.significance, made.policy
+    safety = safety_of(made)
+    return ProofBundle(
+        schema_version=SCHEMA_VERSION,
+        run_id=made.run_id,
+        candidate_run_id=made.candidate_run_id,
+        generated_at=made.generated_at,
+        benchmark_suite=made.suite,
+        baseline=_proof_arm(made, "baseline"),
+        trained=_proof_arm(made, "trained"),
+        significance=ProofSignificance(
+            p_value=figures.p_value,
+            confidence_level=figures.confidence_level,
+            passed=figures.passed,
+        ),
+        criteria=ProofCriteria(
+            min_reward_delta=policy.min_delta,
+            max_safety_regression=policy.max_safety_regression,
+            max_p_value=policy.alpha,
+            min_confidence_level=made.min_confidence_level,
+        ),
+        artifacts=ProofPaths(**PROOF_PARTS),
+        artifact_sha256=ProofDigests(**{part: digests[name] for part, name in PROOF_PARTS.items()}),
+        safety_benchmark=ProofSafety(
+            report_path=PROOF_PARTS["safety_regression_report"],
+            promotion_allowed=safety.promotion_allowed,
+            reason_codes=safety.reason_codes,
+            safety_regression_delta=safety.safety_regression_delta,
+            max_safety_regression=safety.max_safety_regression,
+        ),
+        failure_analysis=_failure_analysis(made),
+    )
+
+
+def _proof_arm(made: Comparison, kind: Literal["baseline", "trained"]) -> ProofArm:
+    return ProofArm(checkpoint_id=made.names[kind == "trained"], **dict(metrics(made, kind)))
+
+
+def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
+    if made.proven:
+        return None
+    decision = made.decision
+    reasons = [remark for remark in decision.remarks if remark.code in decision.reason_codes]
+    reasons += made.criteria_failed()
+    return FailureAnalysis(
+        summary=f"{decision.outcome}: {len(reasons)} condition{'s' * (len(reasons) != 1)} failed",
+        reasons=tuple(remark.code for remark in reasons),
+        details=tuple(remark.message for remark in reasons),
+        reward_delta=made.evidence.significance.mean_delta,
+        safety_regression=made.evidence.safety.delta,
+        additional_cases_needed=_more_cases(made),
+    )
+
+
+def _more_cases(made: Comparison) -> int | None:
+    """Return how many more cases per arm the target effect needs, if too few were there to see it."""
+    needed = made.evidence.significance.cases_needed
+    short = f"{PREFIX}inconclusive_underpowered" in made.decision.reason_codes
+    return None if needed is None or not short else max(0, needed - made.evidence.smallest)

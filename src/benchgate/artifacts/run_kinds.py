@@ -1,0 +1,125 @@
+"""
+What a run writes beside its evidence: promotion, record, trials, head; one model for each file.
+
+No field has a default: what a file leaves out is missing, not assumed. ``schema_version`` is the major version;
+within it fields are only added. Absent values are ``null``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AwareDatetime, Field
+
+from benchgate.gates import CheckpointPromotionDecision
+from benchgate.models import BenchRunReport, TrialResult
+from benchgate.policy import GatePolicy
+from benchgate.wire import Count, Digests, FrozenJson, Sha256, Version, WireModel
+
+
+class Subject(WireModel):
+    """What is to be promoted."""
+
+    kind: Literal["checkpoint", "system"]
+    id: str
+    digest: str | None
+
+
+class PromotionOutcome(WireModel):
+    """The gate's decision."""
+
+    outcome: Literal["promote", "hold", "reject"]
+    promotion_allowed: bool
+    reason_codes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+class RecordRef(WireModel):
+    """Where the run's record is, relative to the file that says so."""
+
+    seq: Count
+    path: str
+
+
+class PromotionReport(WireModel):
+    """``promotion.json``: the decision on one subject. Evidence only: a person promotes."""
+
+    schema_version: Version
+    task_class: str
+    subject: Subject
+    decision: PromotionOutcome
+    verdict: FrozenJson | Literal["not_evaluated"]
+    policy: GatePolicy
+    policy_sha256: Sha256
+    record_ref: RecordRef | None
+
+
+class Harness(WireModel):
+    """With what a run was made."""
+
+    benchgate: str
+    python: str
+    platform: str
+
+
+class BaselineRef(WireModel):
+    """The baseline that a run was compared with."""
+
+    path: str
+    sha256: Sha256 | None
+    run_id: Sha256 | None
+
+
+class RunRecord(WireModel):
+    """
+    ``record.json``: one link of the audit chain.
+
+    :param prev_hash: SHA-256 of the previous record's bytes; 64 zeros for the first.
+    :param clock_regressed: the clock stood before the previous record's time.
+    :param case_files: SHA-256 of each file of ``cases/``; so ``evidence_files``.
+    """
+
+    schema_version: Version
+    report_kind: Literal["record"]
+    seq: Annotated[Count, Field(ge=1)]
+    prev_hash: Sha256
+    started_at: AwareDatetime
+    finished_at: AwareDatetime
+    clock_regressed: bool
+    harness: Harness
+    subject: Subject
+    report: BenchRunReport
+    policy: GatePolicy
+    baseline: BaselineRef | None
+    decision: CheckpointPromotionDecision | None
+    verdict: FrozenJson | Literal["not_evaluated"]
+    case_files: Digests
+    evidence_files: Digests
+
+
+class SelectedRecord(WireModel):
+    """``last-selected/<class>/report.json``: a part of the cases was run; nothing was judged."""
+
+    schema_version: Version
+    report_kind: Literal["selected"]
+    finished_at: AwareDatetime
+    report: BenchRunReport
+
+
+class CaseFile(WireModel):
+    """``cases/<case_id>[-t<k>].json``: a trial's result and the full output of the system."""
+
+    schema_version: Version
+    report_kind: Literal["case"]
+    task_class: str
+    case_id: str
+    result: TrialResult
+    output: Any
+
+
+class Head(WireModel):
+    """``HEAD.json``: the newest record of a class."""
+
+    schema_version: Version
+    seq: Count
+    sha256: Sha256

@@ -1,0 +1,50 @@
+"""What a trial must not change for the rest of the session: working directory, temporary files, the process itself."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class ExitAttempt(BaseException):
+    """A system or rubric tried to end the session's own process."""
+
+
+@contextmanager
+def work_folder() -> Iterator[Path]:
+    """Give a fresh folder and remove it afterwards; the working directory is put back too."""
+    before = os.getcwd()
+    path = tempfile.mkdtemp(prefix="benchgate-")
+    try:
+        yield Path(path)
+    finally:
+        os.chdir(before)
+        try:
+            os.rmdir(path)  # most systems leave it empty, and this is a tenth of the cost
+        except OSError:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def process_kept() -> Iterator[None]:
+    """Make ``os._exit`` raise in this process; a forked child may still end itself."""
+    owner, real = os.getpid(), os._exit
+
+    def refuse(status: int) -> NoReturn:
+        if os.getpid() != owner:
+            real(status)
+        msg = f"os._exit({status}) in the session's own process"
+        raise ExitAttempt(msg)
+
+    os._exit = refuse
+    try:
+        yield
+    finally:
+        os._exit = real

@@ -1,0 +1,225 @@
+"""``benchgate compare`` on records of real runs: what changed, what the gate says, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime
+
+import pytest
+
+from benchgate.cli import main
+from benchgate.runner import RunSettings, run_class
+
+TODAY = datetime.now(UTC).date()  # a case that was validated long ago warns
+CASE = """\
+[case]
+case_id = "{case_id}"
+task_class = "toy"
+disposition = "positive"
+difficulty = "easy"
+source = "curated"
+added_at = 2026-01-01T00:00:00Z
+last_validated_at = {today}T00:00:00Z
+"""
+RUBRIC = """\
+from benchgate import BenchScore
+
+
+class Graded:
+    def score(self, case, output, /):
+        score = output["score"]
+        return BenchScore(passed=score >= 0.5, score=score, safety_penalty=0.0)
+"""
+REGISTRATION = """\
+import random
+
+from benchgate import register_task_class
+
+from .rubric import Graded
+
+
+def weak(case):
+    return {"score": 0.6 if case.case_id == "c07" else 0.2 + int(case.case_id[1:]) / 100}
+
+
+def strong(case):
+    return {"score": 0.1 if case.case_id == "c07" else 0.9 - int(case.case_id[1:]) / 100}
+
+
+def noisy(case):
+    return {"score": random.Random(case.seed).random()}
+
+
+@register_task_class(
+    "toy", systems={"weak": weak, "strong": strong, "noisy": noisy}, default_system="weak"
+)
+class Toy(Graded):
+    pass
+"""
+
+
+class Toy:
+    """Twelve cases; the weak system passes c07 alone, the strong one fails it alone."""
+
+    def __init__(self, root):
+        self.root = root
+        self.path = root / "bench" / "toy"
+        for number in range(1, 13):
+            self.case(f"c{number:02}")
+        (self.path / "rubric.py").write_text(RUBRIC)
+        (self.path / "registration.py").write_text(REGISTRATION)
+
+    def case(self, case_id, text="t"):
+        folder = self.path / "cases" / case_id
+        (folder / "input").mkdir(parents=True, exist_ok=True)
+        (folder / "input" / "task.txt").write_text(text)
+        (folder / "case.toml").write_text(CASE.format(case_id=case_id, today=TODAY))
+
+    def run(self, system, **settings):
+        """Run all cases and return the folder of the record."""
+        given = {"task_class": "toy", "system": system, "bench_root": self.root / "bench"}
+        made = RunSettings(**given, out=self.root / "out", **settings)
+        return run_class(made).published.folder
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Toy(tmp_path)
+
+
+def compare(*arguments):
+    return main(["compare", *map(str, arguments)])
+
+
+def test_what_became_worse_stands_first_and_the_gate_last(toy, capsys):
+    assert compare(toy.run("weak"), toy.run("strong")) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "newly failing: c07 0.600 -> 0.100 (-0.500)"
+    assert lines[1] == "newly passing: c01 0.210 -> 0.890 (+0.680)"
+    assert [line.split(":")[0] for line in lines[1:12]] == ["newly passing"] * 11
+    assert lines[12].startswith("passed    11 of 12, mean score 0.774 (95 % lower bound ")
+    assert "gate      PROMOTE" in lines
+    assert "baseline  weak" in "\n".join(lines)
+
+
+def test_a_worse_run_is_rejected(toy, capsys):
+    assert compare(toy.run("strong"), toy.run("weak")) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("newly failing: c01 0.890 -> 0.210 (-0.680)\n")
+    assert "newly passing: c07" in out
+    assert "gate      REJECT\n  checkpoint_promotion_blocked_significant_regression: " in out
+
+
+def test_scores_that_change_without_passing_or_failing_come_after_those_that_do(toy, capsys):
+    compare(toy.run("noisy", seed=1), toy.run("noisy", seed=2))
+    lines = capsys.readouterr().out.splitlines()
+    titles = [line.partition(":")[0] for line in lines if " -> " in line]
+    assert len(titles) == 12
+    assert list(dict.fromkeys(titles)) == ["newly failing", "newly passing", "score changed"]
+    assert titles == sorted(titles)
+
+
+def test_new_missing_and_changed_cases_are_named_and_hold(toy, capsys):
+    before = toy.run("weak")
+    shutil.rmtree(toy.path / "cases" / "c01")
+    toy.case("c13")
+    toy.case("c02", text="another task")
+    assert compare(before, toy.run("strong")) == 1
+    out = capsys.readouterr().out
+    assert "new: c13\nmissing: c01\nfiles changed: c02\n" in out
+    assert "gate      HOLD\n" in out
+    assert "checkpoint_promotion_blocked_baseline_mismatch" in out
+
+
+def test_a_folder_a_record_and_a_pinned_baseline_are_runs(toy, capsys):
+    before, after = toy.run("weak"), toy.run("strong")
+    pinned = toy.path / "baseline.json"
+    shutil.copy(before / "record.json", pinned)
+    printed = set()
+    for run in (before, before / "record.json", pinned):
+        assert compare(run, after) == 0
+        printed.add(capsys.readouterr().out)
+    assert len(printed) == 1
+
+
+def test_the_policy_is_that_of_the_second_run_with_options_over_it(toy, capsys):
+    before = toy.run("weak")
+    strict = toy.run("strong", policy={"min_delta": 0.9})
+    assert compare(before, strict) == 1
+    assert "delta_below_minimum" in capsys.readouterr().out
+    assert compare(before, strict, "--policy=min_delta=0.1") == 0
+    assert compare(before, toy.run("strong"), "--policy=min_cases=13") == 1
+    assert "insufficient_cases" in capsys.readouterr().out
+
+
+def test_an_edited_run_is_never_promoted_and_it_is_said_why(toy, capsys):
+    before, after = toy.run("weak"), toy.run("strong")
+    record = json.loads((after / "record.json").read_bytes())
+    record["report"]["per_case"][0]["score"]["score"] = 1.0
+    (after / "record.json").write_text(json.dumps(record))
+    assert compare(after, before) == 1
+    assert "baseline_mismatch" in capsys.readouterr().out
+    assert compare(before, after) == 1
+    printed = capsys.readouterr()
+    assert "it was edited" in printed.out + printed.err
+
+
+def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
+    before = toy.run("weak")
+    toy.run("strong", case_filter="c0*")
+    assert compare(before, toy.root / "out" / "last-selected" / "toy" / "report.json") == 2
+    assert "no record of a run" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["one"], "expected 2 runs"),
+        (["one", "one", "one"], "expected 2 runs"),
+        (["one", "one", "--aa"], "expected 1 runs"),
+        (["one", "--aa", "--draws=0"], "at least 1 draw"),
+        (["one", "none"], "none: cannot be read"),
+        (["none/record.json", "one"], "none/record.json: cannot be read"),
+        (["one", "empty"], "empty: cannot be read"),
+        (["one", "text.json"], "text.json: it is no record of a run"),
+        (["one", "one/evidence/promotion.json"], "promotion.json: it is no record of a run"),
+        (["one", "one", "--policy=alpha=2"], "alpha: Input should be less than 1"),
+        (["one", "one", "--policy=alfa=0.1"], "did you mean 'alpha'?"),
+        (["one", "one", "--policy=alpha"], "expected KEY=VALUE"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_input_exits_with_2(toy, capsys, arguments, message):
+    (toy.root / "one").symlink_to(toy.run("weak"))
+    (toy.root / "empty").mkdir()
+    (toy.root / "text.json").write_text("[1, 2")
+    assert compare(*arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert message in printed.err
+
+
+def test_a_noisy_run_against_itself_has_few_false_alarms(toy, capsys):
+    assert compare(toy.run("noisy", trials=4), "--aa") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "200 comparisons of 12 cases with themselves, 4 trials each"
+    assert lines[1].startswith("false promotions   ")
+    assert lines[1].endswith(", nominal at most 2.5%")
+    assert lines[2].startswith("false regressions  ")
+
+
+def test_a_steady_run_against_itself_has_none(toy, capsys):
+    assert compare(toy.run("weak", trials=2), "--aa", "--draws=20") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("20 comparisons")
+    assert lines[1:] == [
+        "false promotions   0 (0.0%), nominal at most 2.5%",
+        "false regressions  0 (0.0%)",
+    ]
+
+
+def test_a_run_of_one_trial_cannot_be_compared_with_itself(toy, capsys):
+    assert compare(toy.run("weak"), "--aa") == 2
+    assert "at least 2 of each case are needed" in capsys.readouterr().err

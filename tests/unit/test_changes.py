@@ -1,0 +1,156 @@
+"""Two runs case by case, and a run against itself."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from benchgate.aggregate import RunPlan, build_report
+from benchgate.changes import against_itself, changes
+from benchgate.evidence import weigh
+from benchgate.models import BenchScore, RunDigests, TrialResult
+from benchgate.policy import GatePolicy
+from benchgate.taxonomy import RESERVED, Taxonomy
+
+SHA = "0" * 64
+PAIRED = GatePolicy(test="auto")
+
+
+def trial(case_id, number, score, *, passed=None):
+    """Return a scored trial, or one that crashed where ``score`` is ``None``."""
+    common = {"case_id": case_id, "trial": number, "seed": 0, "held_out": False}
+    if score is None:
+        return TrialResult(**common, outcome="harness_error")
+    right = score >= 0.5 if passed is None else passed
+    made = BenchScore(passed=right, score=score, safety_penalty=0.0)
+    return TrialResult(**common, outcome="scored", score=made)
+
+
+def run(scores, digests=None):
+    """Return a report; ``scores`` holds for each case a score, or those of its trials."""
+    table = {c: s if isinstance(s, (list, tuple)) else [s] for c, s in scores.items()}
+    plan = RunPlan(
+        task_class="toy",
+        case_ids=tuple(table),
+        scope="full",
+        system="s",
+        trial_count=max(map(len, table.values()), default=1),
+        seed=0,
+        digests=RunDigests(
+            cases=dict.fromkeys(table, SHA) | (digests or {}),
+            rubric=SHA,
+            scorer=SHA,
+            taxonomy=SHA,
+            system=None,
+            policy=SHA,
+        ),
+        harness_version="0",
+    )
+    trials = [trial(c, n, s) for c, row in table.items() for n, s in enumerate(row)]
+    return build_report(plan, trials, Taxonomy(RESERVED))
+
+
+def told(cases):
+    return [(case.case_id, case.before, case.after) for case in cases]
+
+
+def test_each_case_stands_in_the_list_it_belongs_to():
+    before = run({"a": 0.9, "b": 0.1, "c": 0.8, "d": 0.2, "e": 0.7, "gone": 1.0})
+    after = run({"a": 0.2, "b": 0.9, "c": 0.6, "d": 0.3, "e": 0.7, "here": 1.0})
+    found = changes(before, after)
+    assert told(found.newly_failing) == [("a", 0.9, 0.2)]
+    assert told(found.newly_passing) == [("b", 0.1, 0.9)]
+    assert told(found.moved) == [("c", 0.8, 0.6), ("d", 0.2, 0.3)]
+    assert (found.new, found.missing, found.changed) == (("here",), ("gone",), ())
+    assert found.newly_failing[0].delta == pytest.approx(-0.7)
+
+
+def test_the_same_run_has_no_changes():
+    report = run({"a": 0.9, "b": None})
+    found = changes(report, report)
+    assert not any(getattr(found, name) for name in found.__slots__)
+
+
+def test_lists_are_sorted_by_case_id():
+    ids = ["c", "a", "b"]
+    found = changes(run(dict.fromkeys(ids, 1.0)), run(dict.fromkeys(ids, 0.0)))
+    assert [case.case_id for case in found.newly_failing] == ["a", "b", "c"]
+    found = changes(run({"k": 1.0}), run(dict.fromkeys(["k", *ids], 1.0)))
+    assert found.new == ("a", "b", "c")
+
+
+def test_changed_files_are_named_whatever_the_scores():
+    found = changes(run({"a": 0.9, "b": 0.9}), run({"a": 0.9, "b": 0.1}, {"a": "1" * 64}))
+    assert found.changed == ("a",)
+    assert told(found.newly_failing) == [("b", 0.9, 0.1)]
+
+
+def test_a_case_without_a_score_fails_with_0():
+    found = changes(run({"a": 0.9, "b": 0.1}), run({"a": None, "b": None}))
+    assert told(found.newly_failing) == [("a", 0.9, 0.0)]
+    assert told(found.moved) == [("b", 0.1, 0.0)]
+
+
+def test_a_case_is_its_mean_over_trials_and_passes_if_all_of_them_do():
+    found = changes(run({"a": [1.0, 0.5]}), run({"a": [1.0, 0.0]}))
+    assert told(found.newly_failing) == [("a", 0.75, 0.5)]
+    found = changes(run({"a": [0.6, 0.8]}), run({"a": [0.8, 0.6]}))
+    assert not any(getattr(found, name) for name in found.__slots__)
+
+
+def noisy(cases=20, trials=5, seed=1):
+    draw = random.Random(seed)  # noqa: S311 - drawn for statistics
+    return run({f"c{n:02}": [draw.random() for _ in range(trials)] for n in range(cases)})
+
+
+@pytest.mark.parametrize("test", ["welch", "auto"])
+def test_a_noisy_bench_has_few_false_alarms(test):
+    found = against_itself(noisy(), GatePolicy(test=test))
+    assert found.draws == 200
+    assert found.promoted / found.draws <= 0.05
+    assert found.rejected / found.draws <= 0.05
+
+
+def test_it_does_find_false_alarms_where_alpha_lets_them_pass():
+    lax = GatePolicy(test="welch", alpha=0.9)
+    found = against_itself(noisy(), lax)
+    assert 0.3 < found.promoted / found.draws < 0.6  # nominal: 0.45
+    assert 0.3 < found.rejected / found.draws < 0.6
+
+
+def test_it_is_deterministic_and_its_seed_counts():
+    report, lax = noisy(), GatePolicy(test="welch", alpha=0.5)
+    first = against_itself(report, lax, draws=50)
+    assert first == against_itself(report, lax, draws=50)
+    others = {against_itself(report, lax, draws=50, seed=seed).promoted for seed in range(1, 6)}
+    assert others != {first.promoted}
+
+
+@pytest.mark.parametrize("test", ["welch", "auto"])
+def test_a_bench_whose_trials_are_all_equal_has_none(test):
+    report = run({f"c{n:02}": [n / 12] * 3 for n in range(12)})
+    found = against_itself(report, GatePolicy(test=test))
+    assert (found.promoted, found.rejected) == (0, 0)
+
+
+def test_each_draw_takes_two_different_trials_of_a_case(monkeypatch):
+    seen = []
+
+    def look(baseline, candidate, policy):
+        seen.extend(zip(baseline.scores, candidate.scores, strict=True))
+        return weigh(baseline, candidate, policy)
+
+    monkeypatch.setattr("benchgate.evidence.weigh", look)
+    against_itself(run({f"c{n:02}": [0.1, 0.2, 0.3] for n in range(10)}), PAIRED, draws=5)
+    assert len(seen) == 50
+    assert all(before != after for before, after in seen)
+    assert {score for pair in seen for score in pair} == {0.1, 0.2, 0.3}
+
+
+@pytest.mark.parametrize(
+    "scores", [{"a": [1.0], "b": [1.0]}, {"a": [1.0, 0.0], "b": [1.0]}, {}], ids=str
+)
+def test_every_case_needs_two_trials(scores):
+    with pytest.raises(ValueError, match="at least 2 of each case"):
+        against_itself(run(scores), PAIRED)
