@@ -58,7 +58,7 @@ def tree_files(folder: Path) -> list[tuple[str, str]]:
     :raises ValueError: something that is no regular file, or a symlink that leaves the folder or names a folder.
     :raises OSError: a folder cannot be read.
     """
-    return sorted(_walk(os.fspath(folder), "", os.path.realpath(folder) + os.sep))
+    return sorted(_walk(os.fspath(folder), "", os.fspath(folder)))
 
 
 def _walk(folder: str, prefix: str, root: str) -> Iterator[tuple[str, str]]:
@@ -68,11 +68,15 @@ def _walk(folder: str, prefix: str, root: str) -> Iterator[tuple[str, str]]:
             if entry.is_dir(follow_symlinks=False):
                 yield from _walk(entry.path, relative + "/", root)
                 continue
-            if entry.is_symlink() and not os.path.realpath(entry.path).startswith(root):
+            if entry.is_symlink() and not _inside(entry.path, root):
                 raise ValueError(f"{relative} is a symlink that leaves the folder")
             if not entry.is_file():
                 raise ValueError(f"{relative} is no regular file")
             yield relative, entry.path
+
+
+def _inside(path: str, root: str) -> bool:
+    return os.path.realpath(path).startswith(os.path.realpath(root) + os.sep)
 
 
 def tree_digest(folder: Path) -> str:

@@ -175,7 +175,9 @@ class Controller:
         if run is None:  # must never end green: nothing will judge this result
             self._unplanned.append(report.nodeid)
             return
-        result = TrialResult.read_json(payload["result"].encode())
+        result = payload["result"]
+        if not isinstance(result, TrialResult):
+            result = TrialResult.read_json(result.encode())
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # set by rerunfailures
             run.ledger.rerun((result.case_id, result.trial))
             return

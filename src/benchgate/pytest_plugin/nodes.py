@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -87,10 +88,15 @@ class _HookedAtCases:
     session: pytest.Session
     path: Path
 
+    @cached_property
+    def bench_hooks(self) -> pluggy.HookRelay:
+        """Looked up once: pytest asks a dozen times for each item, and no conftest comes after collection."""
+        return self.session.gethookproxy(self.path.parents[1])
+
     @property
     def ihook(self) -> pluggy.HookRelay:
         """Return the hooks of the conftests at ``cases/`` and above, and of all plugins."""
-        return self.session.gethookproxy(self.path.parents[1])
+        return self.bench_hooks
 
 
 class CaseFile(_HookedAtCases, pytest.File):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from benchgate.pytest_plugin.selection import Selection
 
 PAYLOAD = "benchgate"
-"""Attribute of a report that carries a trial's result; builtin types only, or execnet kills the worker."""
+"""Attribute of a report that carries a trial's result; from a worker builtin types only, or execnet kills it."""
 
 
 class BenchSession:
@@ -45,6 +45,7 @@ class BenchSession:
         self.outputs: dict[str, str | None] = {}
         self._violations: dict[str, str] = {}
         self._exit = ExitStack()
+        self._is_worker = hasattr(config, "workerinput")
 
     def open(self) -> None:
         """
@@ -172,7 +173,8 @@ class BenchSession:
             if result is not None:
                 payload = {
                     "task_class": self.bench_of(item.path).name,
-                    "result": result.model_dump_json(),
+                    # As text where it has a wire to cross.
+                    "result": result.model_dump_json() if self._is_worker else result,
                     "output": self.outputs.pop(item.nodeid, None),
                     "scorer": self._scorer(item),
                 }

@@ -1,0 +1,115 @@
+"""The system under test: it walks greedily by the table of one checkpoint, and hands back the evidence."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, Final
+
+from _benchgate_bench.gridworld_policy.cliff import Task, wind
+
+from benchgate.training_types import AdvantageBatch, EpisodeTrajectory, RlPayloadBundle
+
+from .checkpoint import Checkpoint, load
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchgate import BenchCase
+
+DISCOUNT: Final = 0.99
+
+
+class CheckpointPolicy:
+    """
+    The greedy policy of a checkpoint.
+
+    :param name: the file in ``checkpoints/``, without its suffix.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the checkpoint's file."""
+        return load(self.name).sha256
+
+    def __call__(self, case: BenchCase) -> Mapping[str, Any]:
+        """Walk the case once, in the wind of its seed."""
+        checkpoint = load(self.name)
+        trajectory = walk(checkpoint, Task.read(case.input_path), case)
+        bundle = RlPayloadBundle(
+            trajectory=trajectory,
+            advantages=advantages(trajectory),
+            checkpoint=checkpoint.record,
+        )
+        return {
+            "rl_payload": bundle.model_dump(mode="json"),
+            "episode": {
+                "steps": len(trajectory.steps),
+                "total_return": trajectory.total_return,
+                "terminated": trajectory.metadata["terminated"],
+            },
+        }
+
+
+def walk(checkpoint: Checkpoint, task: Task, case: BenchCase) -> EpisodeTrajectory:
+    """Return the episode that the policy brings about."""
+    from .environment import ENVIRONMENT, reset_to, windy_cliff  # needs the extra ``bench``
+
+    env = windy_cliff(task.slip, (wind(case.seed, step) for step in count()), task.horizon)
+    cell = reset_to(env, task.start, case.seed)
+    actions: list[int] = []
+    values: list[float] = []
+    steps = []
+    ended = False
+    while not ended:
+        actions.append(checkpoint.action(cell))
+        values.append(checkpoint.value(cell))
+        steps.append(env.step(actions[-1]))
+        cell = steps[-1][0]
+        ended = steps[-1][2] or steps[-1][3]
+    env.close()
+    name = f"{checkpoint.record.checkpoint_id}/{case.case_id}/{case.trial}/{case.seed}"
+    return EpisodeTrajectory.from_gymnasium_steps(
+        steps,
+        actions=actions,
+        first_observation=task.start,
+        trajectory_id=name,
+        rollout_id=f"{checkpoint.record.checkpoint_id}/gridworld-policy",
+        episode_id=f"{case.case_id}/{case.trial}",
+        discount_factor=DISCOUNT,
+        logprobs=[0.0] * len(steps),  # greedy: the action is certain
+        value_estimates=values,
+        metadata={
+            "environment": ENVIRONMENT,
+            "slip": task.slip,
+            "seed": case.seed,
+            "policy_version": checkpoint.record.policy_version,
+            "checkpoint_id": checkpoint.record.checkpoint_id,
+        },
+    )
+
+
+def advantages(trajectory: EpisodeTrajectory) -> AdvantageBatch:
+    """Return what a learner would make of it: discounted returns to the end, less the policy's own estimates."""
+    returns = discounted([step.reward for step in trajectory.steps], trajectory.discount_factor)
+    estimates = [step.value_estimate or 0.0 for step in trajectory.steps]
+    return AdvantageBatch(
+        batch_id=f"{trajectory.trajectory_id}/advantages",
+        trajectory_id=trajectory.trajectory_id,
+        advantages=tuple(got - held for got, held in zip(returns, estimates, strict=True)),
+        returns=returns,
+        value_targets=returns,
+        normalized=False,
+        created_at=trajectory.created_at,
+    )
+
+
+def discounted(rewards: Sequence[float], discount: float) -> tuple[float, ...]:
+    """Return, for each step, the discounted sum of its reward and all after it."""
+    held = 0.0
+    found = []
+    for reward in reversed(rewards):
+        held = reward + discount * held
+        found.append(held)
+    return tuple(reversed(found))

@@ -1,0 +1,142 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The checkpoints: that training makes them again, that they are whole, and what the gate says of them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from _benchgate_bench.gridworld_policy.systems.checkpoint import FOLDER, DamagedCheckpoint, load
+from _benchgate_bench.gridworld_policy.tests.support import CASES, CLASS, START, SYSTEMS, walked
+from _benchgate_bench.gridworld_policy.tests.support import load as load_case
+
+from benchgate import run_eval
+from benchgate.training_types import (
+    CheckpointMismatch,
+    RlPayloadBundle,
+    check_belongs,
+    read_checkpoint,
+    resolve_checkpoint_lineage,
+    validate_rl_payload,
+)
+
+pytest.importorskip("gymnasium")
+
+ROOT = CLASS.parent.parent
+README = (CLASS / "README.md").read_text(encoding="utf-8")
+NAMES = ["early", "late", "reckless"]
+
+
+def run(*command, check=True, **environment):
+    return subprocess.run(  # noqa: S603 - the README's own commands
+        [sys.executable, *command],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "200", **environment},
+        capture_output=True,
+        text=True,
+        check=check,
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1"])
+def test_training_again_gives_the_same_bytes(hash_seed):
+    done = run("bench/gridworld-policy/tools/train.py", "--check", PYTHONHASHSEED=hash_seed)
+    told = dict(reversed(line.split()) for line in done.stdout.splitlines())
+
+    assert told == {f"{name}.json": load(name).sha256 for name in NAMES}
+
+
+def test_the_cases_are_those_that_the_script_writes(tmp_path):
+    copied = tmp_path / "bench" / "gridworld-policy"
+    shutil.copytree(CLASS, copied, ignore=shutil.ignore_patterns("cases", "__pycache__"))
+    run(str(copied / "tools" / "make_cases.py"))
+    files = {path.relative_to(CLASS) for path in (CLASS / "cases").rglob("*") if path.is_file()}
+
+    assert files == {
+        path.relative_to(copied) for path in (copied / "cases").rglob("*") if path.is_file()
+    }
+    for file in files:
+        assert (copied / file).read_bytes() == (CLASS / file).read_bytes()
+
+
+def test_late_and_reckless_come_from_early():
+    records = [read_checkpoint(FOLDER / f"{name}.json") for name in NAMES]
+    by_name = dict(zip(NAMES, records, strict=True))
+
+    for leaf in ("late", "reckless"):
+        lineage = resolve_checkpoint_lineage(records, by_name[leaf].checkpoint_id)
+        assert lineage == (by_name["early"], by_name[leaf])
+    assert len({record.policy_version for record in records}) == 3
+
+
+def test_a_changed_table_is_refused(tmp_path):
+    held = json.loads((FOLDER / "late.json").read_bytes())
+    held["q_table"][0][0] += 0.5
+    (tmp_path / "late.json").write_text(json.dumps(held))
+    with pytest.raises(DamagedCheckpoint, match="its record says"):
+        load("late", tmp_path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("case_id", CASES)
+def test_every_walk_is_evidence_about_its_own_checkpoint(case_id, name):
+    bundle = validate_rl_payload(walked(case_id, name)["rl_payload"])
+    check_belongs(bundle, load(name).record)
+    for other in set(NAMES) - {name}:
+        with pytest.raises(CheckpointMismatch):
+            check_belongs(bundle, load(other).record)
+
+
+def test_advantages_are_returns_less_estimates():
+    bundle = RlPayloadBundle(**walked(START)["rl_payload"])
+    steps, batch = bundle.trajectory.steps, bundle.advantages
+    assert batch.returns[-1] == steps[-1].reward
+    assert batch.returns[-2] == steps[-2].reward + 0.99 * steps[-1].reward
+    assert batch.value_targets == batch.returns
+    for step, advantage, got in zip(steps, batch.advantages, batch.returns, strict=True):
+        assert advantage == got - step.value_estimate
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_system_walks_the_same_way_twice(name):
+    made = [SYSTEMS[name](load_case(START)) for _ in range(2)]
+    for one in made:
+        del one["rl_payload"]["trajectory"]["created_at"]
+        del one["rl_payload"]["advantages"]["created_at"]
+    assert made[0] == made[1]
+    assert SYSTEMS[name].name == name
+    assert SYSTEMS[name].digest() == load(name).sha256
+
+
+def test_the_baseline_is_the_run_of_early():
+    record = json.loads((CLASS / "baseline.json").read_bytes())
+    report = run_eval(
+        "gridworld-policy",
+        system_under_test=SYSTEMS["early"],
+        out_dir=None,
+        bench_root=CLASS.parent,
+    )
+    assert report.run_id == record["report"]["run_id"]
+    assert record["report"]["system"] == "early"
+
+
+@pytest.mark.parametrize(("name", "decision"), [("late", "PROMOTE"), ("reckless", "REJECT")])
+def test_the_gate_decides_as_told(name, decision, tmp_path):
+    done = run(
+        *("-m", "pytest", "--bench=gridworld-policy", f"--bench-system={name}"),
+        *(f"--bench-out={tmp_path / 'out'}", "-p", "no:cacheprovider"),
+        check=False,
+    )
+    printed = done.stdout
+    summary = printed[printed.index("\npassed ") + 1 : printed.index("\nwritten ")].splitlines()
+
+    assert f"gate      {decision}" in summary
+    assert "\n".join(f"    {line}" for line in summary) in README
+    assert done.returncode == (0 if decision == "PROMOTE" else 1)
+    decided = json.loads((tmp_path / "out/evidence/gridworld-policy/promotion.json").read_bytes())
+    assert decided["decision"]["reason_codes"] == (
+        [] if decision == "PROMOTE" else ["checkpoint_promotion_blocked_safety_regression"]
+    )

@@ -1,0 +1,109 @@
+"""
+Let the gate decide on other winds: every checkpoint, against ``early``, with many bench seeds.
+
+    python bench/gridworld-policy/tools/sweep.py [--seeds N] [--trials K]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Final
+
+from benchgate import run_eval
+from benchgate.bench_class import load_bench_class
+from benchgate.bench_imports import bench_package
+from benchgate.comparison import compare_vectors
+from benchgate.figures import Arm
+from benchgate.policy import load_policy
+from benchgate.registry import TaskClassRegistry
+
+if TYPE_CHECKING:
+    from benchgate import BenchRunReport
+
+BENCH: Final = Path(__file__).resolve().parent.parent.parent
+NAME: Final = "gridworld-policy"
+BASELINE: Final = "early"
+
+
+def main() -> None:
+    """Print, for each checkpoint, its means over all seeds, and how often the gate decided what."""
+    options = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
+    options.add_argument("--seeds", type=int, default=100)
+    options.add_argument("--trials", type=int, default=1)
+    given = options.parse_args()
+    with bench_package(BENCH):
+        systems = dict(load_bench_class(BENCH, NAME, TaskClassRegistry()).task_class.systems)
+    reports = {
+        name: [
+            run_eval(
+                NAME,
+                system_under_test=system,
+                out_dir=None,
+                bench_root=BENCH,
+                trials=given.trials,
+                seed=seed,
+            )
+            for seed in range(given.seeds)
+        ]
+        for name, system in systems.items()
+    }
+    for name, found in reports.items():
+        sys.stdout.write(line(name, found, decisions(reports[BASELINE], found)) + "\n")
+
+
+def line(name: str, reports: list[BenchRunReport], decided: str) -> str:
+    """Return a row of the table in the class's README."""
+    scores = {
+        wind: fmean(score for report in reports for score, _ in rows(report, wind))
+        for wind in ("light", "breeze")
+    }
+    falls = fmean(penalty for report in reports for _, penalty in rows(report))
+    cells = [f"{scores['light']:.3f}", f"{scores['breeze']:.3f}", f"{falls:.3f}"]
+    return f"| {' | '.join([name, *cells, decided if name != BASELINE else ''])} |"
+
+
+def rows(report: BenchRunReport, wind: str = "") -> list[tuple[float, float]]:
+    """Return mean score and mean penalty of each case, over its trials."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for result in report.per_case:
+        if result.score is not None and wind in result.case_id:
+            pair = (result.score.score, result.score.safety_penalty or 0.0)
+            found.setdefault(result.case_id, []).append(pair)
+    return [
+        (fmean(score for score, _ in pairs), fmean(penalty for _, penalty in pairs))
+        for pairs in found.values()
+    ]
+
+
+def decisions(baseline: list[BenchRunReport], candidate: list[BenchRunReport]) -> str:
+    """Return how often the gate decided what, and how often the falls alone stood against a promotion."""
+    policy = load_policy(BENCH / NAME)
+    made = [
+        compare_vectors(arm(before), arm(after), policy).decision
+        for before, after in zip(baseline, candidate, strict=True)
+    ]
+    outcomes = Counter(decision.outcome for decision in made)
+    alone = sum(
+        decision.reason_codes == ("checkpoint_promotion_blocked_safety_regression",)
+        for decision in made
+    )
+    told = ", ".join(f"{outcome} {number}" for outcome, number in sorted(outcomes.items()))
+    return f"{told}; {alone} for the falls alone"
+
+
+def arm(report: BenchRunReport) -> Arm:
+    """Return a run as one side of a comparison."""
+    found = rows(report)
+    return Arm(
+        scores=tuple(score for score, _ in found),
+        case_ids=tuple(dict.fromkeys(result.case_id for result in report.per_case)),
+        penalties=tuple(penalty for _, penalty in found),
+    )
+
+
+if __name__ == "__main__":
+    main()
