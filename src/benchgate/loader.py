@@ -41,17 +41,30 @@ def class_folders(bench_root: Path) -> dict[str, Path]:
     return {
         folder.name: folder
         for folder in sorted(bench_root.iterdir())
-        if (folder / "registration.py").is_file() or (folder / "cases").is_dir()
+        if (folder / "registration.py").is_file() or any(folder.glob(f"cases/*/{CASE_FILE}"))
     }
 
 
 def case_folders(class_path: Path) -> list[Path]:
-    """Return all folders below ``cases/``, sorted; each is meant to be a case."""
+    """
+    Return all folders below ``cases/``, sorted; each is meant to be a case.
+
+    :raises RegistrationError: a name that is no text.
+    """
     cases = class_path / "cases"
     if not cases.is_dir():
         return []
     with os.scandir(cases) as entries:
-        return [cases / name for name in sorted(entry.name for entry in entries if entry.is_dir())]
+        # A link that leads nowhere stays in the count: it is a case that cannot be read.
+        names = sorted(e.name for e in entries if e.is_dir() or not os.path.exists(e.path))
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise RegistrationError(
+                cases, f"{os.fsencode(name)!r} is no UTF-8 name of a case"
+            ) from None
+    return [cases / name for name in names]
 
 
 def load_task_class(bench_root: Path, name: str, registry: TaskClassRegistry) -> TaskClass:

@@ -140,7 +140,12 @@ def run_class(
         if settings.out is not None:
             store = RunStore(settings.out.resolve(), bench.name, ledger.scope, started)
             store.open(ledger.scope)
-        _run_all(ledger, settings, store, on_result)
+        stopped: KeyboardInterrupt | None = None
+        try:
+            _run_all(ledger, settings, store, on_result)
+        except KeyboardInterrupt as error:
+            # As under pytest: what there is is written as incomplete, then the interrupt goes on.
+            ledger.interrupted, stopped = True, error
         baseline = read_baseline(choice.path) if choice.path and ledger.scope == "full" else None
         report = ledger.report(
             harness_version=harness_version(), baseline=baseline.sha256 if baseline else None
@@ -155,6 +160,8 @@ def run_class(
             exit_rule=settings.exit_rule,
         )
         published = publish(store, judgement) if store else None
+        if stopped is not None:
+            raise stopped
     return FinishedRun(judgement=judgement, published=published)
 
 

@@ -64,8 +64,10 @@ class Comparison:
             failed.append(Remark(code="p_value_above_threshold", message=text))
         wanted = self.min_confidence_level
         if wanted is not None and (p is None or not 1.0 - p >= wanted):
-            level = None if p is None else 1.0 - p
-            text = f"confidence {_shown(level)}; asked for is at least {wanted:g}"
+            # In terms of p: near 1 the difference would not show.
+            text = (
+                f"confidence 1 - p with p {_shown(p)}; asked for is p of at most {1.0 - wanted:.4g}"
+            )
             failed.append(Remark(code="confidence_below_threshold", message=text))
         return failed
 

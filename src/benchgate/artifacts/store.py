@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -57,7 +58,9 @@ class Published:
 
 def case_file_name(result: TrialResult) -> str:
     """Return the name of a trial's file: the id of its pytest item."""
-    return f"{result.case_id}{f'-t{result.trial}' if result.trial else ''}.json"
+    # A malformed case may be called like another's trial: its file says its own trial too.
+    ambiguous = re.search(r"-t\d+$", result.case_id)
+    return f"{result.case_id}{f'-t{result.trial}' if result.trial or ambiguous else ''}.json"
 
 
 class RunStore:

@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         return int(given.execute(given))
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:  # the reader, such as head, has seen enough
         sys.stderr.close()
         return 1

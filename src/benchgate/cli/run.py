@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchgate.models import TrialResult
     from benchgate.runner import FinishedRun
 
@@ -58,11 +61,16 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """Run the class and print what came of it."""
+    with _own_stdout() as out:
+        return _run(given, out)
+
+
+def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.errors import EvalError, TaskClassNotFound
     from benchgate.policy import parse_options
     from benchgate.runner import RunSettings, run_class
 
-    printer = _Printer(sys.stdout)
+    printer = _Printer(out)
     try:
         settings = RunSettings(
             task_class=given.task_class,
@@ -77,9 +85,7 @@ def execute(given: argparse.Namespace) -> int:
             policy=parse_options(given.policy),
             exit_rule="gate",
         )
-        # What a system prints must not get between the JSON lines.
-        with redirect_stdout(sys.stderr):
-            finished = run_class(settings, on_result=printer)
+        finished = run_class(settings, on_result=printer)
     except TaskClassNotFound as error:
         print(error, file=sys.stderr)
         return 1
@@ -88,10 +94,32 @@ def execute(given: argparse.Namespace) -> int:
         return 2
     for result in finished.judgement.report.per_case:
         printer(result)
-    _print_run(finished)
+    _print_run(finished, out)
     for failure in finished.judgement.failures:
         print(failure, file=sys.stderr)
     return 1 if finished.judgement.failures else 0
+
+
+@contextmanager
+def _own_stdout() -> Iterator[TextIO]:
+    """Keep stdout for the JSON lines: what systems and their child processes print goes to stderr."""
+    try:
+        number = sys.stdout.fileno()
+    except (OSError, ValueError):  # somebody in this process reads along
+        out = sys.stdout
+        with redirect_stdout(sys.stderr):
+            yield out
+        return
+    sys.stdout.flush()
+    kept = os.dup(number)
+    os.dup2(2, number)
+    try:
+        with os.fdopen(os.dup(kept), "w", encoding="utf-8") as own:
+            yield own
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, number)
+        os.close(kept)
 
 
 class _Printer:
@@ -108,11 +136,11 @@ class _Printer:
             print(result.model_dump_json(), file=self._out, flush=True)
 
 
-def _print_run(finished: FinishedRun) -> None:
+def _print_run(finished: FinishedRun, out: TextIO) -> None:
     from benchgate.artifacts.writer import json_line
 
     judgement = finished.judgement
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
     folder = str(finished.published.folder) if finished.published else None
-    print(json_line({**report, "decision": decision, "folder": folder}))
+    print(json_line({**report, "decision": decision, "folder": folder}), file=out, flush=True)

@@ -28,7 +28,7 @@ def is_case_file(path: Path) -> bool:
 def bench_root(path: Path) -> Path | None:
     """Return the innermost folder named ``bench`` that a path is or lies in, if it holds a task class."""
     for folder in (path, *path.parents):
-        if folder.name == BENCH and any(folder.glob(f"*/{CASES}")):
+        if folder.name == BENCH and any(map(is_cases_folder, folder.glob(f"*/{CASES}"))):
             return folder
     return None
 
