@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from benchgate import clock
-from benchgate.artifacts.store import RunStore
-from benchgate.baseline import choose_baseline, read_baseline
+from benchgate.baseline import choose_baseline
 from benchgate.bench_class import NamedSystem, find_system, load_bench_class, named
 from benchgate.bench_imports import bench_package
+from benchgate.class_run import ClassRun
 from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError
-from benchgate.judgement import judge
 from benchgate.ledger import Ledger
 from benchgate.registry import TaskClassRegistry
 from benchgate.subject import CheckpointFiles, read_checkpoints
@@ -29,9 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from benchgate.artifacts.store import Published
     from benchgate.bench_class import BenchClass
-    from benchgate.judgement import ExitRule, Judgement
+    from benchgate.judgement import ExitRule
     from benchgate.models import BenchCase, BenchRunReport, TrialResult
     from benchgate.registry import System
 
@@ -54,14 +52,6 @@ class RunSettings:
     policy: Mapping[str, Any] | None = None
     exit_rule: ExitRule = "strict"
     checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FinishedRun:
-    """A run with its judgement; ``published`` is ``None`` if nothing was to be written."""
-
-    judgement: Judgement
-    published: Published | None
 
 
 def run_eval(
@@ -99,16 +89,20 @@ def run_eval(
         trials=trials,
         seed=seed,
     )
-    return run_class(settings).judgement.report
+    run = run_class(settings)
+    if run.judgement is None or run.problems:
+        raise ArtifactError(str(out_dir), "; ".join(run.problems))
+    return run.judgement.report
 
 
 def run_class(
     settings: RunSettings, on_result: Callable[[TrialResult], None] = lambda _: None
-) -> FinishedRun:
+) -> ClassRun:
     """
     Run, judge and publish one task class.
 
     :param on_result: called after each trial.
+    :returns: the finished run; what could not be written stands in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
     """
     if not (settings.trials >= 1 and settings.seed >= 0 and 0 < settings.timeout <= MAX_SECONDS):
@@ -131,60 +125,21 @@ def run_class(
         keys = _selected(ledger, settings)
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
-        ledger.plan(keys)
-        started = clock.now()
-        if stale := ledger.stale(started):
+        out = settings.out.resolve() if settings.out else None
+        run = ClassRun(ledger=ledger, choice=choice, out=out)
+        run.open(keys)
+        if stale := ledger.stale(clock.now()):
             text = f"not validated for more than 90 days: {', '.join(stale[:5])}"
             warnings.warn(text, stacklevel=3)
-        store = None
-        if settings.out is not None:
-            store = RunStore(settings.out.resolve(), bench.name, ledger.scope, started)
-            store.open(ledger.scope)
-        stopped: KeyboardInterrupt | None = None
         try:
-            _run_all(ledger, settings, store, on_result)
-        except KeyboardInterrupt as error:
+            _run_all(run, settings, on_result)
+        except KeyboardInterrupt:
             # As under pytest: what there is is written as incomplete, then the interrupt goes on.
-            ledger.interrupted, stopped = True, error
-        baseline = read_baseline(choice.path) if choice.path and ledger.scope == "full" else None
-        report = ledger.report(
-            harness_version=harness_version(), baseline=baseline.sha256 if baseline else None
-        )
-        judgement = judge(
-            report,
-            policy=bench.policy,
-            choice=choice,
-            baseline=baseline,
-            checkpoints=ledger.checkpoints,
-            checkpoint_problems=ledger.checkpoint_problems(),
-            exit_rule=settings.exit_rule,
-        )
-        published = publish(store, judgement) if store else None
-        if stopped is not None:
-            raise stopped
-    return FinishedRun(judgement=judgement, published=published)
-
-
-def publish(store: RunStore, judgement: Judgement) -> Published:
-    """
-    Write a judged run.
-
-    :raises ArtifactError: it cannot be written.
-    """
-    finished = clock.now()
-    try:
-        if judgement.decision is None:
-            return store.publish_selected(judgement.report, finished)
-        return store.publish(judgement, finished, harness_version())
-    except (OSError, ValueError) as error:
-        raise ArtifactError(store.folder, f"cannot be finished: {error}") from error
-
-
-def harness_version() -> str:
-    """Return the version of this package; it is part of a run's plan."""
-    from importlib.metadata import version
-
-    return version("pytest-benchgate")
+            ledger.interrupted = True
+            raise
+        finally:
+            run.finish(exit_rule=settings.exit_rule)
+    return run
 
 
 def _system(bench: BenchClass, wanted: System | str | None) -> NamedSystem:
@@ -211,12 +166,9 @@ def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
 
 
 def _run_all(
-    ledger: Ledger,
-    settings: RunSettings,
-    store: RunStore | None,
-    on_result: Callable[[TrialResult], None],
+    run: ClassRun, settings: RunSettings, on_result: Callable[[TrialResult], None]
 ) -> None:
-    bench = ledger.bench
+    ledger, bench = run.ledger, run.ledger.bench
     runner = TrialRunner(
         task_class=bench.name,
         system=ledger.system.call,
@@ -239,9 +191,7 @@ def _run_all(
             ledger.not_run(key, "the time limit passed while the result was put together")
             continue
         violation = record.violation
-        ledger.record(record.result, record.output_json)
-        if store is not None:
-            store.write_trial(record.result, record.output_json)
+        run.file(record.result, record.output_json)
         on_result(record.result)
 
 

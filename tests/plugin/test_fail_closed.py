@@ -105,7 +105,7 @@ def test_a_folder_among_the_evidence_is_named_and_the_report_is_told(bench):
     (bench.out / "evidence" / "echo" / "mine").mkdir(parents=True)
     result = bench.run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["FAILED the run is not recorded: *cannot be finished*"])
+    result.stdout.fnmatch_lines(["FAILED the run is not recorded: *Is a directory*"])
     assert '"run_id"' in result.stderr.str()
 
 

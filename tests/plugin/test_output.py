@@ -129,13 +129,21 @@ def test_a_system_that_removes_the_output_folder_fails_the_session(bench):
     result.stdout.fnmatch_lines(["FAILED *: cannot be written: No such file or directory*"])
 
 
-def test_a_full_disk_ends_the_command_with_an_error_and_no_traceback(bench, monkeypatch, capsys):
+def test_a_full_disk_takes_no_result_of_the_command_along(bench, monkeypatch, capsys):
     from benchgate.cli import main
 
     break_writing(monkeypatch, "02.json")
     status = main(["run", "--task-class=echo", "--out=out"])
-    assert status == 2
-    assert "02.json: cannot be written: No space left" in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert status == 1
+    assert "02.json: cannot be written: No space left" in printed.err
+    assert [json.loads(line)["case_id"] for line in printed.out.splitlines()[:3]] == [
+        "01",
+        "02",
+        "03",
+    ]
+    assert json.loads(printed.out.splitlines()[3])["complete"] is True
+    assert '"run_id"' in printed.err
 
 
 def test_a_killed_session_leaves_what_it_recorded(bench):

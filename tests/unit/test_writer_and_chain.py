@@ -203,8 +203,8 @@ def test_a_run_that_cannot_be_finished_keeps_what_was_recorded(settings, monkeyp
         raise ArtifactError("record.json", "cannot be written: No space left on device")
 
     monkeypatch.setattr(RunStore, "_record", full)
-    with pytest.raises(ArtifactError, match="No space left"):
-        run_class(settings)
+    (problem,) = run_class(settings).problems
+    assert "No space left" in problem
     runs = settings.out / "runs" / "one"
     (kept,) = [path for path in runs.iterdir() if path.name.startswith("incomplete-")]
     assert json.loads((kept / "cases" / "only.json").read_bytes())["result"]["outcome"] == "scored"

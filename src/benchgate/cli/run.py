@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.class_run import ClassRun
+    from benchgate.judgement import Judgement
     from benchgate.models import TrialResult
-    from benchgate.runner import FinishedRun
 
 
 def _at_least(low: int) -> Any:
@@ -92,12 +93,13 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
     except EvalError as error:
         print(error, file=sys.stderr)
         return 2
-    for result in finished.judgement.report.per_case:
-        printer(result)
-    _print_run(finished, out)
-    for failure in finished.judgement.failures:
+    if finished.judgement is not None:
+        for result in finished.judgement.report.per_case:
+            printer(result)
+        _print_run(finished, finished.judgement, out)
+    for failure in finished.failures:
         print(failure, file=sys.stderr)
-    return 1 if finished.judgement.failures else 0
+    return 1 if finished.failures else 0
 
 
 @contextmanager
@@ -136,10 +138,9 @@ class _Printer:
             print(result.model_dump_json(), file=self._out, flush=True)
 
 
-def _print_run(finished: FinishedRun, out: TextIO) -> None:
+def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
     from benchgate.artifacts.writer import json_line
 
-    judgement = finished.judgement
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
     folder = str(finished.published.folder) if finished.published else None

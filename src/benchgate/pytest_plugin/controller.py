@@ -6,50 +6,29 @@ Under xdist this is the controller, which runs no item and learns of them by the
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate import clock
-from benchgate.artifacts.store import Published, RunStore
-from benchgate.artifacts.writer import check_writable, model_bytes
-from benchgate.baseline import BaselineChoice, choose_baseline, read_baseline
-from benchgate.errors import ArtifactError, EvalError
-from benchgate.judgement import Gate, Judgement, judge
+from benchgate.artifacts.writer import check_writable
+from benchgate.baseline import BaselineChoice, choose_baseline
+from benchgate.class_run import ClassRun
+from benchgate.errors import ArtifactError
 from benchgate.ledger import Key, Ledger
 from benchgate.models import BenchRunReport, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.session import PAYLOAD, BenchSession
-from benchgate.runner import harness_version, publish
 from benchgate.subject import CheckpointFiles, Checkpoints, read_checkpoints
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
     from pathlib import Path
 
+    from benchgate.judgement import Gate
+
 TOLERATED = frozenset({"scored", "harness_error", "timeout"})
 """Outcomes that fail a case but, with ``--bench-exit=gate``, not the session."""
-
-
-@dataclass(slots=True, kw_only=True)
-class ClassRun:
-    """One task class in this session."""
-
-    ledger: Ledger
-    choice: BaselineChoice
-    store: RunStore | None = None
-    report: BenchRunReport | None = None
-    judgement: Judgement | None = None
-    published: Published | None = None
-    problems: list[str] = field(default_factory=list)
-
-    @property
-    def failures(self) -> list[str]:
-        """Why the session must fail because of this class."""
-        return [*(self.judgement.failures if self.judgement else ()), *self.problems]
 
 
 class Controller:
@@ -118,11 +97,10 @@ class Controller:
                 seed=settings.seed,
                 checkpoints=self._checkpoints,
             )
-            ledger.plan(keys)
-            run = self.runs[name] = ClassRun(ledger=ledger, choice=self._choices[name])
-            run.store = RunStore(settings.out, name, ledger.scope, clock.now())
+            run = ClassRun(ledger=ledger, choice=self._choices[name], out=settings.out)
+            self.runs[name] = run
             try:
-                run.store.open(ledger.scope)
+                run.open(keys)
             except ArtifactError as error:
                 raise pytest.UsageError(str(error)) from error
 
@@ -183,13 +161,7 @@ class Controller:
             return
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
-        run.ledger.record(result, payload["output"], scorer=payload["scorer"])
-        if run.store is not None:
-            try:
-                run.store.write_trial(result, payload["output"])
-            except ArtifactError as error:
-                run.problems.append(str(error))
-                run.store = None
+        run.file(result, payload["output"], scorer=payload["scorer"])
         self._root_hooks().pytest_bench_case_finished(config=self.session.config, result=result)
 
     def _crashed(self, report: pytest.TestReport) -> None:
@@ -203,8 +175,7 @@ class Controller:
 
     def _finish(self, session: pytest.Session) -> None:
         for run in self.runs.values():
-            self._judge(run)
-            self._publish(run)
+            run.finish(self._gates(run), self.session.settings.exit_rule)
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
         if self._unplanned or any(run.failures for run in self.runs.values()):
@@ -217,27 +188,9 @@ class Controller:
                     decision=run.judgement.decision,
                 )
 
-    def _judge(self, run: ClassRun) -> None:
-        full = run.ledger.scope == "full"
-        baseline = read_baseline(run.choice.path) if run.choice.path and full else None
-        try:
-            run.report = run.ledger.report(
-                harness_version=harness_version(), baseline=baseline.sha256 if baseline else None
-            )
-            run.judgement = judge(
-                run.report,
-                policy=run.ledger.bench.policy,
-                choice=run.choice,
-                baseline=baseline,
-                gates=self._gates(run) if full else (),
-                checkpoints=run.ledger.checkpoints,
-                checkpoint_problems=run.ledger.checkpoint_problems(),
-                exit_rule=self.session.settings.exit_rule,
-            )
-        except EvalError as error:
-            run.problems.append(str(error))
-
     def _gates(self, run: ClassRun) -> list[Any]:
+        if run.ledger.scope != "full":
+            return []
         try:
             offered = self._root_hooks().pytest_bench_gates(
                 config=self.session.config, task_class=run.ledger.bench.task_class
@@ -254,19 +207,6 @@ class Controller:
             if self._pytest_session
             else config.hook
         )
-
-    def _publish(self, run: ClassRun) -> None:
-        if run.judgement is None:
-            return
-        # What was measured must not be lost with the disk.
-        if run.store is None:
-            sys.stderr.write(model_bytes(run.judgement.report).decode())
-            return
-        try:
-            run.published = publish(run.store, run.judgement)
-        except ArtifactError as error:
-            run.problems.append(f"the run is not recorded: {error}")
-            sys.stderr.write(model_bytes(run.judgement.report).decode())
 
 
 def _objecting(reason: str) -> Gate:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from benchgate.pytest_plugin.controller import ClassRun, Controller
+    from benchgate.class_run import ClassRun
+    from benchgate.pytest_plugin.controller import Controller
 
 
 class JsonReport:

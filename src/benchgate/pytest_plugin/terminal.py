@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from benchgate.class_run import ClassRun
     from benchgate.judgement import Judgement
-    from benchgate.pytest_plugin.controller import ClassRun, Controller
+    from benchgate.pytest_plugin.controller import Controller
 
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 

@@ -1,0 +1,123 @@
+"""
+One task class in one session, from its plan to its record: the engine behind pytest and the command line.
+
+Both doors open a run, file results into it as they come, and finish it. What goes wrong with the disk on the way
+becomes a problem of the run and never takes its results along.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from benchgate import clock
+from benchgate.artifacts.store import RunStore
+from benchgate.artifacts.writer import model_bytes
+from benchgate.baseline import read_baseline
+from benchgate.errors import ArtifactError, EvalError
+from benchgate.judgement import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from benchgate.artifacts.store import Published
+    from benchgate.baseline import Baseline, BaselineChoice
+    from benchgate.judgement import ExitRule, Gate, Judgement
+    from benchgate.ledger import Key, Ledger
+    from benchgate.models import TrialResult
+
+
+@dataclass(slots=True, kw_only=True)
+class ClassRun:
+    """
+    A run of one task class.
+
+    :param out: output folder; ``None`` writes nothing.
+    :param judgement: what was decided, once the run is finished.
+    :param problems: what could not be written or judged; a run with problems never ends well.
+    """
+
+    ledger: Ledger
+    choice: BaselineChoice
+    out: Path | None
+    judgement: Judgement | None = None
+    published: Published | None = None
+    problems: list[str] = field(default_factory=list)
+    _baseline: Baseline | None = None
+    _store: RunStore | None = None
+
+    @property
+    def failures(self) -> list[str]:
+        """Why the session must fail because of this run."""
+        return [*(self.judgement.failures if self.judgement else ()), *self.problems]
+
+    def open(self, keys: Iterable[Key]) -> None:
+        """
+        Fix what is run, and read what it will be compared with before anything can change it.
+
+        :raises ArtifactError: the output folder is not writable, or its chain of records is damaged.
+        """
+        self.ledger.plan(keys)
+        if self.choice.path and self.ledger.scope == "full":
+            self._baseline = read_baseline(self.choice.path)
+        if self.out is not None:
+            name, scope = self.ledger.bench.name, self.ledger.scope
+            self._store = RunStore(self.out, name, scope, clock.now())
+            self._store.open(scope)
+
+    def file(
+        self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
+    ) -> None:
+        """Record a result and write its file."""
+        self.ledger.record(result, output_json, scorer=scorer)
+        if self._store is None:
+            return
+        try:
+            self._store.write_trial(result, output_json)
+        except ArtifactError as error:
+            self.problems.append(str(error))
+            self._store = None
+
+    def finish(self, gates: Iterable[Gate] = (), exit_rule: ExitRule = "strict") -> None:
+        """Judge and write; a report that cannot be written goes to stderr, so that nothing measured is lost."""
+        try:
+            self._judge(gates, exit_rule)
+        except EvalError as error:
+            self.problems.append(str(error))
+        if self.judgement is None or self.out is None:
+            return
+        try:
+            self._publish(self.judgement)
+        except (ArtifactError, OSError, ValueError) as error:
+            self.problems.append(f"the run is not recorded: {error}")
+            sys.stderr.write(model_bytes(self.judgement.report).decode())
+
+    def _judge(self, gates: Iterable[Gate], exit_rule: ExitRule) -> None:
+        ledger, baseline = self.ledger, self._baseline
+        report = ledger.report(
+            harness_version=version("pytest-benchgate"),
+            baseline=baseline.sha256 if baseline else None,
+        )
+        self.judgement = judge(
+            report,
+            policy=ledger.bench.policy,
+            choice=self.choice,
+            baseline=baseline,
+            gates=gates,
+            checkpoints=ledger.checkpoints,
+            checkpoint_problems=ledger.checkpoint_problems(),
+            exit_rule=exit_rule,
+        )
+
+    def _publish(self, judgement: Judgement) -> None:
+        store = self._store
+        if store is None:
+            raise ArtifactError(str(self.out), "writing failed before")
+        finished = clock.now()
+        if judgement.decision is None:
+            self.published = store.publish_selected(judgement.report, finished)
+        else:
+            self.published = store.publish(judgement, finished, version("pytest-benchgate"))
