@@ -14,7 +14,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "validate",
-        help="check artifacts against the schema of their kind",
+        help="check artifacts: schema, digests, arithmetic; and files of RL payload bundles",
         description="Finds the kind of each file itself. Judges integrity, not the decision in it.",
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
