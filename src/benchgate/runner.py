@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from benchgate import clock
+from benchgate.arguments import MAX_SECONDS
 from benchgate.baseline import choose_baseline
 from benchgate.bench_class import NamedSystem, find_system, load_bench_class, named
 from benchgate.bench_imports import bench_package
@@ -22,7 +23,6 @@ from benchgate.ledger import Ledger
 from benchgate.registry import TaskClassRegistry
 from benchgate.subject import CheckpointFiles, read_checkpoints
 from benchgate.trial import TrialRunner, TrialTimeout
-from benchgate.wire import MAX_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,13 +24,13 @@ from pydantic import (
     ValidationError,
 )
 
+from benchgate.arguments import MAX_SECONDS
+
 SCHEMA_VERSION: Final = 1
 """Major version of every artifact; only additive fields within it."""
 
 CASE_ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
-MAX_SECONDS: Final = 10_000_000
-"""Longest time limit; the system's alarms take no more than a few hundred days."""
 BANNED_TOKENS: Final = frozenset({"confidence", "llm", "self_reported", "model_says"})
 
 

@@ -11,15 +11,13 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts import build
+from benchgate.artifacts.of_run import baseline_ref, comparison, promotion_bytes, subject
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_kinds import (
-    BaselineRef,
     Harness,
     RecordRef,
     RunRecord,
     SelectedRecord,
-    Subject,
 )
 from benchgate.artifacts.writer import (
     check_writable,
@@ -82,11 +80,6 @@ class RunStore:
         else:
             self._folder = out / "last-selected" / task_class
         self._files: dict[str, str] = {}
-
-    @property
-    def folder(self) -> Path:
-        """Where the run is written while it lasts."""
-        return self._folder
 
     def open(self, scope: Scope) -> None:
         """
@@ -177,7 +170,7 @@ class RunStore:
     def _write_evidence(self, judgement: Judgement, finished: datetime) -> dict[str, bytes]:
         made = comparison(judgement, finished)
         files = evidence_files(made) if made is not None else {}
-        files["promotion.json"] = _promotion(judgement, None)
+        files["promotion.json"] = promotion_bytes(judgement, None)
         folder = self._folder / "evidence"
         make_folder(folder)
         for name, data in files.items():
@@ -193,7 +186,7 @@ class RunStore:
         evidence: dict[str, bytes],
     ) -> RunRecord:
         seq = end.seq + 1
-        evidence["promotion.json"] = _promotion(
+        evidence["promotion.json"] = promotion_bytes(
             judgement, RecordRef(seq=seq, path=f"../{RECORD_FILE}")
         )
         path = self._folder / "evidence" / "promotion.json"
@@ -214,7 +207,7 @@ class RunStore:
             subject=subject(judgement),
             report=judgement.report,
             policy=judgement.policy,
-            baseline=_baseline_ref(judgement, self._folder),
+            baseline=baseline_ref(judgement, self._folder),
             decision=judgement.decision,
             verdict="not_evaluated",
             case_files=dict(sorted(self._files.items())),
@@ -232,7 +225,7 @@ class RunStore:
         path = os.path.relpath(final / RECORD_FILE, folder)
         copies = {
             **evidence,
-            "promotion.json": _promotion(judgement, RecordRef(seq=seq, path=path)),
+            "promotion.json": promotion_bytes(judgement, RecordRef(seq=seq, path=path)),
         }
         for name, data in copies.items():
             write_file(folder / name, data)
@@ -245,64 +238,3 @@ def _rename(source: Path, target: Path) -> None:
         sync_folder(target.parent)
     except OSError as error:
         raise ArtifactError(target, f"cannot be written: {error.strerror}") from error
-
-
-def _promotion(judgement: Judgement, record: RecordRef | None) -> bytes:
-    report, decision = judgement.report, judgement.decision
-    if decision is None:
-        msg = "a run that was not judged has no promotion report"
-        raise ArtifactError("promotion.json", msg)
-    return model_bytes(
-        build.promotion_report(
-            task_class=report.task_class,
-            subject=subject(judgement),
-            decision=decision,
-            policy=judgement.policy,
-            record=record,
-        )
-    )
-
-
-def subject(judgement: Judgement) -> Subject:
-    """Return what a run is evidence about."""
-    report, checkpoints = judgement.report, judgement.checkpoints
-    if checkpoints is None:
-        return Subject(kind="system", id=report.system, digest=report.digests.system)
-    return Subject(
-        kind="checkpoint", id=checkpoints.candidate.checkpoint_id, digest=checkpoints.sha256
-    )
-
-
-def comparison(judgement: Judgement, finished: datetime) -> build.Comparison | None:
-    """Return what the evidence family is made of; ``None`` if nothing was compared."""
-    before = judgement.baseline.report if judgement.baseline else None
-    if before is None or judgement.evidence is None or judgement.decision is None:
-        return None
-    return build.Comparison(
-        run_id=judgement.report.run_id,
-        candidate_run_id=judgement.report.run_id,
-        suite=judgement.report.suite,
-        generated_at=finished,
-        names=(_baseline_name(judgement, before), subject(judgement).id),
-        policy=judgement.policy,
-        evidence=judgement.evidence,
-        decision=judgement.decision,
-    )
-
-
-def _baseline_name(judgement: Judgement, before: BenchRunReport) -> str:
-    checkpoints = judgement.checkpoints
-    if checkpoints is None or checkpoints.baseline is None:
-        return before.system
-    return checkpoints.baseline.checkpoint_id
-
-
-def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | None:
-    found = judgement.baseline
-    if found is None:
-        return None
-    return BaselineRef(
-        path=os.path.relpath(found.path, folder),
-        sha256=found.sha256,
-        run_id=found.report.run_id if found.report else None,
-    )

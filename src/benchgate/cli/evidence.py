@@ -37,7 +37,10 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     proof.add_argument("--min-confidence-level", type=float, metavar="X", help="least 1 - p")
     for name in ("checkpoint", "baseline-checkpoint", "lineage"):
         proof.add_argument(
-            f"--{name}", type=Path, metavar="FILE", help="see the how-to on RL checkpoints"
+            f"--{name}",
+            type=Path,
+            metavar="FILE",
+            help="as --bench-checkpoint and its kin of pytest",
         )
     proof.add_argument("--output-dir", type=Path, default=Path("proof"), metavar="DIR")
     add_policy(proof)

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-import math
 import os
 import sys
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
+
+from benchgate.arguments import natural, positive, seconds
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     from benchgate.class_run import ClassRun
     from benchgate.judgement import Judgement
     from benchgate.models import TrialResult
-
-
-def _at_least(low: int) -> Any:
-    def number(text: str) -> int:
-        if not text.isdecimal() or int(text) < low:
-            msg = f"{text!r}: expected a whole number, {low} or more"
-            raise argparse.ArgumentTypeError(msg)
-        return int(text)
-
-    return number
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= 10_000_000:
-        msg = f"{text!r}: expected seconds, more than 0 and at most 10000000"
-        raise argparse.ArgumentTypeError(msg)
-    return seconds
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -52,11 +32,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--out", type=Path, metavar="DIR", help="write the artifacts here")
     parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
     parser.add_argument("--system", metavar="NAME|module:attr")
-    parser.add_argument("--trials", type=_at_least(1), default=1, metavar="K")
-    parser.add_argument("--seed", type=_at_least(0), default=0, metavar="N")
+    parser.add_argument("--trials", type=positive, default=1, metavar="K")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N")
     parser.add_argument("--baseline", default="auto", metavar="auto|pinned|none|PATH")
     parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--timeout", type=_seconds, default=600.0, metavar="SECONDS")
+    parser.add_argument("--timeout", type=seconds, default=600.0, metavar="SECONDS")
     parser.set_defaults(execute=execute)
 
 

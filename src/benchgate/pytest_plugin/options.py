@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import pytest
+
+from benchgate.arguments import natural, positive, seconds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,20 +27,6 @@ def _class_pattern(text: str) -> str:
         msg = f"{text!r}: expected the name of a task class, a glob, or 'all'"
         raise argparse.ArgumentTypeError(msg)
     return text
-
-
-def _natural(text: str) -> int:
-    if not text.isdecimal():
-        msg = f"{text!r}: expected a whole number, 0 or more"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    if _natural(text) < 1:
-        msg = f"{text!r}: expected a whole number, 1 or more"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -71,7 +58,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--bench-trials",
         dest="bench_trials",
-        type=_positive,
+        type=positive,
         default=1,
         metavar="K",
         help="Trials of each case, each with its own seed (default: 1)",
@@ -79,7 +66,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--bench-seed",
         dest="bench_seed",
-        type=_natural,
+        type=natural,
         default=0,
         metavar="N",
         help="Seed that the seeds of the trials are made of (default: 0)",
@@ -163,10 +150,7 @@ def _path(config: pytest.Config, name: str) -> Path | None:
 
 def _timeout(text: str) -> float:
     try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= 10_000_000:
-        msg = f"bench_timeout: {text!r}: expected seconds, more than 0 and at most 10000000"
-        raise pytest.UsageError(msg)
-    return seconds
+        return seconds(text)
+    except argparse.ArgumentTypeError as error:
+        msg = f"bench_timeout: {error}"
+        raise pytest.UsageError(msg) from None
