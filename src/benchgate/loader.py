@@ -120,16 +120,22 @@ def load_case(folder: Path, task_class: TaskClass) -> BenchCase:
 
     :raises BenchCaseLoadError: with all problems of the ``case.toml``, or of what lies beside it.
     """
-    path = folder / CASE_FILE
-    manifest = read_manifest(path, task_class=task_class.name, facts_model=task_class.facts_model)
-    problems: list[Problem] = []
-    input_path = _input_path(folder, problems)
+    name, facts_model = task_class.name, task_class.facts_model
+    return make_case(
+        folder, read_manifest(folder / CASE_FILE, task_class=name, facts_model=facts_model)
+    )
+
+
+def make_case(folder: Path, manifest: Manifest) -> BenchCase:
+    """
+    Return the case of a valid manifest, with what lies beside it.
+
+    :raises BenchCaseLoadError: with all problems of what lies beside the ``case.toml``.
+    """
+    input_path, problems = read_folder(folder)
     cassettes = _cassettes(folder, manifest, problems)
-    problems += _stray_problems(folder)
-    for name, value in (("input", input_path), ("expected", folder / "expected")):
-        problems += _escape_problems(name, value)
     if problems or input_path is None:
-        raise BenchCaseLoadError(path, problems)
+        raise BenchCaseLoadError(manifest.path, problems)
     expected = folder / "expected"
     return BenchCase(
         **dict(manifest.tables.case),
@@ -138,6 +144,16 @@ def load_case(folder: Path, task_class: TaskClass) -> BenchCase:
         input_path=input_path,
         expected_path=expected if expected.is_dir() else None,
     )
+
+
+def read_folder(folder: Path) -> tuple[Path | None, list[Problem]]:
+    """Return the input of a case, and all problems of a case folder that do not depend on its manifest."""
+    problems: list[Problem] = []
+    input_path = _input_path(folder, problems)
+    problems += _stray_problems(folder)
+    for name, value in (("input", input_path), ("expected", folder / "expected")):
+        problems += _escape_problems(name, value)
+    return input_path, problems
 
 
 def _escape_problems(name: str, folder: Path | None) -> list[Problem]:

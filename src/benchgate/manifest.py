@@ -125,7 +125,23 @@ def read_manifest(path: Path, *, task_class: str, facts_model: type[BaseModel] |
             path, [(1, "", "missing; a case is a folder with a case.toml")]
         ) from None
     except (OSError, ValueError) as error:
-        raise BenchCaseLoadError(path, [(_line_of(error), "", _one_line(error))]) from None
+        raise BenchCaseLoadError(path, [(line_of(error), "", one_line(error))]) from None
+    return check_manifest(path, data, text, task_class=task_class, facts_model=facts_model)
+
+
+def check_manifest(
+    path: Path,
+    data: Mapping[str, Any],
+    text: str,
+    *,
+    task_class: str,
+    facts_model: type[BaseModel] | None = None,
+) -> Manifest:
+    """
+    Check the tables of a ``case.toml`` that stands at ``path``, or is going to.
+
+    :raises BenchCaseLoadError: with every problem found, each with its line.
+    """
     lines = KeyLines(text)
     try:
         tables = ManifestTables.model_validate(data)
@@ -141,11 +157,13 @@ def read_manifest(path: Path, *, task_class: str, facts_model: type[BaseModel] |
     return Manifest(path, tables, lines)
 
 
-def _line_of(error: Exception) -> int:
+def line_of(error: BaseException | None) -> int:
+    """Return the line that a parser stumbled over, or 1."""
     return int(getattr(error, "lineno", None) or 1)
 
 
-def _one_line(error: Exception) -> str:
+def one_line(error: Exception) -> str:
+    """Return what is wrong with a file that cannot be read, on one line."""
     if isinstance(error, OSError):
         return f"cannot be read: {error.strerror}"
     return " ".join(str(error).split())

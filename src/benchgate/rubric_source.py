@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.bench_imports import PACKAGE
 from benchgate.canonical import digest, sha256_hex
 from benchgate.errors import RegistrationError
+from benchgate.files import read_regular
 from benchgate.registry import slug
 
 if TYPE_CHECKING:
@@ -22,9 +24,10 @@ def rubric_files(class_path: Path) -> tuple[Path, ...]:
     """
     Return ``rubric.py`` and the ``.py`` files of its class that it imports, directly or not, sorted.
 
-    What is imported from ``registration.py``, ``systems/``, ``tools/`` or ``tests/`` stays out.
+    ``registration.py``, ``systems/``, ``tools/`` and ``tests/`` change without a new baseline, so that what is imported
+    from there could change scores unseen.
 
-    :raises RegistrationError: there is no ``rubric.py``, or a file is no Python.
+    :raises RegistrationError: there is no ``rubric.py``, a file is no Python, or one imports from those.
     """
     seen: set[Path] = set()
     waiting = [class_path / "rubric.py"]
@@ -63,15 +66,35 @@ def check_home(rubric_type: type, class_path: Path) -> None:
         raise RegistrationError(path, message)
 
 
-def _imports(path: Path, class_path: Path) -> Iterator[Path]:
+def parse_source(path: Path) -> ast.Module:
+    """
+    Return the syntax tree of a source file, which is not run.
+
+    :raises RegistrationError: there is no such file, or it is no Python; the cause may hold a ``lineno``.
+    """
     try:
-        tree = ast.parse(path.read_bytes(), filename=str(path))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python frowns upon is no matter here
+            return ast.parse(read_regular(path), filename=str(path))
     except FileNotFoundError:
         raise RegistrationError(path, "missing; it holds the rubric of the class") from None
-    except (SyntaxError, ValueError) as error:
-        raise RegistrationError(path, f"no Python: {error}") from None
+    except OSError as error:
+        raise RegistrationError(path, f"cannot be read: {error.strerror}") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise RegistrationError(path, f"no Python: {error or type(error).__name__}") from error
+
+
+def _imports(path: Path, class_path: Path) -> Iterator[Path]:
+    tree = parse_source(path)
     for node in ast.walk(tree):
         for module in _module_names(node, path, class_path):
+            if module and {module[0], f"{module[0]}.py"} & set(EXCLUDED):
+                message = f"line {getattr(node, 'lineno', 1)} imports {'.'.join(module)}"
+                raise RegistrationError(
+                    path,
+                    f"{message}, which the rubric's digest does not cover; move what the rubric needs into a module "
+                    "beside rubric.py",
+                )
             yield from _existing(class_path, module)
 
 
@@ -91,8 +114,6 @@ def _module_names(node: ast.AST, path: Path, class_path: Path) -> Iterator[tuple
 
 
 def _existing(class_path: Path, parts: tuple[str, ...]) -> Iterator[Path]:
-    if not parts or parts[0] in EXCLUDED or f"{parts[0]}.py" in EXCLUDED:
-        return
     for depth in range(1, len(parts) + 1):
         folder = class_path.joinpath(*parts[:depth])
         candidates = (folder.with_suffix(".py"), folder / "__init__.py")

@@ -73,6 +73,11 @@ class Taxonomy:
         )
 
 
+def redefines_reserved(code: str, table: FailureModeTable) -> bool:
+    """Return whether a class claims a code of the harness; it may only raise two of them."""
+    return code in RESERVED and (code not in RAISABLE or table.severity == "info")
+
+
 def load_taxonomy(class_path: Path) -> Taxonomy:
     """
     Read a class's ``failure_modes.toml``; a class without one has the harness's codes only.
@@ -93,7 +98,7 @@ def load_taxonomy(class_path: Path) -> Taxonomy:
     except (OSError, ValueError) as error:
         raise RegistrationError(path, str(error)) from None
     for code, table in tables.items():
-        if code in RESERVED and (code not in RAISABLE or table.severity == "info"):
+        if redefines_reserved(code, table):
             raise RegistrationError(path, f"failure_modes.{code}: reserved for the harness")
     merged = {**RESERVED, **{code: table.severity for code, table in tables.items()}}
     return Taxonomy(MappingProxyType(merged))

@@ -159,16 +159,23 @@ def test_the_digest_follows_the_files(tmp_path):
     assert rubric_digest(tmp_path) != before
 
 
-def test_systems_tools_and_tests_are_no_part_of_the_rubric(tmp_path):
-    write(
-        tmp_path,
-        rubric="from .systems import s\nfrom .tools.t import u\nfrom . import registration, tests",
-        registration="",
-        systems__s="",
-        tools__t="",
-        tests__x="",
-    )
-    assert names(tmp_path) == ["rubric.py"]
+@pytest.mark.parametrize(
+    ("line", "module"),
+    [
+        ("from .systems import s", "systems"),
+        ("from .systems.s import x", "systems.s"),
+        ("from .tools.t import u", "tools.t"),
+        ("from . import registration", "registration"),
+        ("from . import tests", "tests"),
+        ("import _benchgate_bench.my_class.systems.s", "systems.s"),
+    ],
+)
+def test_a_rubric_may_not_lean_on_what_its_digest_does_not_cover(tmp_path, line, module):
+    folder = tmp_path / "my-class"
+    folder.mkdir()
+    write(folder, rubric="from . import helper", helper=f"A = 1\n{line}", systems__s="")
+    with pytest.raises(RegistrationError, match=rf"line 2 imports {module}, which"):
+        rubric_files(folder)
 
 
 @pytest.mark.parametrize(("source", "message"), [(None, "missing"), ("def (", "no Python")])

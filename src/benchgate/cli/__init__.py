@@ -1,7 +1,7 @@
 """
 The ``benchgate`` command.
 
-Exit status: 0 yes, 1 no (held, rejected, invalid, unknown class), 2 wrong use or unreadable input.
+Exit status: 0 yes, 1 no (held, rejected, invalid, tampered, missing, unknown class), 2 wrong use or unreadable input.
 """
 
 from __future__ import annotations
@@ -10,12 +10,20 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from benchgate.cli import compare, evidence, run, schema, validate
+from benchgate.cli import (
+    check,
+    compare,
+    evidence,
+    new_case,
+    run,
+    schema,
+    validate,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (run, compare, evidence, validate, schema)
+COMMANDS = (run, compare, evidence, validate, check, new_case, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

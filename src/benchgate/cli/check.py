@@ -1,0 +1,63 @@
+"""``benchgate check [CLASS...]``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from benchgate.directory import ClassCheck
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "check",
+        help="check the folders of task classes by reading them; nothing of a bench is run",
+        description="Checks the contract of bench/README.md: files, registration, cases, baseline. Without CLASS, "
+        "all of the bench.",
+    )
+    parser.add_argument("classes", nargs="*", metavar="CLASS")
+    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Check each class; 1 if one has a problem or is unknown, 2 if the bench cannot be read."""
+    from benchgate.directory import bench_classes, check_class
+    from benchgate.errors import TaskClassNotFound
+
+    checks: list[ClassCheck] = []
+    unknown = False
+    try:
+        names = list(dict.fromkeys(given.classes)) or list(bench_classes(given.bench_root))
+        for name in names:
+            try:
+                checks.append(check_class(given.bench_root, name))
+            except TaskClassNotFound as error:
+                unknown = True
+                print(error, file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename}: cannot be read: {error.strerror}", file=sys.stderr)
+        return 2
+    if not names:
+        print(f"{given.bench_root}: holds no task class", file=sys.stderr)
+        return 2
+    for problem in sorted(problem for check in checks for problem in check.problems):
+        print(problem, file=sys.stderr)
+    sys.stderr.flush()
+    for check in checks:
+        print(_summary(check))
+    return 1 if unknown or any(check.problems for check in checks) else 0
+
+
+def _summary(check: ClassCheck) -> str:
+    found = len(check.problems)
+    parts = [f"{check.case_count} case{'s' * (check.case_count != 1)}"]
+    if check.is_seed:
+        parts.append("seed bench, held at bronze")
+    parts.append(f"{found} problem{'s' * (found != 1)}" if found else "holds")
+    return f"{check.name}: {', '.join(parts)}"

@@ -1,0 +1,93 @@
+"""``benchgate new-case CLASS ID``."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from benchgate.directory.scaffold import CaseScaffold
+
+BENCH_ROOT = Path("bench")
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "new-case",
+        help="make the folder of a new case, with a case.toml to fill in",
+        description="Makes case.toml, input/ and expected/; what is there already is never touched. The keys of "
+        "[facts] are those of the newest case of the class.",
+    )
+    parser.add_argument("task_class", metavar="CLASS")
+    parser.add_argument("case_id", metavar="ID")
+    parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
+    parser.add_argument("--disposition", default="positive", metavar="positive|negative|ambiguous")
+    parser.add_argument("--difficulty", default="medium", metavar="easy|medium|hard")
+    parser.add_argument(
+        "--source", default="curated", metavar="curated|outcome-ledger-derived|regression-converted"
+    )
+    parser.add_argument("--commit-sha", metavar="SHA", help="required unless the source is curated")
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Make the case; 1 if the class is unknown or the case is there, 2 if it cannot be made as told."""
+    from benchgate.clock import now
+    from benchgate.directory.scaffold import make_case_folder
+    from benchgate.errors import BenchCaseLoadError, EvalError, TaskClassNotFound
+
+    names = ("disposition", "difficulty", "source", "commit_sha")
+    labels = {name: value for name in names if (value := getattr(given, name)) is not None}
+    try:
+        made = make_case_folder(
+            given.bench_root, given.task_class, given.case_id, now=now(), labels=labels
+        )
+    except TaskClassNotFound as error:
+        return _refuse(str(error), 1)
+    except FileExistsError as error:
+        return _refuse(f"{error.filename}: {error.strerror}", 1)
+    except BenchCaseLoadError as error:
+        return _refuse("\n".join(f"{key}: {text}" for _, key, text in error.problems), 2)
+    except EvalError as error:
+        return _refuse(str(error), 2)
+    except OSError as error:
+        return _refuse(f"{error.filename}: cannot be written: {error.strerror}", 2)
+    _print_next(given, made)
+    return 0
+
+
+def _refuse(message: str, status: int) -> int:
+    print(message, file=sys.stderr)
+    return status
+
+
+def _print_next(given: argparse.Namespace, made: CaseScaffold) -> None:
+    facts = f"[facts] ({', '.join(made.facts)}: as in {made.example})" if made.facts else "[facts]"
+    root = [] if given.bench_root == BENCH_ROOT else ["--bench-root", str(given.bench_root)]
+    check = ["benchgate", "check", given.task_class, *root]
+    alone = ["pytest", str(made.path)]
+    if root:
+        alone = [
+            "benchgate",
+            "run",
+            "--task-class",
+            given.task_class,
+            "--cases",
+            given.case_id,
+            *root,
+        ]
+    print(f"""{made.path}
+
+Fill in, then run it alone and check the class:
+  case.toml  {facts}, tags, held_out
+  input/     what the system gets; git keeps no empty folder, so it needs a file
+             (or put an input-pointer.toml in its place)
+  expected/  what only the rubric gets; remove the folder if there is nothing
+
+  {shlex.join(alone)}
+  {shlex.join(check)}""")
