@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchgate.models import BenchCase, BenchRunReport, BenchScore
+    from benchgate.promotion import PromotionVerdict
     from benchgate.registry import (
         TaskClass,
         TaskClassRegistry,
@@ -25,6 +26,7 @@ _HOMES = {
     "BenchCase": "models",
     "BenchRunReport": "models",
     "BenchScore": "models",
+    "PromotionVerdict": "promotion",
     "Rubric": "rubric",
     "TaskClass": "registry",
     "TaskClassRegistry": "registry",
@@ -37,6 +39,7 @@ __all__ = [
     "BenchCase",
     "BenchRunReport",
     "BenchScore",
+    "PromotionVerdict",
     "Rubric",
     "TaskClass",
     "TaskClassRegistry",

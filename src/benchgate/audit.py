@@ -1,7 +1,13 @@
-"""The chain of a class's run records: each names the SHA-256 of the one before it."""
+"""
+The chain of a class's run records: each names the SHA-256 of the one before it.
+
+That shows an edited, exchanged or lost record to whoever kept the newest hash, the head. Without a head that was kept
+elsewhere, a chain that was cut at its end or written anew looks whole.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -15,6 +21,7 @@ from benchgate.files import read_regular
 from benchgate.wire import SCHEMA_VERSION, Count, Sha256, Version, WireModel, first_fault
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -26,6 +33,7 @@ class ChainLink(WireModel):
     seq: Count
     prev_hash: Sha256
     finished_at: AwareDatetime
+    clock_regressed: bool
 
 
 Model = TypeVar("Model", Head, ChainLink)
@@ -33,6 +41,8 @@ Model = TypeVar("Model", Head, ChainLink)
 GENESIS: Final = "0" * 64
 HEAD_FILE: Final = "HEAD.json"
 RECORD_FILE: Final = "record.json"
+FOLDER_NAME: Final = re.compile(r"(\d{8,})-\d{8}T\d{6}Z-[0-9a-f]{8}")
+UNFINISHED: Final = "incomplete-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +54,32 @@ class ChainEnd:
     finished_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class ChainFault:
+    """What does not hold: the number of the record, where it is or should be, and why."""
+
+    seq: int
+    path: Path
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A record as it lies there; ``stated`` is ``None`` if it cannot be read."""
+
+    seq: int
+    path: Path
+    sha256: str | None
+    stated: ChainLink | None
+    fault: str | None
+
+
+def numbered(runs: Path) -> list[tuple[int, Path]]:
+    """Return number and folder of each record in ``runs/<class>/``, in the order of the chain."""
+    found = ((FOLDER_NAME.fullmatch(folder.name), folder) for folder in runs.iterdir())
+    return sorted((int(name[1]), folder) for name, folder in found if name and folder.is_dir())
+
+
 def read_end(runs: Path) -> ChainEnd:
     """
     Return the end of the chain in ``runs/<class>/``, checked against the newest record's bytes.
@@ -53,7 +89,7 @@ def read_end(runs: Path) -> ChainEnd:
 
     :raises ArtifactError: head and records do not agree; nothing may be appended.
     """
-    newest = _newest(runs)
+    newest = max(numbered(runs), default=None)
     head_path = runs / HEAD_FILE
     if not head_path.exists():
         if newest is not None and newest[0] != 1:
@@ -66,15 +102,6 @@ def read_end(runs: Path) -> ChainEnd:
     if newest is None or newest[0] < head.seq:
         raise ArtifactError(head_path, f"names record {head.seq}, which is not there")
     return _checked_end(runs, head, *newest)
-
-
-def _newest(runs: Path) -> tuple[int, Path] | None:
-    numbered = [
-        (int(folder.name[:8]), folder)
-        for folder in runs.iterdir()
-        if folder.is_dir() and folder.name[:8].isdigit() and folder.name[8:9] == "-"
-    ]
-    return max(numbered, default=None)
 
 
 def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
@@ -104,3 +131,87 @@ def write_head(runs: Path, seq: int, sha256: str) -> None:
     """Enter the newest record into ``HEAD.json``."""
     head = Head(schema_version=SCHEMA_VERSION, seq=seq, sha256=sha256)
     write_file(runs / HEAD_FILE, model_bytes(head))
+
+
+def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
+    """
+    Walk the chain in ``runs/<class>/`` and return what does not hold, the first record first.
+
+    :param retained: a head that was kept elsewhere: that record must be there, unchanged.
+    """
+    found = numbered(runs)
+    if not (found or retained or (runs / HEAD_FILE).exists()):
+        return []
+    try:
+        head, faults = _read(runs / HEAD_FILE, Head), []
+    except ArtifactError as error:
+        head, faults = None, [ChainFault(0, runs / HEAD_FILE, error.message.partition(";")[0])]
+    links = [_link(seq, folder / RECORD_FILE) for seq, folder in found]
+    witnesses = [(HEAD_FILE, head), ("the head that was kept", retained)]
+    last = max(
+        (*(link.seq for link in links), *(h.seq for _, h in witnesses if h is not None)), default=0
+    )
+    there = {link.seq for link in links}
+    for seq in sorted(set(range(1, last + 1)) - there):
+        faults.append(ChainFault(seq, runs / f"{seq:08d}-...", "missing: the record was removed"))
+    return sorted([*faults, *_link_faults(links, witnesses)], key=lambda fault: fault.seq)
+
+
+def _link(seq: int, path: Path) -> Link:
+    sha256, stated, fault = None, None, None
+    try:
+        data = read_regular(path)
+        sha256 = sha256_hex(data)
+        stated = ChainLink.read_json(data)
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror}"
+    except ValueError as error:
+        fault = f"no record: {first_fault(error)}"
+    if stated is not None and stated.seq != seq:
+        fault = f"says it is record {stated.seq}; its folder says {seq}"
+    return Link(seq=seq, path=path, sha256=sha256, stated=stated, fault=fault)
+
+
+def _link_faults(
+    links: list[Link], witnesses: list[tuple[str, Head | None]]
+) -> Iterator[ChainFault]:
+    """
+    Judge each record by what names its hash, from the newest on.
+
+    Of two neighbours that do not fit, the one is at fault that its own witnesses do not confirm; what a record at fault
+    says of the one before it counts for nothing.
+    """
+    newest = links[-1] if links else None
+    head = witnesses[0][1]
+    if newest is not None and head is not None and newest.seq > head.seq:
+        message = f"not entered in {HEAD_FILE}: added by hand, or its process died"
+        yield ChainFault(newest.seq, newest.path, message)
+    after: Link | None = None
+    sound = True
+    for link in reversed(links):
+        faults = [*_own_faults(link), *_named_otherwise(link, witnesses)]
+        if after is not None and after.seq == link.seq:
+            faults.append(f"there is a second record {link.seq}: the chain is forked")
+        elif after is not None and sound and not _follows(after, link):
+            faults.append(f"is not the record that record {after.seq} names")
+        yield from (ChainFault(link.seq, link.path, fault) for fault in faults)
+        after, sound = link, not faults
+
+
+def _own_faults(link: Link) -> Iterator[str]:
+    if link.fault is not None:
+        yield link.fault
+    elif link.seq == 1 and link.stated is not None and link.stated.prev_hash != GENESIS:
+        yield "is the first record, but names one before it"
+
+
+def _named_otherwise(link: Link, witnesses: list[tuple[str, Head | None]]) -> Iterator[str]:
+    for name, head in witnesses:
+        if head is not None and head.seq == link.seq and head.sha256 != link.sha256:
+            yield f"is not the record that {name} names: edited or exchanged"
+
+
+def _follows(after: Link, link: Link) -> bool:
+    if after.seq != link.seq + 1 or after.stated is None:
+        return True  # one between is missing, which is said elsewhere
+    return after.stated.prev_hash == link.sha256

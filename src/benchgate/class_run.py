@@ -13,11 +13,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from benchgate import clock
+from benchgate.artifacts.of_run import RunTerms
 from benchgate.artifacts.store import RunStore
 from benchgate.artifacts.writer import model_bytes
 from benchgate.baseline import read_baseline
-from benchgate.errors import ArtifactError, EvalError
+from benchgate.errors import ArtifactError, EvalError, PromotionGateError
 from benchgate.judgement import judge
+from benchgate.promotion import TIER_FILE, TierConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,6 +40,7 @@ class ClassRun:
     :param out: output folder; ``None`` writes nothing.
     :param judgement: what was decided, once the run is finished.
     :param problems: what could not be written or judged; a run with problems never ends well.
+    :param tier_problem: why the file of tiers could not be used; a run is otherwise unaffected by it.
     """
 
     ledger: Ledger
@@ -46,6 +49,8 @@ class ClassRun:
     judgement: Judgement | None = None
     published: Published | None = None
     problems: list[str] = field(default_factory=list)
+    tier_problem: str | None = None
+    _tiers: TierConfig | None = None
     _baseline: Baseline | None = None
     _store: RunStore | None = None
 
@@ -63,10 +68,17 @@ class ClassRun:
         self.ledger.plan(keys)
         if self.choice.path and self.ledger.scope == "full":
             self._baseline = read_baseline(self.choice.path)
+        self._read_tiers(self.ledger.bench.path.parents[1] / TIER_FILE)
         if self.out is not None:
             name, scope = self.ledger.bench.name, self.ledger.scope
             self._store = RunStore(self.out, name, scope, clock.now())
             self._store.open(scope)
+
+    def _read_tiers(self, path: Path) -> None:
+        try:
+            self._tiers = TierConfig.read(path) if path.exists() else None
+        except PromotionGateError as error:
+            self.tier_problem = str(error)
 
     def file(
         self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
@@ -120,4 +132,13 @@ class ClassRun:
         if judgement.decision is None:
             self.published = store.publish_selected(judgement.report, finished)
         else:
-            self.published = store.publish(judgement, finished, version("pytest-benchgate"))
+            self.published = store.publish(judgement, finished, self._terms())
+
+    def _terms(self) -> RunTerms:
+        bench = self.ledger.bench
+        return RunTerms(
+            harness_version=version("pytest-benchgate"),
+            severities=bench.taxonomy.severities,
+            min_cases=bench.task_class.min_cases_for_promotion,
+            tiers=self._tiers,
+        )

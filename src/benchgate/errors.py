@@ -12,6 +12,7 @@ The errors of benchgate; all that it raises on purpose are in this tree.
     +-- RubricViolation
     +-- PromotionGateError
     |   +-- PolicyError
+    |   +-- PromotionMustBeHumanAuthorized
     +-- ArtifactError
     +-- SampleError
 
@@ -122,6 +123,20 @@ class PolicyError(PromotionGateError):
         self.source = source
         self.key = key
         super().__init__(f"{source}: {key}: {message}")
+
+
+class PromotionMustBeHumanAuthorized(PromotionGateError):
+    """Something asked the harness to promote; only a person does, by editing :attr:`tier_file`."""
+
+    def __init__(self, task_class: str, target_tier: str, tier_file: str, lines: str) -> None:
+        self.task_class = task_class
+        self.target_tier = target_tier
+        self.tier_file = tier_file
+        self.lines = lines
+        super().__init__(
+            f"{task_class} is not made {target_tier} by a program: a person reads the evidence, merges these lines "
+            f"into {tier_file} and has the commit reviewed by its owners:\n{lines}"
+        )
 
 
 class ArtifactError(EvalError):

@@ -69,7 +69,7 @@ def judge(
     :param gates: further gates; one that raises objects.
     :param checkpoint_problems: why the evidence does not belong to the checkpoint that is the subject.
     """
-    blockers = [*_run_blockers(report), *_baseline_blockers(report, baseline)]
+    blockers = [*run_blockers(report), *_baseline_blockers(report, baseline)]
     if checkpoint_problems:
         blockers.append(("checkpoint_mismatch", "; ".join(checkpoint_problems[:3])))
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
@@ -115,7 +115,8 @@ def _evidence(
     return weigh_arms(arm(before), arm(report), policy)
 
 
-def _run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
+def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
+    """Yield what in a run itself stops a promotion, before anything is compared."""
     if not report.complete:
         yield "incomplete_run", _incompleteness(report)
     if report.block_severity_failure_modes:

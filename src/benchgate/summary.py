@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from benchgate.judgement import Judgement
     from benchgate.models import FailureMode, TrialResult
+    from benchgate.promotion import PromotionVerdict
 
 
 def table(results: tuple[TrialResult, ...]) -> Iterator[str]:
@@ -55,6 +56,18 @@ def summary(judgement: Judgement) -> Iterator[str]:
     yield f"safety    mean penalty {penalty}; cost {report.total_cost_usd:.4f} USD"
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if report.complete else 'incomplete'}"
     yield from _comparison(judgement)
+
+
+def tier(verdict: PromotionVerdict) -> Iterator[str]:
+    """Yield what a run says about the trust in its class."""
+    current, target = verdict.current_tier, verdict.target_tier
+    if verdict.recommendation == "promote":
+        yield f"tier      {current}; evidence suffices for {target}: a person promotes, see promotion.toml"
+    elif verdict.sufficient:
+        yield f"tier      {current}; the evidence still suffices for it"
+    else:
+        yield f"tier      {current}; not enough for {target}:"
+        yield from (f"  {reason}" for reason in verdict.reasons)
 
 
 def _comparison(judgement: Judgement) -> Iterator[str]:

@@ -159,7 +159,7 @@ def test_the_summary_is_a_table_the_figures_the_gate_and_the_files(mixed):
             "  checkpoint_promotion_blocked_incomplete_run: 1 not_run (04)",
             "written   .benchgate/runs/echo/00000001-*",
             "evidence  .benchgate/evidence/echo",
-            f"head      1:{mixed.head()['sha256']}",
+            f"head      echo=1:{mixed.head()['sha256']}",
             "FAILED the run is incomplete: 1 not_run (04)",
             "FAILED 3 of 4 cases failed",
         ]

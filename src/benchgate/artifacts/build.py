@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
-    from benchgate.artifacts.run_kinds import RecordRef
+    from benchgate.artifacts.run_kinds import RecordRef, Verdict
     from benchgate.figures import Arm, Evidence, SafetyFigures
     from benchgate.gates import CheckpointPromotionDecision
     from benchgate.models import Suite
@@ -230,6 +230,7 @@ def promotion_report(
     task_class: str,
     subject: Subject,
     decision: CheckpointPromotionDecision,
+    verdict: Verdict,
     policy: GatePolicy,
     record: RecordRef | None,
 ) -> PromotionReport:
@@ -244,7 +245,7 @@ def promotion_report(
             reason_codes=decision.reason_codes,
             notes=decision.notes,
         ),
-        verdict="not_evaluated",
+        verdict=verdict,
         policy=policy,
         policy_sha256=policy.digest,
         record_ref=record,

@@ -3,41 +3,102 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts import build
+from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_kinds import BaselineRef, Subject
 from benchgate.artifacts.writer import model_bytes
 from benchgate.errors import ArtifactError
+from benchgate.promotion import TIER_FILE, PromotionGate, next_tier, promotion_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import RecordRef
+    from benchgate.artifacts.run_kinds import RecordRef, Verdict
     from benchgate.judgement import Judgement
     from benchgate.models import BenchRunReport
+    from benchgate.promotion import PromotionVerdict, TierConfig
+    from benchgate.taxonomy import Severity
 
 
-def promotion_bytes(judgement: Judgement, record: RecordRef | None) -> bytes:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTerms:
     """
-    Return ``promotion.json`` of a judged run.
+    What a run is judged under, beside its policy.
 
-    :raises ArtifactError: the run is a selection, which is not judged.
+    :param severities: severity of each failure code.
+    :param min_cases: passed cases that each tier asks of the class.
+    :param tiers: ``None`` if there is no file of tiers, or none that can be read.
     """
-    report, decision = judgement.report, judgement.decision
-    if decision is None:
-        msg = "a run that was not judged has no promotion report"
-        raise ArtifactError("promotion.json", msg)
-    return model_bytes(
-        build.promotion_report(
+
+    harness_version: str
+    severities: Mapping[str, Severity]
+    min_cases: Mapping[str, int]
+    tiers: TierConfig | None
+
+    def verdict(self, report: BenchRunReport, chain_intact: Callable[[], bool]) -> Verdict:
+        """Return whether the run is evidence for the tier above the current one, or for keeping the highest."""
+        if self.tiers is None:
+            return "not_evaluated"
+        current = self.tiers.tier_of(report.task_class)
+        return PromotionGate(self.tiers).evaluate(
+            report.task_class,
+            current,
+            report,
+            target_tier=next_tier(current),
+            min_cases=self.min_cases,
+            chain_intact=chain_intact(),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvidence:
+    """The evidence of a judged run; ``family`` is all of it that does not know of the run's record."""
+
+    judgement: Judgement
+    finished: datetime
+    family: Mapping[str, bytes]
+
+    @classmethod
+    def of(cls, judgement: Judgement, finished: datetime) -> RunEvidence:
+        """Make the evidence of a run; of one that was compared with nothing there is no family."""
+        made = comparison(judgement, finished)
+        family = evidence_files(made) if made is not None else {}
+        return cls(judgement=judgement, finished=finished, family=family)
+
+    def files(self, verdict: Verdict, record: RecordRef) -> dict[str, bytes]:
+        """
+        Return every file of the evidence; ``promotion.toml`` is there only if the verdict recommends a promotion.
+
+        :param record: the run's record as seen from these files.
+        :raises ArtifactError: the run is a selection, which is not judged.
+        """
+        report, decision = self.judgement.report, self.judgement.decision
+        if decision is None:
+            raise ArtifactError("promotion.json", "a run that was not judged has no evidence")
+        promotion = build.promotion_report(
             task_class=report.task_class,
-            subject=subject(judgement),
+            subject=subject(self.judgement),
             decision=decision,
-            policy=judgement.policy,
+            verdict=verdict,
+            policy=self.judgement.policy,
             record=record,
         )
-    )
+        files = {**self.family, "promotion.json": model_bytes(promotion)}
+        if verdict != "not_evaluated" and verdict.recommendation == "promote":
+            files["promotion.toml"] = promotion_toml(verdict, record.seq)
+        return files
+
+
+def promotion_toml(verdict: PromotionVerdict, seq: int) -> bytes:
+    """Return ``promotion.toml``: the lines that a person would merge, under a comment on what they stand on."""
+    head = f"# Evidence: record {seq} of {verdict.task_class}, run {verdict.run_id}.\n"
+    told = f"# benchgate does not promote: a person merges these lines into {TIER_FILE}.\n"
+    return f"{head}{told}{promotion_lines(verdict)}".encode()
 
 
 def subject(judgement: Judgement) -> Subject:

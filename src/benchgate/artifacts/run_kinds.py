@@ -7,14 +7,24 @@ within it fields are only added. Absent values are ``null``.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
 from benchgate.gates import CheckpointPromotionDecision
 from benchgate.models import BenchRunReport, TrialResult
 from benchgate.policy import GatePolicy
-from benchgate.wire import Count, Digests, FrozenJson, Sha256, Version, WireModel
+from benchgate.promotion import PromotionVerdict
+from benchgate.taxonomy import Severity
+from benchgate.wire import Count, Digests, Sha256, Version, WireModel, freeze_json
+
+Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
+
+
+Verdict = PromotionVerdict | Literal["not_evaluated"]
+OWN_RECORD: Final = "../record.json"
+"""The record as seen from its own ``evidence/``."""
 
 
 class Subject(WireModel):
@@ -48,7 +58,7 @@ class PromotionReport(WireModel):
     task_class: str
     subject: Subject
     decision: PromotionOutcome
-    verdict: FrozenJson | Literal["not_evaluated"]
+    verdict: Verdict
     policy: GatePolicy
     policy_sha256: Sha256
     record_ref: RecordRef | None
@@ -76,6 +86,7 @@ class RunRecord(WireModel):
 
     :param prev_hash: SHA-256 of the previous record's bytes; 64 zeros for the first.
     :param clock_regressed: the clock stood before the previous record's time.
+    :param severities: severity of each failure code, as the class's taxonomy had it.
     :param case_files: SHA-256 of each file of ``cases/``; so ``evidence_files``.
     """
 
@@ -90,9 +101,10 @@ class RunRecord(WireModel):
     subject: Subject
     report: BenchRunReport
     policy: GatePolicy
+    severities: Severities
     baseline: BaselineRef | None
     decision: CheckpointPromotionDecision | None
-    verdict: FrozenJson | Literal["not_evaluated"]
+    verdict: Verdict
     case_files: Digests
     evidence_files: Digests
 

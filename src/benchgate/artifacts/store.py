@@ -11,9 +11,9 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.of_run import baseline_ref, comparison, promotion_bytes, subject
-from benchgate.artifacts.proof import evidence_files
+from benchgate.artifacts.of_run import RunEvidence, baseline_ref, subject
 from benchgate.artifacts.run_kinds import (
+    OWN_RECORD,
     Harness,
     RecordRef,
     RunRecord,
@@ -28,15 +28,18 @@ from benchgate.artifacts.writer import (
     write_draft,
     write_file,
 )
-from benchgate.audit import RECORD_FILE, read_end, write_head
+from benchgate.audit import RECORD_FILE, UNFINISHED, chain_faults, read_end, write_head
 from benchgate.canonical import sha256_hex
 from benchgate.errors import ArtifactError
 from benchgate.wire import SCHEMA_VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
+    from benchgate.artifacts.of_run import RunTerms
+    from benchgate.artifacts.run_kinds import Verdict
     from benchgate.audit import ChainEnd
     from benchgate.judgement import Judgement
     from benchgate.models import BenchRunReport, Scope, TrialResult
@@ -49,9 +52,15 @@ class Published:
     """Where a run was written; ``evidence`` is the copy that the next full run replaces."""
 
     folder: Path
-    evidence: Path | None
-    seq: int | None
-    sha256: str | None
+    evidence: Path | None = None
+    seq: int | None = None
+    sha256: str | None = None
+    verdict: Verdict = "not_evaluated"
+
+    @property
+    def head(self) -> str | None:
+        """The new head of the chain, ``SEQ:SHA256``: what ``benchgate verify --head`` takes."""
+        return None if self.sha256 is None else f"{self.seq}:{self.sha256}"
 
 
 def case_file_name(result: TrialResult) -> str:
@@ -76,7 +85,7 @@ class RunStore:
         self._runs = out / "runs" / task_class
         if scope == "full":
             stamp = started.strftime(STAMP)
-            self._folder = self._runs / f"incomplete-{stamp}-{os.getpid()}"
+            self._folder = self._runs / f"{UNFINISHED}{stamp}-{os.getpid()}"
         else:
             self._folder = out / "last-selected" / task_class
         self._files: dict[str, str] = {}
@@ -143,19 +152,22 @@ class RunStore:
             report=report,
         )
         write_file(self._folder / "report.json", model_bytes(record))
-        return Published(folder=self._folder, evidence=None, seq=None, sha256=None)
+        return Published(folder=self._folder)
 
-    def publish(self, judgement: Judgement, finished: datetime, harness_version: str) -> Published:
+    def publish(self, judgement: Judgement, finished: datetime, terms: RunTerms) -> Published:
         """
         Finish a full run: evidence, record, chain, and the copy of the evidence.
 
         :raises ArtifactError: a file cannot be written, or the chain is damaged; old files are intact.
         """
         self._settle_trials(judgement.report)
-        evidence = self._write_evidence(judgement, finished)
+        evidence = RunEvidence.of(judgement, finished)
         with locked(self._runs):
             end = read_end(self._runs)
-            record = self._record(judgement, finished, harness_version, end, evidence)
+            verdict = terms.verdict(judgement.report, lambda: not chain_faults(self._runs))
+            files = evidence.files(verdict, RecordRef(seq=end.seq + 1, path=OWN_RECORD))
+            self._write_evidence(files)
+            record = self._record(evidence, terms, verdict, end, files)
             data = model_bytes(record)
             write_file(self._folder / RECORD_FILE, data)
             stamp = finished.strftime(STAMP)
@@ -164,70 +176,61 @@ class RunStore:
             _rename(self._folder, final)
             sha256 = sha256_hex(data)
             write_head(self._runs, record.seq, sha256)
-            copy = self._copy_evidence(final, judgement, record.seq, evidence)
-        return Published(folder=final, evidence=copy, seq=record.seq, sha256=sha256)
+            copy = self._copy_evidence(evidence, verdict, record.seq, final)
+        return Published(
+            folder=final, evidence=copy, seq=record.seq, sha256=sha256, verdict=verdict
+        )
 
-    def _write_evidence(self, judgement: Judgement, finished: datetime) -> dict[str, bytes]:
-        made = comparison(judgement, finished)
-        files = evidence_files(made) if made is not None else {}
-        files["promotion.json"] = promotion_bytes(judgement, None)
+    def _write_evidence(self, files: Mapping[str, bytes]) -> None:
         folder = self._folder / "evidence"
         make_folder(folder)
         for name, data in files.items():
             write_draft(folder / name, data)
-        return files
 
     def _record(
         self,
-        judgement: Judgement,
-        finished: datetime,
-        harness_version: str,
+        evidence: RunEvidence,
+        terms: RunTerms,
+        verdict: Verdict,
         end: ChainEnd,
-        evidence: dict[str, bytes],
+        files: Mapping[str, bytes],
     ) -> RunRecord:
-        seq = end.seq + 1
-        evidence["promotion.json"] = promotion_bytes(
-            judgement, RecordRef(seq=seq, path=f"../{RECORD_FILE}")
-        )
-        path = self._folder / "evidence" / "promotion.json"
-        write_draft(path, evidence["promotion.json"])
+        judgement, finished = evidence.judgement, evidence.finished
         return RunRecord(
             schema_version=SCHEMA_VERSION,
             report_kind="record",
-            seq=seq,
+            seq=end.seq + 1,
             prev_hash=end.sha256,
             started_at=self._started,
             finished_at=finished,
             clock_regressed=end.finished_at is not None and finished < end.finished_at,
             harness=Harness(
-                benchgate=harness_version,
+                benchgate=terms.harness_version,
                 python=platform.python_version(),
                 platform=f"{sys.platform}-{platform.machine()}",
             ),
             subject=subject(judgement),
             report=judgement.report,
             policy=judgement.policy,
+            severities=terms.severities,
             baseline=baseline_ref(judgement, self._folder),
             decision=judgement.decision,
-            verdict="not_evaluated",
+            verdict=verdict,
             case_files=dict(sorted(self._files.items())),
-            evidence_files={name: sha256_hex(data) for name, data in sorted(evidence.items())},
+            evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
         )
 
     def _copy_evidence(
-        self, final: Path, judgement: Judgement, seq: int, evidence: dict[str, bytes]
+        self, evidence: RunEvidence, verdict: Verdict, seq: int, final: Path
     ) -> Path:
         folder = self._out / "evidence" / self._task_class
-        make_folder(folder)
-        for stale in set(os.listdir(folder)) - set(evidence):
-            (folder / stale).unlink()
         # The copy lies elsewhere, so its reference to the record must be another relative path.
         path = os.path.relpath(final / RECORD_FILE, folder)
-        copies = {
-            **evidence,
-            "promotion.json": promotion_bytes(judgement, RecordRef(seq=seq, path=path)),
-        }
-        for name, data in copies.items():
+        files = evidence.files(verdict, RecordRef(seq=seq, path=path))
+        make_folder(folder)
+        for stale in set(os.listdir(folder)) - set(files):
+            (folder / stale).unlink()
+        for name, data in files.items():
             write_file(folder / name, data)
         return folder
 

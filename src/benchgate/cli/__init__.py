@@ -18,12 +18,14 @@ from benchgate.cli import (
     run,
     schema,
     validate,
+    verdict,
+    verify,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (run, compare, evidence, validate, check, new_case, schema)
+COMMANDS = (run, compare, evidence, validate, verify, verdict, check, new_case, schema)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

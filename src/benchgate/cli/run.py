@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from benchgate.arguments import natural, positive, seconds
 
@@ -123,5 +123,16 @@ def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
-    folder = str(finished.published.folder) if finished.published else None
-    print(json_line({**report, "decision": decision, "folder": folder}), file=out, flush=True)
+    print(json_line({**report, "decision": decision, **_written(finished)}), file=out, flush=True)
+
+
+def _written(finished: ClassRun) -> dict[str, Any]:
+    published = finished.published
+    if published is None:
+        return {"folder": None, "head": None, "verdict": "not_evaluated"}
+    verdict = published.verdict
+    return {
+        "folder": str(published.folder),
+        "head": published.head,
+        "verdict": verdict if verdict == "not_evaluated" else verdict.model_dump(mode="json"),
+    }

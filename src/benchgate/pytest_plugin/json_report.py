@@ -37,4 +37,5 @@ def _section(run: ClassRun) -> dict[str, Any]:
         "significance": figures,
         "failures": run.failures,
         "folder": str(run.published.folder) if run.published else None,
+        "head": run.published.head if run.published else None,
     }

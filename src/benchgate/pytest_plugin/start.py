@@ -8,6 +8,7 @@ import pytest
 
 from benchgate.pytest_plugin.controller import Controller
 from benchgate.pytest_plugin.json_report import JsonReport
+from benchgate.pytest_plugin.junit import JunitSuite
 from benchgate.pytest_plugin.nodes import SESSION
 from benchgate.pytest_plugin.session import BenchSession
 from benchgate.pytest_plugin.terminal import Terminal
@@ -41,3 +42,4 @@ def start(config: pytest.Config, settings: Settings, selection: Selection) -> No
     config.pluginmanager.register(controller, "benchgate-controller")
     config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
     config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")
+    config.pluginmanager.register(JunitSuite(controller), "benchgate-junit")

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from benchgate import clock
-from benchgate.summary import summary, table
+from benchgate.summary import summary, table, tier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,14 +71,19 @@ def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) ->
 
 
 def _write_files(reporter: pytest.TerminalReporter, run: ClassRun) -> None:
+    if run.tier_problem is not None:
+        reporter.write_line(f"tier      not evaluated: {run.tier_problem}", yellow=True)
     if run.published is None:
         return
+    if run.published.verdict != "not_evaluated":
+        for line in tier(run.published.verdict):
+            reporter.write_line(line)
     root = reporter.config.rootpath
     reporter.write_line(f"written   {_relative(run.published.folder, root)}")
     if run.published.evidence is not None:
         reporter.write_line(f"evidence  {_relative(run.published.evidence, root)}")
-    if run.published.sha256 is not None:
-        reporter.write_line(f"head      {run.published.seq}:{run.published.sha256}")
+    if run.published.head is not None:
+        reporter.write_line(f"head      {run.ledger.bench.name}={run.published.head}")
 
 
 def _relative(path: Path, root: Path) -> str:

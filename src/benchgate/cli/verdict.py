@@ -1,0 +1,128 @@
+"""``benchgate verdict --task-class CLASS --target-tier TIER``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.cli.vectors import Parsers
+    from benchgate.promotion import PromotionVerdict
+
+TIER_NAMES = ("bronze", "silver", "gold", "platinum")
+
+
+def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "verdict",
+        help="say whether a recorded run is evidence enough for a trust tier",
+        description="Changes nothing: a person promotes, by editing the file of tiers. With the current tier as "
+        "target it says whether the class still deserves it.",
+    )
+    parser.add_argument("--task-class", required=True, metavar="CLASS")
+    parser.add_argument("--target-tier", required=True, choices=TIER_NAMES, metavar="TIER")
+    parser.add_argument(
+        "--report", type=Path, metavar="RECORD", help="a record.json (default: the newest in --out)"
+    )
+    parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
+    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    parser.add_argument("--tiers", type=Path, metavar="FILE", help="default: docs/trust-tiers.toml")
+    parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Print the verdict; 0 if the evidence suffices, 1 if not or the class is unknown, 2 for unusable files."""
+    from benchgate.errors import EvalError, TaskClassNotFound
+
+    try:
+        verdict = _verdict(given)
+    except TaskClassNotFound as error:
+        print(error, file=sys.stderr)
+        return 1
+    except EvalError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(verdict.model_dump_json(indent=2) if given.json else _told(verdict))
+    return 0 if verdict.sufficient else 1
+
+
+def _verdict(given: argparse.Namespace) -> PromotionVerdict:
+    from benchgate.promotion import TIER_FILE, PromotionGate, TierConfig
+
+    tiers = TierConfig.read(given.tiers or given.bench_root.resolve().parent / TIER_FILE)
+    asked = _min_cases(given)
+    path = given.report or _newest(given.out, given.task_class)
+    record = _record(path)
+    return PromotionGate(tiers).evaluate(
+        given.task_class,
+        tiers.tier_of(given.task_class),
+        record.report,
+        target_tier=given.target_tier,
+        min_cases=asked,
+        chain_intact=_chained(path, record),
+    )
+
+
+def _min_cases(given: argparse.Namespace) -> dict[str, int]:
+    from benchgate.bench_imports import bench_package
+    from benchgate.loader import load_task_class
+    from benchgate.registry import TaskClassRegistry
+
+    root = given.bench_root.resolve()
+    with bench_package(root):
+        found = load_task_class(root, given.task_class, TaskClassRegistry())
+    return dict(found.min_cases_for_promotion)
+
+
+def _newest(out: Path, task_class: str) -> Path:
+    from benchgate.audit import RECORD_FILE, numbered
+    from benchgate.errors import ArtifactError
+
+    runs = out / "runs" / task_class
+    found = numbered(runs) if runs.is_dir() else []
+    if not found:
+        raise ArtifactError(runs, "there is no record; run the class, or name one with --report")
+    return found[-1][1] / RECORD_FILE
+
+
+def _record(path: Path) -> RunRecord:
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.errors import ArtifactError
+    from benchgate.files import read_regular
+    from benchgate.wire import first_fault
+
+    try:
+        return RunRecord.read_json(read_regular(path))
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ArtifactError(path, f"no record of a run: {first_fault(error)}") from error
+
+
+def _chained(path: Path, record: RunRecord) -> bool:
+    """Whether the record stands where it lies in a chain that holds, and follows from its own facts."""
+    from benchgate.artifacts.recheck_record import recheck_record
+    from benchgate.audit import chain_faults, numbered
+
+    folder = path.resolve().parent
+    here = (record.seq, folder) in numbered(folder.parent)
+    return here and not chain_faults(folder.parent) and not any(recheck_record(folder, record))
+
+
+def _told(verdict: PromotionVerdict) -> str:
+    from benchgate.promotion import TIER_FILE, promotion_lines
+
+    current, target = verdict.current_tier, verdict.target_tier
+    question = f"{current}, still" if current == target else f"{current} to {target}"
+    lines = [f"{verdict.task_class}: {question}: {verdict.recommendation}"]
+    lines += [f"  {reason}" for reason in verdict.reasons]
+    if verdict.recommendation in {"promote", "demote"}:
+        lines += [f"A person decides. To follow this, merge into {TIER_FILE}:", ""]
+        lines += [f"    {line}" for line in promotion_lines(verdict).splitlines()]
+    return "\n".join(lines)

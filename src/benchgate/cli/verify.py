@@ -1,0 +1,104 @@
+"""``benchgate verify OUT``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from benchgate.artifacts.run_kinds import Head
+    from benchgate.cli.vectors import Parsers
+    from benchgate.verification import ClassVerification
+
+HEAD_FORM = re.compile(r"([a-z][a-z0-9_-]*)=([1-9][0-9]{0,14}):([0-9a-f]{64})")
+
+
+def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "verify",
+        help="verify the records of an output folder: chain, digests, and every decision drawn again",
+        description="Judges integrity, not the decisions. Without a head that was kept elsewhere it cannot see "
+        "that a chain was cut at its end or written anew, and says so.",
+    )
+    parser.add_argument("out", type=Path, metavar="OUT", help="output folder, such as .benchgate")
+    parser.add_argument(
+        "--head",
+        type=_head,
+        action="append",
+        default=[],
+        metavar="CLASS=SEQ:HASH",
+        help="a head that was kept, as the line 'head' of an earlier run printed it; repeatable",
+    )
+    parser.add_argument(
+        "--require-complete",
+        action="store_true",
+        help="the newest run must be complete, and no session may have ended without a record",
+    )
+    parser.set_defaults(execute=execute)
+
+
+def _head(text: str) -> tuple[str, int, str]:
+    found = HEAD_FORM.fullmatch(text)
+    if found is None:
+        msg = f"{text!r}: expected CLASS=SEQ:HASH, with the SHA-256 in full"
+        raise argparse.ArgumentTypeError(msg)
+    return found[1], int(found[2]), found[3]
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Print a line for each class; 1 if something does not hold or there is no record, 2 without a folder."""
+    from benchgate.errors import ArtifactError
+    from benchgate.verification import verify
+
+    try:
+        found = verify(given.out, _retained(given.head), require_complete=given.require_complete)
+    except (ArtifactError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    for one in found:
+        _report(one, given.out)
+    if not any(one.records for one in found):
+        print(f"{given.out}: there is no record of a run", file=sys.stderr)
+        return 1
+    return 1 if any(one.faults for one in found) else 0
+
+
+def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
+    from benchgate.artifacts.run_kinds import Head
+    from benchgate.wire import SCHEMA_VERSION
+
+    kept = {
+        name: Head(schema_version=SCHEMA_VERSION, seq=seq, sha256=sha256)
+        for name, seq, sha256 in given
+    }
+    if len(kept) != len(given):
+        raise ValueError("--head: one class is named twice")
+    return kept
+
+
+def _report(one: ClassVerification, out: Path) -> None:
+    for fault in one.faults:
+        print(f"{os.path.relpath(fault.path, Path.cwd())}: {fault.message}", file=sys.stderr)
+    if one.faults:
+        first = one.faults[0]
+        where = f"record {first.seq}" if first.seq and first.seq <= one.records else out
+        print(f"{one.task_class}: does not hold; first at {where}")
+        return
+    if one.newest is None:
+        print(f"{one.task_class}: no record yet")
+        return
+    decision = one.newest.decision
+    outcome = decision.outcome if decision else "not_evaluated"
+    state = "complete" if one.newest.report.complete else "incomplete"
+    number = "1 record holds" if one.records == 1 else f"{one.records} records hold"
+    print(f"{one.task_class}: {number}; the newest: {outcome}, {state}")
+    print(f"  head      {one.task_class}={one.head}")
+    if one.anchored_at is None:
+        print("  not anchored: keep this head elsewhere, and give it as --head the next time")
+    else:
+        print(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")

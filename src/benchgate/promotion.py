@@ -1,0 +1,287 @@
+"""
+Trust tiers: how far a task class as such is trusted, and what would raise that.
+
+Read-only. A gate evaluates evidence and gives a verdict; the file of tiers is edited by people, and by nothing here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NoReturn
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
+
+from benchgate.errors import PromotionGateError, PromotionMustBeHumanAuthorized
+from benchgate.files import read_toml
+from benchgate.manifest import KeyLines, explain
+from benchgate.registry import MIN_CASES
+from benchgate.wire import Count, Sha256, UnitInterval, WireModel, empty_mapping, freeze_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.models import BenchRunReport
+
+Tier = Literal["bronze", "silver", "gold", "platinum"]
+# A bare Literal[True] takes 1 for True.
+Approval = Annotated[
+    Literal[True], BeforeValidator(lambda value: value if isinstance(value, bool) else None)
+]
+Recommendation = Literal["promote", "hold", "keep", "demote"]
+TIERS: Final[tuple[Tier, ...]] = ("bronze", "silver", "gold", "platinum")
+"""Lowest trust first."""
+
+TIER_FILE: Final = "docs/trust-tiers.toml"
+"""Where the tiers stand, relative to the folder that holds the bench root."""
+
+ALL_MET: Final = ("all conditions met",)
+
+
+def next_tier(tier: Tier) -> Tier:
+    """Return the tier above; above the highest there is none, so it is its own next."""
+    return TIERS[min(TIERS.index(tier) + 1, len(TIERS) - 1)]
+
+
+class TierThresholds(WireModel):
+    """Lower bound of the mean score, in [0, 1], that a tier asks for; bronze asks for none."""
+
+    silver: UnitInterval = 0.70
+    gold: UnitInterval = 0.85
+    platinum: UnitInterval = 0.95
+
+    @model_validator(mode="after")
+    def _higher_tiers_ask_for_more(self) -> TierThresholds:
+        if not self.silver <= self.gold <= self.platinum:
+            msg = "must not fall from silver to gold to platinum"
+            raise ValueError(msg)
+        return self
+
+
+class TierConfig(WireModel):
+    """
+    What ``docs/trust-tiers.toml`` says.
+
+    :param current: tier of each task class; a class that is not there is bronze.
+    """
+
+    thresholds: TierThresholds = Field(default_factory=TierThresholds)
+    current: Annotated[Mapping[str, Tier], AfterValidator(freeze_json), PlainSerializer(dict)] = (
+        Field(default_factory=empty_mapping)
+    )
+
+    def threshold(self, tier: Tier) -> float:
+        """Return the lower bound that a tier asks for."""
+        return 0.0 if tier == "bronze" else float(getattr(self.thresholds, tier))
+
+    def tier_of(self, task_class: str) -> Tier:
+        """Return the current tier of a task class."""
+        return self.current.get(task_class, "bronze")
+
+    @classmethod
+    def read(cls, path: Path) -> TierConfig:
+        """
+        Read the file of tiers.
+
+        :raises PromotionGateError: it is missing or malformed, or names an unknown key or tier; with the line.
+        """
+        try:
+            tables, text = read_toml(path)
+        except OSError as error:
+            raise PromotionGateError(f"{path}: cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            line = getattr(error, "lineno", 1)
+            raise PromotionGateError(f"{path}:{line}: {error}") from None
+        try:
+            return cls.model_validate(tables)
+        except ValidationError as error:
+            line, key, message = min(explain(error, cls, KeyLines(text)))
+            raise PromotionGateError(f"{path}:{line}: {key}: {message}") from None
+
+
+class TierBar(WireModel):
+    """
+    What a tier asks of a run of one class.
+
+    :param score_lower_bound_95: the run's lower bound must not be below it.
+    :param passed_count: cases that must have passed.
+    :param seed_bench: the class asks for fewer than ten cases for bronze, so nothing raises it above bronze.
+    """
+
+    score_lower_bound_95: UnitInterval
+    passed_count: Count
+    seed_bench: bool
+
+
+class PromotionVerdict(WireModel):
+    """
+    Whether a run is evidence enough for a tier. It changes nothing: a person promotes.
+
+    :param recommendation: for a higher tier ``promote`` or ``hold``; for the current one ``keep`` or ``demote``, but
+        below bronze there is nothing: ``hold``.
+    :param bar: what was asked, so that the verdict can be drawn again from the run alone.
+    :param reasons: every failed condition with both numbers, in fixed order; else ``all conditions met``.
+    """
+
+    task_class: str
+    run_id: Sha256
+    current_tier: Tier
+    target_tier: Tier
+    sufficient: bool
+    recommendation: Recommendation
+    bar: TierBar
+    chain_intact: bool
+    reasons: tuple[str, ...]
+    requires_human_approval: Approval = True
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionGate:
+    """Judges runs by the tiers of a project."""
+
+    tiers: TierConfig
+
+    def evaluate(
+        self,
+        task_class: str,
+        current_tier: Tier,
+        report: BenchRunReport,
+        *,
+        target_tier: Tier,
+        min_cases: Mapping[str, int],
+        chain_intact: bool,
+    ) -> PromotionVerdict:
+        """
+        Judge whether a run is evidence enough for a tier; pure.
+
+        With the current tier as target it judges whether the class still deserves it.
+
+        :param min_cases: passed cases that each tier asks of this class, see :func:`~benchgate.register_task_class`.
+        :param chain_intact: the run's record stands in a chain of records that holds.
+        :raises PromotionGateError: an unknown tier, one below the current tier, or a report of another class.
+        """
+        for tier in (current_tier, target_tier):
+            if tier not in TIERS:
+                raise PromotionGateError(f"{tier!r} is no tier; known: {', '.join(TIERS)}")
+        if report.task_class != task_class:
+            raise PromotionGateError(
+                f"the report is of task class {report.task_class!r}, not {task_class!r}"
+            )
+        asked = {**MIN_CASES, **min_cases}
+        bar = TierBar(
+            score_lower_bound_95=self.tiers.threshold(target_tier),
+            passed_count=asked[target_tier],
+            seed_bench=asked["bronze"] < MIN_CASES["bronze"],
+        )
+        return judge_tier(report, current_tier, target_tier, bar, chain_intact=chain_intact)
+
+    def apply(self, verdict: PromotionVerdict) -> NoReturn:
+        """
+        Refuse to promote.
+
+        :raises PromotionMustBeHumanAuthorized: always; says how a person promotes.
+        """
+        raise PromotionMustBeHumanAuthorized(
+            verdict.task_class, verdict.target_tier, TIER_FILE, promotion_lines(verdict)
+        )
+
+
+def judge_tier(
+    report: BenchRunReport, current: Tier, target: Tier, bar: TierBar, *, chain_intact: bool
+) -> PromotionVerdict:
+    """
+    Hold a run against a bar.
+
+    :raises PromotionGateError: the target is below the current tier.
+    """
+    steps = TIERS.index(target) - TIERS.index(current)
+    if steps < 0:
+        raise PromotionGateError(
+            f"{report.task_class} is {current}, above {target}; whether it should be demoted is asked with "
+            f"{current} as the target"
+        )
+    failed = tuple(_failed(report, target, bar, chain_intact=chain_intact))
+    wanted: Recommendation = "promote" if steps else "keep"
+    unwanted: Recommendation = "hold" if steps or target == "bronze" else "demote"
+    return PromotionVerdict(
+        task_class=report.task_class,
+        run_id=report.run_id,
+        current_tier=current,
+        target_tier=target,
+        sufficient=not failed,
+        recommendation=unwanted if failed else wanted,
+        bar=bar,
+        chain_intact=chain_intact,
+        reasons=failed or ALL_MET,
+    )
+
+
+def _failed(
+    report: BenchRunReport, target: Tier, bar: TierBar, *, chain_intact: bool
+) -> Iterator[str]:
+    if report.scope != "full":
+        yield f"scope is {report.scope}; a full run is asked for"
+    if not report.complete:
+        yield "the run is incomplete"
+    if bar.seed_bench and target != "bronze":
+        few = f"it asks for fewer than {MIN_CASES['bronze']} passed cases for bronze"
+        yield f"a seed bench is held at bronze: {few}"
+    yield from _score_failed(report, target, bar)
+    if report.block_severity_failure_modes:
+        codes = ", ".join(report.block_severity_failure_modes)
+        yield f"failure modes of severity block: {codes}; none is allowed"
+    held = report.held_out
+    if held is not None and not held.mean_score >= bar.score_lower_bound_95:
+        shown = _below(held.mean_score, bar.score_lower_bound_95)
+        yield f"mean of the held-out cases (n={held.case_count}) {shown}"
+    if not chain_intact:
+        yield "the chain of records does not hold, or the run is in none"
+
+
+def _score_failed(report: BenchRunReport, target: Tier, bar: TierBar) -> Iterator[str]:
+    cases, bound = report.case_count, report.score_lower_bound_95
+    if bound is None or not bound >= bar.score_lower_bound_95:
+        best = best_bound(cases)
+        reach = f"; unreachable at n={cases}: perfect scores give {best:.3f}"
+        shown = _below(bound, bar.score_lower_bound_95)
+        yield f"score_lower_bound_95 {shown}{reach if best < bar.score_lower_bound_95 else ''}"
+    if not report.passed_count >= bar.passed_count:
+        reach = f"; unreachable at n={cases}" if cases < bar.passed_count else ""
+        asked = f"{report.passed_count} cases passed; {target} asks for {bar.passed_count}"
+        yield f"{asked}{reach}"
+
+
+def best_bound(cases: int) -> float:
+    """
+    Return the lower bound that perfect scores have: ``0.05 ** (1 / n)``.
+
+    n perfect cases have a chance of at least 5 % as long as a case succeeds with at least this probability.
+    """
+    return 0.05 ** (1 / cases) if cases else 0.0
+
+
+def _below(found: float | None, asked: float) -> str:
+    if found is None:
+        return f"is unknown; asked for is {asked:.3f}"
+    digits = 3 if f"{found:.3f}" != f"{asked:.3f}" else 17  # never "0.700 < 0.700"
+    return f"{found:.{digits}g} < {asked:.{digits}g}"
+
+
+def promotion_lines(verdict: PromotionVerdict) -> str:
+    """Return the TOML that a person merges into the file of tiers to follow a verdict."""
+    import tomli_w
+
+    target = TIERS.index(verdict.target_tier)
+    followed = {
+        "promote": verdict.target_tier,
+        "demote": TIERS[max(0, target - 1)],
+    }.get(verdict.recommendation, verdict.current_tier)
+    return tomli_w.dumps({"current": {verdict.task_class: followed}})

@@ -1,0 +1,171 @@
+"""What the harness must never contain: a model, a self-assessment, a way to promote."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+import benchgate
+from benchgate.artifacts.kinds import KINDS
+from benchgate.models import BenchCase, BenchScore
+from benchgate.rubric_source import rubric_files
+from benchgate.wire import BANNED_TOKENS, WireModel, banned_token
+
+PACKAGE = Path(benchgate.__file__).parent
+BENCH = Path(__file__).parents[2] / "bench"
+CLASSES = sorted(path.parent for path in BENCH.glob("*/rubric.py"))
+LLM_SDKS = {
+    "anthropic",
+    "cohere",
+    "google",
+    "groq",
+    "langchain",
+    "litellm",
+    "llama_index",
+    "mistralai",
+    "ollama",
+    "openai",
+    "transformers",
+    "vllm",
+}
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
+def test_the_package_imports_no_llm_sdk(path):
+    assert not LLM_SDKS & set(imports(path))
+
+
+@pytest.mark.parametrize("folder", CLASSES, ids=lambda folder: folder.name)
+def test_no_shipped_rubric_imports_an_llm_sdk(folder):
+    files = rubric_files(folder)
+    assert folder / "rubric.py" in files
+    for path in files:
+        assert not LLM_SDKS & set(imports(path)), path
+
+
+def models():
+    from importlib import import_module
+
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        if {"pytest_plugin", "cli"} & set(parts):
+            continue
+        module = import_module(".".join(["benchgate", *(p for p in parts if p != "__init__")]))
+        yield from (value for value in vars(module).values() if isinstance(value, type))
+
+
+# The level of a test, and of a bound: statistics, no opinion of a system on itself.
+STATISTICS = {"confidence_level", "min_confidence_level", "safety_confidence"}
+
+
+def test_no_field_of_a_wire_model_smuggles_a_self_assessment():
+    found = {model for model in models() if issubclass(model, BaseModel) and model is not WireModel}
+    assert {BenchScore, BenchCase, *KINDS.values()} <= found
+    fields = {name for model in found for name in model.model_fields}
+    assert {name for name in fields if banned_token(name)} <= STATISTICS
+    assert not {name for name in BenchScore.model_fields if banned_token(name)}
+
+
+@pytest.mark.parametrize("token", sorted(BANNED_TOKENS))
+@pytest.mark.parametrize("form", ["{}", "a.{}", "{}-x", "a_{}_b", "{}.SUM"])
+def test_no_breakdown_key_smuggles_a_self_assessment(token, form):
+    for key in (form.format(token), form.format(token).upper()):
+        with pytest.raises(ValueError, match="self-assessment"):
+            BenchScore(passed=True, score=1.0, breakdown={key: 1.0})
+    BenchScore(passed=True, score=1.0, breakdown={f"{token}ed": 1.0, "fulfillment": 1.0})
+
+
+WATCHED = """
+import sys
+touched = []
+def watch(event, args):
+    if event == "open" and "trust-tiers" in str(args[0]):
+        touched.append((event, args[1], args[2]))
+    elif event in ("os.rename", "os.remove", "os.link", "os.symlink", "os.truncate", "os.chmod"):
+        touched.extend((event, str(a), 1) for a in args if "trust-tiers" in str(a))
+sys.addaudithook(watch)
+
+import os
+from pathlib import Path
+from benchgate.cli import main
+from benchgate.errors import PromotionMustBeHumanAuthorized
+from benchgate.promotion import PromotionGate, PromotionVerdict, TierConfig
+import contextlib, io
+
+def said(*arguments):
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        main(list(arguments))
+    return text.getvalue()
+
+said("run", "--task-class=one", "--out=out")
+said("run", "--task-class=one", "--out=out")
+said("verify", "out")
+said("check")
+verdict = said("verdict", "--task-class=one", "--target-tier=silver", "--out=out", "--json")
+try:
+    PromotionGate(TierConfig()).apply(PromotionVerdict.read_json(verdict.encode()))
+except PromotionMustBeHumanAuthorized:
+    pass
+else:
+    raise AssertionError("something was applied")
+assert touched, "the file of tiers was never read: this watches nothing"
+writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+wrong = [t for t in touched if t[0] != "open" or t[2] & writing or t[1] not in (None, "r", "rb")]
+assert not wrong, wrong
+"""
+CASE = """\
+[case]
+case_id = "{}"
+task_class = "one"
+disposition = "positive"
+difficulty = "easy"
+source = "curated"
+added_at = 2026-01-01T00:00:00Z
+last_validated_at = 2026-01-01T00:00:00Z
+"""
+
+
+def test_no_code_path_writes_the_file_of_tiers(tmp_path):
+    folder = tmp_path / "bench" / "one"
+    for number in range(10, 20):
+        (folder / "cases" / str(number) / "input").mkdir(parents=True)
+        (folder / "cases" / str(number) / "case.toml").write_text(CASE.format(number))
+    (folder / "rubric.py").write_text(
+        "from benchgate import BenchScore\n"
+        "class Constant:\n"
+        "    def score(self, case, output, /):\n"
+        "        return BenchScore(passed=True, score=1.0, safety_penalty=0.0)\n"
+    )
+    (folder / "registration.py").write_text(
+        "from benchgate import register_task_class\n"
+        "from .rubric import Constant\n"
+        'register_task_class("one", systems={"s": lambda case: {}})(Constant)\n'
+    )
+    tiers = tmp_path / "docs" / "trust-tiers.toml"
+    tiers.parent.mkdir()
+    tiers.write_text('[current]\none = "bronze"\n')
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WATCHED],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert tiers.read_text() == '[current]\none = "bronze"\n'
+    promotion = tmp_path / "out" / "evidence" / "one" / "promotion.toml"
+    assert 'one = "silver"' in promotion.read_text()  # what it would have written, left to a person

@@ -1,0 +1,544 @@
+"""An output folder that was tampered with is found out, and the first record that does not hold is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from benchgate import clock
+from benchgate.artifacts.run_kinds import CaseFile, Head, RunRecord
+from benchgate.artifacts.writer import model_bytes
+from benchgate.audit import GENESIS, chain_faults, numbered
+from benchgate.canonical import digest, run_id, sha256_hex
+from benchgate.cli import main
+from benchgate.errors import ArtifactError
+from benchgate.runner import RunSettings, run_class
+from benchgate.verification import verify
+
+CASE = """\
+[case]
+case_id = "{case_id}"
+task_class = "level"
+disposition = "positive"
+difficulty = "easy"
+source = "curated"
+held_out = {held_out}
+added_at = {today}T00:00:00Z
+last_validated_at = {today}T00:00:00Z
+"""
+RUBRIC = """\
+from benchgate import BenchScore
+class Level:
+    def score(self, case, output, /):
+        value = output["value"]
+        return BenchScore(
+            passed=value > 0.5, score=value, safety_penalty=0.0,
+            failure_modes=["harm"] if output.get("harm") else [],
+        )
+"""
+REGISTRATION = """\
+from benchgate import register_task_class
+from .rubric import Level
+def weak(case): return {"value": 0.1 + int(case.case_id) / 100}
+def good(case): return {"value": 0.9 + int(case.case_id) / 1000}
+def harmful(case): return {**good(case), "harm": case.case_id == "03"}
+def crashing(case): return {"value": 0.9 / (0 if case.case_id == "03" else 1)}
+systems = {"weak": weak, "good": good, "harmful": harmful, "crashing": crashing}
+register_task_class("level", systems=systems, default_system="good")(Level)
+"""
+MODES = '[failure_modes.harm]\nseverity = "block"\ndescription = "Harm was done."\n'
+TIERS = "[thresholds]\nsilver = 0.5\n"
+SYSTEMS = ("good", "weak", "harmful", "crashing", "good")
+"""What was run, in order: records 1 to 5."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A project with a bench and the records of five runs."""
+    root = tmp_path_factory.mktemp("project")
+    folder = root / "bench" / "level"
+    today = f"{clock.now():%Y-%m-%d}"
+    for number in range(1, 13):
+        case_id = f"{number:02}"
+        (folder / "cases" / case_id / "input").mkdir(parents=True)
+        text = CASE.format(case_id=case_id, held_out=str(number > 10).lower(), today=today)
+        (folder / "cases" / case_id / "case.toml").write_text(text)
+    (folder / "rubric.py").write_text(RUBRIC)
+    (folder / "registration.py").write_text(REGISTRATION)
+    (folder / "failure_modes.toml").write_text(MODES)
+    (folder / "gate.toml").write_text('test = "auto"\n')
+    (root / "docs").mkdir()
+    (root / "docs" / "trust-tiers.toml").write_text(TIERS)
+    pinned = run_class(settings(root, "weak", "none", out="pinned")).published
+    shutil.copy(pinned.folder / "record.json", folder / "baseline.json")
+    for system in SYSTEMS:
+        assert not run_class(settings(root, system)).problems
+    return root
+
+
+def settings(root, system, baseline="auto", out="out"):
+    return RunSettings(
+        task_class="level",
+        system=system,
+        baseline=baseline,
+        out=root / out,
+        bench_root=root / "bench",
+    )
+
+
+@pytest.fixture
+def project(made, tmp_path):
+    shutil.copytree(made, tmp_path / "project")
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def out(project):
+    return project / "out"
+
+
+def folders(out):
+    return [folder for _, folder in numbered(out / "runs" / "level")]
+
+
+def found(out, kept=None, **options):
+    (one,) = verify(out, {"level": kept} if kept else {}, **options)
+    return one
+
+
+def head(out):
+    return Head.read_json((out / "runs" / "level" / "HEAD.json").read_bytes())
+
+
+def test_what_was_written_holds(out):
+    one = found(out)
+    assert one.faults == ()
+    assert (one.records, one.head, one.anchored_at) == (5, f"5:{head(out).sha256}", None)
+    assert one.newest.decision.outcome == "promote"
+    outcomes = [json.loads((f / "record.json").read_bytes())["decision"] for f in folders(out)]
+    assert [decision["outcome"] for decision in outcomes] == [
+        "promote",
+        "reject",
+        "reject",
+        "hold",
+        "promote",
+    ]
+    assert found(out, head(out)).anchored_at == 5
+
+
+# Bytes
+
+
+@pytest.mark.parametrize("seq", [1, 2, 3, 4, 5])
+def test_any_flipped_byte_of_a_record_is_found_and_the_record_named(out, seq):
+    path = folders(out)[seq - 1] / "record.json"
+    data = path.read_bytes()
+    # Every byte is one of a hash; where a byte lies cannot matter to it, so a spread of places will do here.
+    for place in [*range(0, len(data), max(1, len(data) // 60)), len(data) - 1]:
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        faults = chain_faults(path.parents[1])
+        assert {fault.seq for fault in faults} == {seq}, place
+    path.write_bytes(data)
+    assert not chain_faults(path.parents[1])
+
+
+@pytest.mark.parametrize(
+    "part", ["cases/03.json", "evidence/trained.json", "evidence/promotion.json"]
+)
+@pytest.mark.parametrize("seq", [1, 3, 5])
+def test_a_flipped_byte_of_what_a_record_holds_the_digest_of_is_found(out, seq, part):
+    path = folders(out)[seq - 1] / part
+    data = path.read_bytes()
+    middle = len(data) // 2
+    path.write_bytes(data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :])
+    first = found(out).faults[0]
+    assert first.seq == seq
+    assert path.name in first.message
+
+
+def test_a_damaged_head_is_found(out):
+    path = out / "runs" / "level" / "HEAD.json"
+    for text in ("{", path.read_text().replace('"seq": 5', '"seq": 4'), ""):
+        path.write_text(text)
+        assert found(out).faults
+    path.unlink()
+    assert found(out).faults[0].path == path
+
+
+def test_an_added_file_is_found(out):
+    folder = folders(out)[1]
+    (folder / "note.txt").write_text("x")
+    (folder / "cases" / "99.json").write_text("{}")
+    (out / "runs" / "level" / "0000002-x").mkdir()
+    messages = [fault.message for fault in found(out).faults]
+    assert messages[0] == "note.txt: not part of a record: added later"
+    assert messages[1] == "cases/99.json: not in the record: added later"
+    assert messages[2].startswith("neither a record nor")
+
+
+@pytest.mark.parametrize("name", ["proof.json", "trained.json", "promotion.json", "promotion.toml"])
+def test_the_copy_of_the_newest_evidence_is_held_against_the_record(out, name):
+    path = out / "evidence" / "level" / name
+    path.write_bytes(path.read_bytes().replace(b"promot", b"Promot", 1) + b" ")
+    (fault,) = found(out).faults
+    assert fault.path == path
+    path.unlink()
+    (fault,) = found(out).faults
+    assert "missing" in fault.message
+
+
+def test_a_copy_that_names_another_record_is_found(out):
+    path = out / "evidence" / "level" / "promotion.json"
+    text = path.read_text()
+    path.write_text(text.replace(folders(out)[4].name, folders(out)[0].name))
+    (fault,) = found(out).faults
+    assert fault.message.startswith("record_ref names")
+    path.write_text(text.replace('"outcome": "promote"', '"outcome": "hold"'))
+    (fault,) = found(out).faults
+    assert "decision.outcome" in fault.message
+
+
+# Records
+
+
+def swap(one, other):
+    third = one.with_name("third")
+    one.rename(third)
+    other.rename(one)
+    third.rename(other)
+
+
+def test_two_swapped_records_are_named(out):
+    second, fourth = folders(out)[1], folders(out)[3]
+    swap(second / "record.json", fourth / "record.json")
+    faults = chain_faults(out / "runs" / "level")
+    assert [fault.seq for fault in faults if "its folder says" in fault.message] == [2, 4]
+    assert found(out).faults[0].seq == 2
+
+
+def test_two_swapped_folders_are_named(out):
+    second, fourth = folders(out)[1], folders(out)[3]
+    swap(second, fourth)
+    assert {fault.seq for fault in chain_faults(out / "runs" / "level")} == {2, 4}
+
+
+def test_a_record_cut_out_of_the_middle_is_named(out):
+    shutil.rmtree(folders(out)[2])
+    first = found(out).faults[0]
+    assert first.seq == 3
+    assert first.path.name == "00000003-..."
+    assert "missing" in first.message
+
+
+def test_a_removed_beginning_is_named(out):
+    shutil.rmtree(folders(out)[0])
+    assert found(out).faults[0].seq == 1
+
+
+def test_a_second_record_of_one_number_is_a_fork(out):
+    folder = folders(out)[1]
+    shutil.copytree(folder, folder.with_name("00000002-20200101T000000Z-00000000"))
+    messages = [fault.message for fault in found(out).faults]
+    assert "there is a second record 2: the chain is forked" in messages
+
+
+def rechained(out):
+    """Write prev_hash of every record and the head anew: what a forger does who knows how."""
+    before = GENESIS
+    for seq, folder in enumerate(folders(out), 1):
+        path = folder / "record.json"
+        record = RunRecord.read_json(path.read_bytes()).model_copy(
+            update={"prev_hash": before, "seq": seq}
+        )
+        path.write_bytes(model_bytes(record))
+        before = sha256_hex(path.read_bytes())
+    made = Head(schema_version=1, seq=len(folders(out)), sha256=before)
+    (out / "runs" / "level" / "HEAD.json").write_bytes(model_bytes(made))
+
+
+def cut_tail(out):
+    shutil.rmtree(folders(out)[-1])
+    rechained(out)
+    shutil.rmtree(out / "evidence" / "level")
+    shutil.copytree(folders(out)[-1] / "evidence", out / "evidence" / "level")
+    path = out / "evidence" / "level" / "promotion.json"
+    record = f"../../runs/level/{folders(out)[-1].name}/record.json"
+    path.write_text(path.read_text().replace("../record.json", record))
+
+
+def test_a_cut_tail_looks_whole_until_a_head_was_kept(out):
+    kept = head(out)
+    cut_tail(out)
+    assert found(out).faults == ()
+    faults = found(out, kept).faults
+    assert faults[0].seq == 5
+    assert "missing" in faults[0].message
+
+
+def test_a_chain_written_anew_looks_whole_until_a_head_was_kept(out):
+    kept = head(out)
+    path = folders(out)[0] / "record.json"
+    path.write_text(path.read_text().replace('"python": "', '"python": "0'))
+    rechained(out)
+    assert found(out).faults == ()
+    (fault,) = found(out, kept).faults
+    assert fault.seq == 5
+    assert "is not the record that the head that was kept names" in fault.message
+
+
+def test_a_head_kept_in_the_middle_proves_everything_before_it(out):
+    text = (folders(out)[2] / "record.json").read_bytes()
+    kept = Head(schema_version=1, seq=3, sha256=sha256_hex(text))
+    assert found(out, kept).faults == ()
+    path = folders(out)[1] / "record.json"
+    path.write_text(path.read_text().replace('"python": "', '"python": "0'))
+    rechained(out)
+    assert found(out, kept).faults[0].seq == 3
+
+
+def test_a_removed_class_of_which_a_head_was_kept_is_missed(out):
+    kept = head(out)
+    shutil.rmtree(out / "runs" / "level")
+    (fault,) = found(out, kept).faults
+    assert "no record of this class" in fault.message
+
+
+# Decisions drawn again from the facts, with every digest and the chain mended
+
+
+def forge(out, seq, edit):
+    """Edit a record as JSON, then mend all digests, the chain, and the copy of the evidence."""
+    folder = folders(out)[seq - 1]
+    path = folder / "record.json"
+    raw = json.loads(path.read_bytes())
+    edit(raw, folder)
+    for part, key in (("cases", "case_files"), ("evidence", "evidence_files")):
+        raw[key] = {
+            name: sha256_hex((folder / part / name).read_bytes()) for name in sorted(raw[key])
+        }
+    path.write_text(json.dumps(raw))
+    rechained(out)
+    return [fault.message for fault in found(out).faults if fault.seq == seq]
+
+
+def promote(raw, folder):
+    raw["decision"] |= {"outcome": "promote", "promotion_allowed": True, "reason_codes": []}
+    path = folder / "evidence" / "promotion.json"
+    report = json.loads(path.read_bytes())
+    report["decision"] |= {"outcome": "promote", "promotion_allowed": True, "reason_codes": []}
+    path.write_text(json.dumps(report))
+
+
+@pytest.mark.parametrize("seq", [2, 3, 4])
+def test_a_decision_turned_into_promote_is_drawn_again(out, seq):
+    assert any("decision.outcome" in message for message in forge(out, seq, promote))
+
+
+def raise_score(raw, case_id="03"):
+    (result,) = [r for r in raw["report"]["per_case"] if r["case_id"] == case_id]
+    result["score"]["score"] = 1.0
+    return result
+
+
+def mend_report(raw):
+    results = RunRecord.model_validate_json(json.dumps(raw)).report.per_case
+    raw["report"]["run_id"] = run_id("level", results)
+
+
+def test_a_raised_score_changes_the_run_id(out):
+    messages = forge(out, 2, lambda raw, _: raise_score(raw))
+    assert any(message.startswith("report.run_id") for message in messages)
+
+
+def test_a_raised_score_with_a_mended_run_id_does_not_give_the_mean(out):
+    def edit(raw, _):
+        raise_score(raw)
+        mend_report(raw)
+
+    messages = forge(out, 2, edit)
+    assert any(message.startswith("report.mean_score") for message in messages)
+    assert any(message.startswith("report.per_case.03-t0.score.score") for message in messages)
+    assert any("evidence/trained.json" in message for message in messages)
+
+
+def test_a_trial_that_was_changed_in_both_places_still_contradicts_the_evidence(out):
+    def edit(raw, folder):
+        result = raise_score(raw)
+        mend_report(raw)
+        path = folder / "cases" / "03.json"
+        case = json.loads(path.read_bytes())
+        path.write_text(json.dumps({**case, "result": result}))
+        assert CaseFile.read_json(path.read_bytes())
+
+    messages = forge(out, 2, edit)
+    assert not any(message.startswith("report.per_case") for message in messages)
+    assert any("evidence/significance.json" in message for message in messages)
+
+
+def test_lowered_samples_of_the_baseline_contradict_the_baseline(out):
+    def edit(_, folder):
+        path = folder / "evidence" / "baseline.json"
+        report = json.loads(path.read_bytes())
+        report["samples"][0]["score"] = 0.0
+        path.write_text(json.dumps(report))
+
+    messages = forge(out, 1, edit)
+    assert any(message.startswith("evidence/baseline.json.1.0 is 0.0") for message in messages)
+
+
+def test_a_softened_severity_contradicts_the_taxonomy(out):
+    def edit(raw, folder):
+        raw["severities"]["harm"] = "warn"
+        raw["report"]["block_severity_failure_modes"] = []
+        promote(raw, folder)
+
+    messages = forge(out, 3, edit)
+    assert messages[0].startswith("report.digests.taxonomy")
+
+    def with_digest(raw, folder):
+        edit(raw, folder)
+        raw["report"]["digests"]["taxonomy"] = digest(raw["severities"])
+
+    # The digest can be mended too: then it is another taxonomy, and only a head that was kept tells.
+    assert not any("taxonomy" in message for message in forge(out, 3, with_digest))
+
+
+def test_a_hidden_block_is_counted_again(out):
+    def edit(raw, folder):
+        raw["report"]["block_severity_failure_modes"] = []
+        promote(raw, folder)
+
+    messages = forge(out, 3, edit)
+    assert any("report.block_severity_failure_modes" in message for message in messages)
+
+
+def test_a_softened_policy_contradicts_its_digest(out):
+    def edit(raw, _):
+        raw["policy"]["alpha"] = 0.5
+
+    assert any("report.digests.policy" in message for message in forge(out, 2, edit))
+
+
+def test_a_run_that_lost_a_case_is_not_complete(out):
+    def edit(raw, _):
+        del raw["report"]["per_case"][2]
+
+    messages = forge(out, 1, edit)
+    assert "report.complete: there are 11 results for 12 planned trials" in messages
+
+
+def test_a_run_with_a_skipped_case_is_not_complete(out):
+    def edit(raw, _):
+        raw["report"]["per_case"][2] |= {"outcome": "skipped", "score": None}
+
+    messages = forge(out, 1, edit)
+    assert any(message.startswith("report.complete: a trial was left out") for message in messages)
+
+
+def test_a_verdict_is_drawn_again(out):
+    assert json.loads((folders(out)[0] / "record.json").read_bytes())["verdict"]["sufficient"]
+
+    def edit(raw, _):
+        raw["verdict"] |= {"sufficient": True, "recommendation": "promote", "reasons": []}
+
+    messages = forge(out, 2, edit)
+    assert any(message.startswith("verdict.sufficient") for message in messages)
+
+
+def test_the_clock_flag_is_held_against_the_times(out):
+    messages = forge(out, 2, lambda raw, _: raw.update(clock_regressed=True))
+    assert messages == ["clock_regressed is not what the times say"]
+
+
+def test_a_record_without_its_evidence_holds_no_longer(out):
+    folder = folders(out)[0]
+    shutil.rmtree(folder / "evidence")
+    assert found(out).faults[0].seq == 1
+
+
+# Complete
+
+
+def test_a_session_that_left_no_record_is_seen_where_completeness_is_asked(out):
+    assert found(out, require_complete=True).faults == ()
+    left = out / "runs" / "level" / "incomplete-20260101T000000Z-7"
+    left.mkdir()
+    assert found(out).faults == ()
+    (fault,) = found(out, require_complete=True).faults
+    assert fault.path == left
+
+
+def test_an_incomplete_newest_run_is_seen_where_completeness_is_asked(project, out):
+    for path in (project / "bench" / "level" / "cases" / "03").glob("case.toml"):
+        path.write_text("[case")
+    run_class(settings(project, "good"))
+    assert found(out).faults == ()
+    (fault,) = found(out, require_complete=True).faults
+    assert "record 6, is incomplete" in fault.message
+
+
+def test_a_folder_that_is_not_there_is_an_error(tmp_path):
+    with pytest.raises(ArtifactError, match="cannot be read"):
+        verify(tmp_path / "none", {})
+
+
+# The command
+
+
+def test_the_command_says_what_holds_and_that_nothing_vouches_for_it(out, capsys):
+    assert main(["verify", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "level: 5 records hold; the newest: promote, complete" in said
+    assert f"head      level=5:{head(out).sha256}" in said
+    assert "not anchored" in said
+    assert main(["verify", str(out), f"--head=level=5:{head(out).sha256}"]) == 0
+    assert "anchored at record 5; 0 after it" in capsys.readouterr().out
+
+
+def test_the_command_names_the_first_record_that_does_not_hold(out, capsys):
+    for seq in (2, 4):
+        path = folders(out)[seq - 1] / "record.json"
+        path.write_bytes(path.read_bytes().replace(b'"seed": 0', b'"seed": 1', 1))
+    assert main(["verify", str(out)]) == 1
+    said = capsys.readouterr()
+    assert "level: does not hold; first at record 2" in said.out
+    assert "is not the record that record 3 names" in said.err
+
+
+@pytest.mark.parametrize(
+    "value", ["5:abc", "level=5", "level=0:" + "a" * 64, "Level=1:" + "a" * 64]
+)
+def test_a_malformed_head_is_wrong_use(out, value, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["verify", str(out), f"--head={value}"])
+    assert caught.value.code == 2
+    assert "expected CLASS=SEQ:HASH" in capsys.readouterr().err
+
+
+def test_statuses_of_nothing_and_of_no_folder(tmp_path, capsys):
+    assert main(["verify", str(tmp_path)]) == 1
+    assert "there is no record of a run" in capsys.readouterr().err
+    assert main(["verify", str(tmp_path / "none")]) == 2
+    twice = f"--head=level=1:{'a' * 64}"
+    assert main(["verify", str(tmp_path), twice, twice]) == 2
+
+
+def test_four_processes_of_forty_runs_leave_one_unforked_chain(project):
+    code = (
+        "from pathlib import Path; from benchgate.runner import RunSettings, run_class\n"
+        f"root = Path({str(project)!r})\n"
+        "for _ in range(40):\n"
+        "    run = run_class(RunSettings(task_class='level', out=root / 'many', bench_root=root / 'bench'))\n"
+        "    assert not run.problems, run.problems\n"
+    )
+    workers = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
+    assert [worker.wait() for worker in workers] == [0] * 4
+    runs = project / "many" / "runs" / "level"
+    assert [seq for seq, _ in numbered(runs)] == list(range(1, 161))
+    assert chain_faults(runs) == []
+    assert not [name for name in os.listdir(runs) if name.startswith("incomplete-")]
