@@ -88,7 +88,7 @@ class RunStore:
             self._folder = self._runs / f"{UNFINISHED}{stamp}-{os.getpid()}"
         else:
             self._folder = out / "last-selected" / task_class
-        self._files: dict[str, str] = {}
+        self._written: dict[str, tuple[TrialResult, str]] = {}
 
     def open(self, scope: Scope) -> None:
         """
@@ -124,19 +124,18 @@ class RunStore:
         text = f'{head[:-1]}, "result": {result.model_dump_json()}, "output": {output_json or "null"}}}\n'
         data = text.encode()
         write_draft(self._folder / "cases" / name, data)
-        self._files[name] = sha256_hex(data)
+        self._written[name] = result, sha256_hex(data)
 
     def _settle_trials(self, report: BenchRunReport) -> None:
         """Write what only the end of the session knows: trials that never ran, inputs that changed."""
         for result in report.per_case:
             name = case_file_name(result)
-            output = None
-            if name in self._files:
+            written = self._written.get(name)
+            if written is None:
+                self.write_trial(result, None)
+            elif written[0] != result:
                 stored = json.loads((self._folder / "cases" / name).read_bytes())
-                if stored["result"] == result.model_dump(mode="json"):
-                    continue
-                output = json.dumps(stored["output"])
-            self.write_trial(result, output)
+                self.write_trial(result, json.dumps(stored["output"]))
 
     def publish_selected(self, report: BenchRunReport, finished: datetime) -> Published:
         """
@@ -216,7 +215,7 @@ class RunStore:
             baseline=baseline_ref(judgement, self._folder),
             decision=judgement.decision,
             verdict=verdict,
-            case_files=dict(sorted(self._files.items())),
+            case_files={name: sha256 for name, (_, sha256) in sorted(self._written.items())},
             evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
         )
 
