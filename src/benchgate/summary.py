@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.gates import CheckpointPromotionDecision
     from benchgate.judgement import Judgement
     from benchgate.models import FailureMode, TrialResult
     from benchgate.promotion import PromotionVerdict
@@ -56,6 +57,15 @@ def summary(judgement: Judgement) -> Iterator[str]:
     yield f"safety    mean penalty {penalty}; cost {report.total_cost_usd:.4f} USD"
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if report.complete else 'incomplete'}"
     yield from _comparison(judgement)
+
+
+def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
+    """Yield the decision, then each reason and note."""
+    if decision is None:
+        yield "gate      not evaluated: only a part of the cases was selected"
+        return
+    yield f"gate      {decision.outcome.upper()}"
+    yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
 
 
 def tier(verdict: PromotionVerdict) -> Iterator[str]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from benchgate.baseline import Baseline
     from benchgate.changes import CaseChange
     from benchgate.cli.vectors import Parsers
-    from benchgate.judgement import Judgement
     from benchgate.models import BenchRunReport
     from benchgate.policy import GatePolicy
 
@@ -75,6 +74,7 @@ def _policy(given: argparse.Namespace, path: Path) -> GatePolicy:
 def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     from benchgate.baseline import BaselineChoice
     from benchgate.judgement import judge
+    from benchgate.summary import gate, summary
 
     if before.report is None or after.report is None:  # _read has refused it
         return 2
@@ -87,7 +87,7 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
         baseline=before,
         exit_rule="gate",
     )
-    for line in _gate(judgement):
+    for line in (*summary(judgement), *gate(judgement.decision)):
         print(line)
     for problem in after.problems:
         print(f"{after.path}: {problem}", file=sys.stderr)
@@ -113,18 +113,6 @@ def _changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:
 def _cases(title: str, cases: tuple[CaseChange, ...]) -> Iterator[str]:
     for case in cases:
         yield f"{title}: {case.case_id} {case.before:.3f} -> {case.after:.3f} ({case.delta:+.3f})"
-
-
-def _gate(judgement: Judgement) -> Iterator[str]:
-    from benchgate.summary import summary
-
-    yield from summary(judgement)
-    if judgement.decision is None:
-        yield "gate      not evaluated: only a part of the cases was selected"
-        return
-    yield f"gate      {judgement.decision.outcome.upper()}"
-    for remark in judgement.decision.remarks:
-        yield f"  {remark.code}: {remark.message}"
 
 
 def _compare_with_itself(given: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from benchgate import clock
-from benchgate.summary import summary, table, tier
+from benchgate.summary import gate, summary, table, tier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,14 +60,11 @@ def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) ->
     reporter.write_line("")
     for line in summary(judgement):
         reporter.write_line(line)
-    decision = judgement.decision
-    if decision is None:
-        reporter.write_line("gate      not evaluated: only a part of the cases was selected")
-        return
-    markup = {COLOURS[decision.outcome]: True, "bold": True}
-    reporter.write_line(f"gate      {decision.outcome.upper()}", **markup)
-    for remark in decision.remarks:
-        reporter.write_line(f"  {remark.code}: {remark.message}")
+    decided, *remarks = gate(judgement.decision)
+    outcome = judgement.decision.outcome if judgement.decision else None
+    reporter.write_line(decided, **({COLOURS[outcome]: True, "bold": True} if outcome else {}))
+    for remark in remarks:
+        reporter.write_line(remark)
 
 
 def _write_files(reporter: pytest.TerminalReporter, run: ClassRun) -> None:
