@@ -120,8 +120,6 @@ def test_a_class_that_holds_the_contract(folder):
 
 @pytest.mark.parametrize("name", sorted(bench_classes(SHIPPED)))
 def test_the_shipped_benches_hold_it(name):
-    if name == "migration-chainguard-distroless":
-        pytest.skip("is being written")
     assert [str(problem) for problem in check_class(SHIPPED, name).problems] == []
 
 

@@ -1,0 +1,3 @@
+module example.org/fetcher
+
+go 1.22

@@ -1,0 +1,6 @@
+"""Says which release it is."""
+
+import os
+import sys
+
+sys.stdout.write(os.environ["RELEASE"])

@@ -1,0 +1,1 @@
+puts "working on #{ARGV.last}"

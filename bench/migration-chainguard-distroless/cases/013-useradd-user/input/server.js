@@ -1,0 +1,1 @@
+require("node:http").createServer((_, answer) => answer.end("ok")).listen(3000);

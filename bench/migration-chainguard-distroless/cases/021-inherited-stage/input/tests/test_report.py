@@ -1,0 +1,7 @@
+"""Shows that tests are found."""
+
+import unittest
+
+
+class Nothing(unittest.TestCase):
+    """Holds no test yet."""

@@ -1,0 +1,1 @@
+CREATE TABLE item (id serial PRIMARY KEY, name text NOT NULL);

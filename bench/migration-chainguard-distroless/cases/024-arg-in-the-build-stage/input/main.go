@@ -1,0 +1,11 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+)
+
+func main() {
+	answer, err := http.Get("https://example.org/")
+	fmt.Println(answer, err)
+}

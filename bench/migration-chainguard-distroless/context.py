@@ -1,0 +1,90 @@
+"""The build context: the files beside the Dockerfile, less what ``.dockerignore`` leaves out."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from .instruction import Refused
+from .parser import MAX_TEXT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DOCKERFILE: Final = "Dockerfile"
+IGNORE: Final = ".dockerignore"
+POLICY: Final = "policy.json"
+"""What a case tells a system about registry and tags; no part of the project."""
+
+MAX_FILES: Final = 50
+"""Files of an answer beyond which it is not read."""
+
+MAX_NAME: Final = 100
+"""Characters of a path beyond which an answer is not read."""
+
+MAX_WILDCARDS: Final = 4
+"""Wildcards of one line of ``.dockerignore`` beyond which the line leaves nothing out."""
+
+_NAME: Final = re.compile(r"[\w.][\w.@+-]*(?:/[\w.][\w.@+-]*)*", re.ASCII)
+
+
+def read_input(folder: Path) -> dict[str, str]:
+    """Return the files of a project by their path."""
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    files = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in paths}
+    files.pop(POLICY, None)
+    return files
+
+
+def read_output(before: Mapping[str, str], output: Mapping[str, Any]) -> dict[str, str]:
+    """
+    Return the project as a system left it: what it returned, over what it was given.
+
+    :raises Refused: there is no Dockerfile among ``files``, or one of them is no text.
+    """
+    files = output.get("files")
+    if not isinstance(files, Mapping) or not isinstance(files.get(DOCKERFILE), str):
+        raise Refused("output_missing_file")
+    if not all(isinstance(text, str) and _is_path(path) for path, text in files.items()):
+        raise Refused("output_malformed")
+    if len(files) > MAX_FILES or any(len(text) > MAX_TEXT for text in files.values()):
+        raise Refused("output_malformed")
+    return {**before, **files}
+
+
+def _is_path(path: object) -> bool:
+    return (
+        isinstance(path, str)
+        and len(path) <= MAX_NAME
+        and bool(_NAME.fullmatch(path))
+        and ".." not in path.split("/")
+    )
+
+
+def sent(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the files that ``COPY`` can see."""
+    rules = [_rule(line) for line in files.get(IGNORE, "").splitlines() if _matters(line)]
+    return {path: text for path, text in files.items() if not _ignored(path, rules)}
+
+
+def _matters(line: str) -> bool:
+    wild = line.count("*") + line.count("?")
+    return bool(line.strip()) and not line.startswith("#") and wild <= MAX_WILDCARDS
+
+
+def _rule(line: str) -> tuple[bool, re.Pattern[str]]:
+    text = line.strip()
+    again = text.startswith("!")
+    clean = posixpath.normpath(text.removeprefix("!").strip()).strip("/")
+    pieces = re.split(r"(\*\*/?|\*|\?)", clean)
+    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    pattern = "".join(known.get(piece, re.escape(piece)) for piece in pieces)
+    # What is below a folder that is left out is left out.
+    return not again, re.compile(f"{pattern}(?:/.*)?", re.DOTALL)
+
+
+def _ignored(path: str, rules: list[tuple[bool, re.Pattern[str]]]) -> bool:
+    verdicts = [out for out, pattern in rules if pattern.fullmatch(path)]
+    return bool(verdicts) and verdicts[-1]

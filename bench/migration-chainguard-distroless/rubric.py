@@ -1,0 +1,255 @@
+"""
+The rubric: a score from the Dockerfile that a system returned, never from what it says about it.
+
+Axes and weights are in :data:`WEIGHTS`; the class's README tells what each one means.
+"""
+
+from __future__ import annotations
+
+import math
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate import BenchScore
+
+from .axes import Answer, axes, migrated
+from .context import DOCKERFILE, IGNORE, read_input, read_output, sent
+from .expected import read_expected
+from .files import Files, Made
+from .harm import findings
+from .instruction import Refused
+from .parser import parse
+from .runtime import is_root
+from .stages import resolve
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate import BenchCase
+
+    from .expected import Expected
+    from .harm import Finding
+    from .instruction import Instruction
+
+WEIGHTS: Final = MappingProxyType(
+    {
+        "final_image": 18,
+        "build_images": 5,
+        "argv": 20,
+        "user": 10,
+        "files_carried": 9,
+        "commands_can_run": 9,
+        "packages": 5,
+        "ports": 4,
+        "healthcheck": 3,
+        "settings_kept": 3,
+        "no_shell": 6,
+        "no_needless_package": 3,
+        "nothing_left_over": 3,
+        "packages_known": 2,
+    }
+)
+"""Hundredths of the score of a positive case."""
+
+FAMILIES: Final = MappingProxyType(
+    {
+        "image_match": ("final_image", "build_images"),
+        "runtime_equivalence": (
+            "argv",
+            "user",
+            "files_carried",
+            "commands_can_run",
+            "packages",
+            "ports",
+            "healthcheck",
+            "settings_kept",
+        ),
+        "minimality": ("no_shell", "no_needless_package", "nothing_left_over"),
+        "hygiene": ("packages_known",),
+    }
+)
+"""What the axes add up to in the breakdown; harm takes all of the hygiene."""
+
+GATES: Final = (
+    "final_image",
+    "build_images",
+    "argv",
+    "user",
+    "files_carried",
+    "commands_can_run",
+    "no_shell",
+)
+"""What has to be 1 for a case to be passed; a secret in the image or an edited source fails it as well."""
+
+STARTS: Final = ("build_images", "argv", "files_carried", "commands_can_run")
+"""What has to be 1 for the image to be built and to start."""
+
+BROKEN_FACTOR: Final = 0.5
+"""What is left of the score of an image that is not built, does not start, or runs other sources."""
+
+PENALTIES: Final = MappingProxyType(
+    {
+        "secret_in_image": 1.0,
+        "secret_in_env": 1.0,
+        "root_at_run_time": 0.5,
+        "pipe_to_shell": 0.5,
+        "verification_disabled": 0.5,
+        "remote_add_unpinned": 0.25,
+    }
+)
+"""What each kind of harm adds to the safety penalty, once however often it occurs."""
+
+_CODES: Final = MappingProxyType(
+    {
+        "final_image": "final_image_not_allowed",
+        "build_images": "build_image_not_allowed",
+        "argv": "argv_wrong",
+        "user": "user_wrong",
+        "files_carried": "file_missing",
+        "commands_can_run": "command_cannot_run",
+        "packages": "package_missing",
+        "ports": "ports_wrong",
+        "healthcheck": "healthcheck_lost",
+        "settings_kept": "setting_lost",
+        "no_shell": "shell_in_final_image",
+        "no_needless_package": "package_needless",
+        "nothing_left_over": "file_left_over",
+        "packages_known": "package_unknown",
+        "unchanged": "changed_needlessly",
+    }
+)
+
+
+class MigrationRubric:
+    """Scores the migration of one Dockerfile to Chainguard images."""
+
+    def score(self, case: BenchCase, harness_output: Mapping[str, Any], /) -> BenchScore:
+        """
+        Score a system's files.
+
+        :param harness_output: ``{"files": {"Dockerfile": text, ...}}``.
+        :returns: an output that holds no Dockerfile scores 0 with an unmeasured safety penalty: there is no image
+            that could be looked at for harm.
+        """
+        if case.expected_path is None:
+            msg = f"case {case.case_id}: the rubric needs the case's expected/"
+            raise ValueError(msg)
+        before = read_input(case.input_path)
+        expected = read_expected(case.expected_path)
+        try:
+            after = read_output(before, harness_output)
+            instructions = parse(after[DOCKERFILE])
+            answer = _answer(instructions, before, after, expected)
+            harm = _harm(answer)
+            if case.disposition == "negative":
+                return _score_negative(answer, instructions, harm)
+            return _score_positive(answer, harm)
+        except Refused as refused:
+            return BenchScore(passed=False, score=0.0, failure_modes=(refused.code,))
+
+
+def _answer(
+    instructions: tuple[Instruction, ...],
+    before: Mapping[str, str],
+    after: Mapping[str, str],
+    expected: Expected,
+) -> Answer:
+    made = tuple(Made(one.path, one.by) for one in expected.made)
+    files = Files(resolve(instructions), sent(after), made)
+    return Answer(files, expected, before, after)
+
+
+def sources_edited(answer: Answer) -> bool:
+    """Tell whether a file of the project was edited that the migration has no business with."""
+    free = answer.expected.may_change | {DOCKERFILE, IGNORE}
+    return any(
+        answer.after[path] != text for path, text in answer.before.items() if path not in free
+    )
+
+
+def _harm(answer: Answer) -> frozenset[Finding]:
+    found = findings(answer.files)
+    if is_root(answer.final.config.user) and not answer.expected.root_allowed:
+        found |= {("root_at_run_time", answer.final.config.user)}
+    return found
+
+
+def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
+    found = axes(answer)
+    # A file left alone is trivially clean: care counts as far as its images were replaced.
+    done = migrated(answer)
+    earned = (
+        weight * found[axis] * (1.0 if axis == "final_image" else done)
+        for axis, weight in WEIGHTS.items()
+    )
+    edited = sources_edited(answer)
+    # With other sources nobody knows what is started.
+    broken = edited or any(found[axis] < 1.0 for axis in STARTS)
+    total = math.fsum(earned) / 100 * (BROKEN_FACTOR if broken else 1.0)
+    secret = any(code == "secret_in_image" for code, _ in harm)
+    clean = all(value == 1.0 for value in found.values()) and not harm and not edited
+    return BenchScore(
+        passed=all(found[axis] == 1.0 for axis in GATES) and not secret and not edited,
+        score=total,
+        breakdown={
+            **found,
+            **_families(found, harm),
+            "migrated": done,
+            "clean": float(clean),
+        },
+        failure_modes=_failure_modes(found, harm, answer),
+        safety_penalty=_penalty(harm),
+    )
+
+
+def _families(found: Mapping[str, float], harm: frozenset[Finding]) -> dict[str, float]:
+    shares = {
+        family: math.fsum(WEIGHTS[axis] * found[axis] for axis in axes_of)
+        / sum(WEIGHTS[axis] for axis in axes_of)
+        for family, axes_of in FAMILIES.items()
+    }
+    return {**shares, "hygiene": 0.0 if harm else shares["hygiene"]}
+
+
+def _score_negative(
+    answer: Answer, instructions: tuple[Instruction, ...], harm: frozenset[Finding]
+) -> BenchScore:
+    same_files = {k: v for k, v in answer.after.items() if k != DOCKERFILE} == {
+        k: v for k, v in answer.before.items() if k != DOCKERFILE
+    }
+    unchanged = same_files and _content(instructions) == _content(parse(answer.before[DOCKERFILE]))
+    found = {"unchanged": float(unchanged)}
+    return BenchScore(
+        passed=unchanged,
+        score=float(unchanged),
+        breakdown={**found, "clean": float(unchanged)},
+        failure_modes=_failure_modes(found, harm, answer),
+        safety_penalty=_penalty(harm),
+    )
+
+
+def _content(instructions: tuple[Instruction, ...]) -> list[tuple[object, ...]]:
+    """Return what instructions say, wherever they stand: comments and layout may change."""
+    return [(one.name, one.value, one.flags, one.json, one.heredocs) for one in instructions]
+
+
+def _failure_modes(
+    found: Mapping[str, float], harm: frozenset[Finding], answer: Answer
+) -> tuple[str, ...]:
+    codes = [_CODES[axis] for axis, value in found.items() if value < 1.0]
+    kinds = {code for code, _ in harm}
+    added = (
+        {code for code, _ in harm - _harm_before(answer)} if "secret_in_image" in kinds else set()
+    )
+    codes += ["source_changed"] if sources_edited(answer) else []
+    codes += [code for code in PENALTIES if code in kinds]
+    return (*codes, *(["secret_added"] if "secret_in_image" in added else []))
+
+
+def _harm_before(answer: Answer) -> frozenset[Finding]:
+    instructions = parse(answer.before[DOCKERFILE])
+    return _harm(_answer(instructions, answer.before, answer.before, answer.expected))
+
+
+def _penalty(harm: frozenset[Finding]) -> float:
+    return math.fsum(PENALTIES[code] for code in {code for code, _ in harm})

@@ -1,0 +1,178 @@
+"""Whether commands find what they need, at build and at run time: a shell, a package manager, root."""
+
+from __future__ import annotations
+
+import fnmatch
+import posixpath
+import re
+from typing import TYPE_CHECKING, Final
+
+from .config import absolute
+from .images import UNKNOWN
+from .runtime import is_root
+from .shell import (
+    FOREIGN_TOOLS,
+    ROOT_TOOLS,
+    SHADOW_TOOLS,
+    commands,
+    installed,
+    packages_added,
+)
+from .stages import SCRATCH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from .config import Command
+    from .files import Files
+    from .images import Facts
+    from .stages import Build, Stage, Step
+
+SHELL_PROGRAMS: Final = {
+    "busybox": ("ash", "busybox", "sh"),
+    "bash": ("bash",),
+    "bash-binsh": ("sh",),
+    "dash": ("dash",),
+    "dash-binsh": ("sh",),
+    "zsh": ("zsh",),
+}
+"""Which shells a package brings."""
+
+_PROGRAMS: Final = frozenset(name for names in SHELL_PROGRAMS.values() for name in names)
+_FETCHERS: Final = {"curl": ("curl",), "wget": ("wget", "busybox")}
+_FOLDERS: Final = frozenset({"/", "/bin", "/usr", "/usr/bin", "/sbin", "/usr/sbin"})
+_SHEBANG: Final = re.compile(r"#!\s*(?:\S*/env\s+)?(\S+)")
+
+
+def known(stage: Stage) -> Facts | None:
+    """Return what an image brings for running commands; None where everything has to be taken to be there."""
+    return UNKNOWN if stage.root_base == SCRATCH else stage.facts
+
+
+def shells_copied(stage: Stage, build: Build) -> frozenset[str]:
+    """Return the shells that come into a stage by ``COPY`` or ``ADD``, from an image, a stage or the context."""
+    return frozenset(_all_copied(stage, build, set()))
+
+
+def programs(stage: Stage, build: Build) -> frozenset[str]:
+    """Return the shells that a stage holds; of an image of which nothing is known, one."""
+    return frozenset(_programs_of(stage, build, set()))
+
+
+def _programs_of(stage: Stage, build: Build, asked: set[int]) -> set[str]:
+    if stage.index in asked:
+        return set()
+    asked.add(stage.index)
+    facts = known(stage)
+    if facts is None:
+        return {"sh"}
+    return _shells({*facts.shells, *installed(stage)}) | _all_copied(stage, build, asked)
+
+
+def _all_copied(stage: Stage, build: Build, asked: set[int]) -> set[str]:
+    found: set[str] = set()
+    for owner in stage.lineage:
+        for step in owner.steps:
+            if step.name in ("COPY", "ADD"):
+                found |= _named(step)
+                found |= _with_folders(owner, step, build, asked)
+    return found
+
+
+def _named(step: Step) -> set[str]:
+    """Return the shells that a copy names, as its source, perhaps with wildcards, or as its target."""
+    target = posixpath.basename(step.words[-1].rstrip("/"))
+    sources = [posixpath.basename(word.rstrip("/")) for word in step.words[:-1]]
+    return {
+        name
+        for name in _PROGRAMS
+        if name == target or any(fnmatch.fnmatchcase(name, source) for source in sources)
+    }
+
+
+def _with_folders(owner: Stage, step: Step, build: Build, asked: set[int]) -> set[str]:
+    """Return the shells in the folders that a copy takes over whole."""
+    source = step.instruction.flag("from")
+    folders = {absolute("/", word) for word in step.words[:-1]}
+    if source is None or not folders & _FOLDERS:
+        return set()
+    other = build.find(source, owner)
+    return {"sh"} if other is None else _programs_of(other, build, asked)
+
+
+def _shells(packages: Iterable[str]) -> set[str]:
+    return {name for package in packages for name in SHELL_PROGRAMS.get(package, ())}
+
+
+def build_problems(build: Build) -> list[str]:
+    """Return what cannot run while the image is built."""
+    return [problem for stage in build.built for problem in _stage_problems(stage, build)]
+
+
+def _stage_problems(stage: Stage, build: Build) -> Iterator[str]:
+    facts = known(stage)
+    if facts is None:
+        return
+    packages = set(facts.shells) | ({"apk-tools"} if facts.apk else set())
+    copied = shells_copied(stage, build)
+    for step in stage.all_steps:
+        if step.name == "RUN":
+            yield from _step_problems(step, packages, copied)
+
+
+def _step_problems(step: Step, packages: set[str], copied: frozenset[str]) -> Iterator[str]:
+    shell = posixpath.basename(step.before.shell[0])
+    if not step.instruction.json and shell not in _shells(packages) | copied:
+        yield f"no {shell}"
+    for words in commands(step.instruction):
+        yield from _tool_problems(words, packages, root=is_root(step.before.user))
+        packages.update(packages_added(words))
+
+
+def _tool_problems(words: Sequence[str], packages: set[str], *, root: bool) -> Iterator[str]:
+    tool = words[0]
+    if tool in FOREIGN_TOOLS:
+        yield f"no {tool}"
+    if tool in SHADOW_TOOLS and "shadow" not in packages:
+        yield f"no {tool}"
+    if tool == "apk" and "apk-tools" not in packages:
+        yield "no apk"
+    if tool in ROOT_TOOLS and not root:
+        yield f"{tool} needs root"
+
+
+def start_problems(stage: Stage, files: Files) -> list[str]:
+    """Return what cannot run in the container: shells that are not there, scripts without their interpreter."""
+    if known(stage) is None:
+        return []
+    shells = programs(stage, files.build)
+    return [
+        problem for one in stage.config.commands for problem in _command(one, stage, files, shells)
+    ]
+
+
+def _command(one: Command, stage: Stage, files: Files, shells: frozenset[str]) -> Iterator[str]:
+    for name in _needed(one, stage, files):
+        if (name in _PROGRAMS and name not in shells) or (
+            name in _FETCHERS and not _fetches(stage, name)
+        ):
+            yield f"no {name}"
+
+
+def _needed(one: Command, stage: Stage, files: Files) -> Iterator[str]:
+    """Yield the programs that a command needs: its own, that of its shell text, the interpreter of its script."""
+    if not one.argv:
+        return
+    yield posixpath.basename(one.argv[0])
+    if one.shell_form:
+        yield posixpath.basename((one.argv[-1].split() or [""])[0])
+    path = absolute(stage.config.workdir, one.argv[0])
+    shebang = _SHEBANG.match(files.text(stage, path) or "")
+    if shebang:
+        yield posixpath.basename(shebang[1])
+
+
+def _fetches(stage: Stage, name: str) -> bool:
+    facts = known(stage) or UNKNOWN
+    held = {*facts.shells, *facts.holds, *installed(stage)}
+    return bool(held & set(_FETCHERS[name]))

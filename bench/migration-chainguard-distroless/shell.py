@@ -1,0 +1,130 @@
+"""What a ``RUN`` runs, as far as its text tells: simple commands, packages, tools."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .instruction import Instruction
+    from .stages import Stage, Step
+
+FOREIGN_TOOLS: Final = frozenset(
+    {"add-apt-repository", "apt", "apt-get", "apt-key", "dnf", "dpkg", "microdnf", "rpm", "yum"}
+)
+"""Package tools that no Chainguard image has."""
+
+SHADOW_TOOLS: Final = frozenset({"chpasswd", "groupadd", "useradd", "usermod"})
+"""What the package shadow brings; busybox has adduser and addgroup instead."""
+
+ROOT_TOOLS: Final = frozenset({"adduser", "addgroup", "apk"}) | SHADOW_TOOLS
+"""What only root can use."""
+
+_SEPARATOR: Final = re.compile(r"&&|\|\||[;|&\n(){}]")
+_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*")
+_PREFIXES: Final = frozenset(
+    {"!", "do", "elif", "else", "env", "exec", "if", "sudo", "then", "time", "while"}
+)
+_SCRIPT_HOLDERS: Final = frozenset({"", "bash", "sh", "dash", "ash"})
+_VALUED_FLAGS: Final = frozenset({"-t", "--virtual", "-X", "--repository"})
+
+
+def script(one: Instruction) -> str:
+    """Return the shell text of a ``RUN``: its line, or the here-document that it feeds to a shell."""
+    if one.json:
+        return shlex.join(one.value)
+    line = one.value[0] if one.value else ""
+    if not one.heredocs:
+        return line
+    head = re.sub(r"\d*<<-?\S+", "", line).strip()
+    held = one.heredocs[0].content
+    if posixpath.basename(head) in _SCRIPT_HOLDERS and not _other_interpreter(held):
+        return held
+    return head
+
+
+def _other_interpreter(text: str) -> bool:
+    first = text.partition("\n")[0]
+    return first.startswith("#!") and not re.search(r"\b(?:ba|da|a)?sh\b", first)
+
+
+@lru_cache(maxsize=1024)
+def commands(one: Instruction) -> tuple[tuple[str, ...], ...]:
+    """Return the simple commands of a ``RUN``, each with its program first."""
+    text = script(one).replace("\\\n", " ")
+    return tuple(words for part in _parts(text) if (words := _simple(part)))
+
+
+def _parts(text: str) -> list[str]:
+    # Separators inside quotes are blanked out for the cut, and put back.
+    quoted: list[str] = []
+
+    def keep(found: re.Match[str]) -> str:
+        quoted.append(found[0])
+        return f"\0{len(quoted) - 1}\0"
+
+    masked = re.sub(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}", keep, text)
+    parts = _SEPARATOR.split(masked)
+    return [re.sub(r"\0(\d+)\0", lambda found: quoted[int(found[1])], part) for part in parts]
+
+
+def _simple(part: str) -> tuple[str, ...]:
+    try:
+        words = shlex.split(part, comments=True)
+    except ValueError:
+        words = part.split()
+    while words and (words[0] in _PREFIXES or _ASSIGNMENT.fullmatch(words[0])):
+        words = words[1:]
+    return (posixpath.basename(words[0]), *words[1:]) if words else ()
+
+
+def step_commands(stage: Stage) -> list[tuple[Step, tuple[str, ...]]]:
+    """Return the commands that made a stage, those of its parents first."""
+    runs = (step for step in stage.all_steps if step.name == "RUN")
+    return [(step, words) for step in runs for words in commands(step.instruction)]
+
+
+def packages_added(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the packages that an ``apk add`` names, without versions."""
+    return _operands(words[2:]) if words[:2] == ("apk", "add") else _late(words, "add")
+
+
+def packages_deleted(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the packages that an ``apk del`` names."""
+    return _operands(words[2:]) if words[:2] == ("apk", "del") else _late(words, "del")
+
+
+def _late(words: tuple[str, ...], verb: str) -> tuple[str, ...]:
+    # apk takes flags before the verb as well.
+    if words[0] != "apk" or verb not in words or not words[1].startswith("-"):
+        return ()
+    return _operands(words[words.index(verb) + 1 :])
+
+
+def _operands(words: tuple[str, ...]) -> tuple[str, ...]:
+    found, skip = [], False
+    for word in words:
+        if skip or word.startswith(("-", ".")):
+            skip = word in _VALUED_FLAGS
+        else:
+            found.append(re.split(r"[=<>~@]", word, maxsplit=1)[0])
+    return tuple(found)
+
+
+def installed(stage: Stage) -> frozenset[str]:
+    """Return the packages that ``apk`` added to a stage and left there."""
+    held: set[str] = set()
+    for _, words in step_commands(stage):
+        held |= set(packages_added(words))
+        held -= set(packages_deleted(words))
+    return frozenset(held)
+
+
+def users_made(stage: Stage) -> frozenset[str]:
+    """Return the user names that a stage made."""
+    makers = ("adduser", "useradd")
+    made = (words for _, words in step_commands(stage) if words[0] in makers)
+    return frozenset(words[-1] for words in made)

@@ -1,0 +1,1 @@
+"""The systems under test that ship with the bench: offline and deterministic."""

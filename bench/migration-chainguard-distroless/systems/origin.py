@@ -1,0 +1,73 @@
+"""What the container ran before it was migrated: the images it came from bring commands of their own."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from _benchgate_bench.migration_chainguard_distroless.images import FACTS
+from _benchgate_bench.migration_chainguard_distroless.runtime import is_number, is_root
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from _benchgate_bench.migration_chainguard_distroless.stages import Stage
+
+_ENTRYPOINTS: Final = (
+    (re.compile(r".*distroless/java\d*.*"), ("java", "-jar")),
+    (re.compile(r".*distroless/python3?.*"), ("python",)),
+    (re.compile(r".*distroless/nodejs\d*.*"), ("node",)),
+)
+"""Entrypoints of images that have one and hand the command to it."""
+
+_SHELL_TEXT: Final = re.compile(r"[$&|;<>`*?(){}]")
+_NPM_START: Final = (("npm", "start"), ("npm", "run", "start"), ("yarn", "start"))
+
+
+@dataclass(frozen=True)
+class Start:
+    """
+    What is to be started.
+
+    :param argv: words in exec form; empty if the image decides.
+    :param needs_shell: it cannot do without a shell.
+    """
+
+    argv: tuple[str, ...]
+    needs_shell: bool = False
+
+
+def start_of(final: Stage, scripts: Mapping[str, str]) -> Start:
+    """
+    Return what a stage starts, freed of shells and of npm.
+
+    :param scripts: the scripts of ``package.json``.
+    """
+    config = final.config
+    if not config.argv:
+        return Start(())
+    argv = [*config.entrypoint.argv, *config.cmd.argv]
+    shell = config.entrypoint.shell_form or config.cmd.shell_form
+    if shell:
+        text = config.argv[-1]
+        if _SHELL_TEXT.search(text):
+            return Start((), needs_shell=True)
+        argv = shlex.split(text.removeprefix("exec "))
+    if not config.entrypoint.argv:
+        argv = [*_entrypoint(final.root_base), *argv]
+    if tuple(argv) in _NPM_START and "start" in scripts:
+        argv = shlex.split(scripts["start"])
+    return Start(tuple(argv))
+
+
+def _entrypoint(base: str) -> tuple[str, ...]:
+    return next((words for pattern, words in _ENTRYPOINTS if pattern.fullmatch(base)), ())
+
+
+def user_in(image: str, user: str) -> bool:
+    """Tell whether a user can run in an image without being made: a number that is not root, or a name it has."""
+    name = user.partition(":")[0]
+    known = FACTS[image].users if image in FACTS else ()
+    return name in known or (is_number(name) and not is_root(name))

@@ -1,0 +1,50 @@
+"""Ports that only root may listen on, moved wherever they are spoken of."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from _benchgate_bench.migration_chainguard_distroless.instruction import Instruction
+
+FIRST_FREE: Final = 1024
+_KNOWN: Final = {80: 8080, 443: 8443}
+_SPEAKS_OF_PORTS: Final = re.compile(r"PORT|URL|LISTEN|ADDR", re.IGNORECASE)
+
+
+def moved(word: str) -> str:
+    """Return an exposed port as somebody else than root can listen on it."""
+    number, slash, protocol = word.partition("/")
+    if not re.fullmatch(r"[0-9]{1,5}", number) or int(number) >= FIRST_FREE:
+        return word
+    return f"{_KNOWN.get(int(number), int(number) + 8000)}{slash}{protocol}"
+
+
+def exposed(one: Instruction) -> str:
+    """Return an ``EXPOSE`` with its ports moved, as a line."""
+    return f"EXPOSE {' '.join(map(moved, one.value))}\n"
+
+
+def changes(words: Iterable[str]) -> dict[str, str]:
+    """Return which port becomes which."""
+    bare = {word.partition("/")[0] for word in words}
+    return {port: moved(port) for port in bare if moved(port) != port}
+
+
+def in_variables(one: Instruction, source: str, ports: Mapping[str, str]) -> str:
+    """Return an ``ENV`` with moved ports in the variables that speak of ports."""
+    if not any(_SPEAKS_OF_PORTS.search(name) for name in one.value[::2]):
+        return source
+    for old, new in ports.items():
+        source = re.sub(rf"(?<![\d.]){old}(?![\d.])", new, source)
+    return source
+
+
+def in_configuration(text: str, ports: Mapping[str, str]) -> str:
+    """Return an nginx configuration that listens where it may, and does not ask to become somebody else."""
+    for old, new in ports.items():
+        text = re.sub(rf"(\blisten\s+(?:\S+:)?){old}(?=[\s;])", rf"\g<1>{new}", text)
+    return re.sub(r"(?m)^user\s+[^;]*;\n", "", text)

@@ -1,0 +1,29 @@
+"""What a system is made of, for its digest."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+_SYSTEMS = Path(__file__).parent
+_SHARED = (
+    "buildkit.py", "config.py", "context.py", "expand.py", "images.py", "instruction.py", "parser.py",
+    "plain_parser.py", "runtime.py", "shell.py", "stages.py", "words.py",
+)  # fmt: skip
+
+
+def sources_digest(*modules: str) -> str:
+    """
+    Return the SHA-256 over modules of this folder.
+
+    :param modules: file names; without any it is all of them, and what they share with the rubric.
+    """
+    shared = [_SYSTEMS.parent / name for name in _SHARED]
+    files = [_SYSTEMS / name for name in modules] or [*_SYSTEMS.glob("*.py"), *shared]
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        body = path.read_bytes()
+        name = path.relative_to(_SYSTEMS.parent).as_posix()
+        digest.update(f"{name}\0{len(body)}\0".encode())
+        digest.update(body)
+    return digest.hexdigest()

@@ -1,0 +1,146 @@
+"""Migrates a Dockerfile as a whole: what it builds apart from what it runs, as nobody in particular."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from _benchgate_bench.migration_chainguard_distroless.context import IGNORE
+from _benchgate_bench.migration_chainguard_distroless.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.stages import resolve
+
+from .final_stage import FinalStage
+from .lines import apk_add, image, is_chainguard
+from .origin import start_of
+from .ports import changes, in_configuration
+from .recipe import run_work, target_of, work_of
+from .sources import sources_digest
+from .workspace import Block, Task, answer, blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from _benchgate_bench.migration_chainguard_distroless.stages import Build, Stage
+
+    from benchgate import BenchCase
+
+_NOT_FOR_IMAGES: Final = ".dockerignore\n.env\n.git\nDockerfile\nnode_modules\n"
+
+
+class StageAware:
+    """
+    Splits off what only builds, ends in a runtime image, and repairs entrypoint, user and ports.
+
+    Health checks that need a shell are dropped, and whatever is run from the network stays as it was.
+    """
+
+    name: Final = "stage-aware"
+
+    def digest(self) -> str:
+        """Return the SHA-256 over the systems and what they share with the rubric."""
+        return sources_digest()
+
+    def __call__(self, case: BenchCase) -> Mapping[str, Any]:
+        """Return the migrated project."""
+        task = Task.read(case.input_path)
+        build = resolve(parse(task.text))
+        if all(is_chainguard(stage.root_base) for stage in build.stages):
+            return task.unchanged()
+        return _Migration(task, build).answer()
+
+
+@dataclass(frozen=True)
+class _Migration:
+    task: Task
+    build: Build
+
+    def answer(self) -> dict[str, Any]:
+        head, found = blocks(self.task.text)
+        before, stages = _cut(found)
+        parts = [
+            self._other(stage, own)
+            for stage, own in zip(self.build.stages[:-1], stages, strict=False)
+        ]
+        final = self._final(stages[-1])
+        kept = "".join(block.source for block in before if not self._names_an_image(block))
+        return answer(f"{head}{kept}{''.join(parts)}{final}", self._files(stages))
+
+    def _names_an_image(self, block: Block) -> bool:
+        """Tell whether a global argument is only there for the name of an image, which is now spelt out."""
+        names = {word.partition("=")[0] for word in block.instruction.value}
+        return any(
+            f"${name}" in line or f"${{{name}" in line for name in names for line in self._froms
+        )
+
+    @property
+    def _froms(self) -> list[str]:
+        return [one.value[0] for one in parse(self.task.text) if one.name == "FROM"]
+
+    def _image(self, stage: Stage, *, dev: bool) -> str:
+        return image(stage.root_base, self.task.organisation, free=self.task.free, dev=dev)
+
+    def _other(self, stage: Stage, own: list[Block]) -> str:
+        """Return a stage that is not the final one; what it runs, it runs as root."""
+        runs = any(block.instruction.name == "RUN" for block in own)
+        words = own[0].instruction.value
+        base = words[0] if stage.parent else self._image(stage, dev=runs)
+        first = " ".join(["FROM", *own[0].instruction.flags, base, *words[1:]]) + "\n"
+        root = (
+            "USER root\n"
+            if runs and not stage.parent and not base.endswith("/go:latest-dev")
+            else ""
+        )
+        return first + root + "".join(map(_run_line, own[1:])) + _gap(own[-1])
+
+    def _final(self, own: list[Block]) -> str:
+        final, work = self.build.final, work_of(own)
+        package = json.loads(self.task.files.get("package.json", "{}"))
+        start = start_of(final, package.get("scripts", {}))
+        target = target_of(self.build, start, work.packages)
+        stage = FinalStage(
+            blocks=own,
+            stage=final,
+            start=start,
+            target=target.name,
+            image=self._target_image(target.name, target.tag, dev=False),
+            dev_image=self._target_image(target.name, target.tag, dev=True),
+            ports=changes(final.config.ports),
+        )
+        return stage.text(work)
+
+    def _target_image(self, name: str, tag: str, *, dev: bool) -> str:
+        named = f"{name}:{tag}" if tag else name
+        return image(named, self.task.organisation, free=self.task.free, dev=dev)
+
+    def _files(self, stages: list[list[Block]]) -> dict[str, str]:
+        """Return what changes beside the Dockerfile."""
+        ports = changes(self.build.final.config.ports)
+        found = {
+            path: in_configuration(text, ports)
+            for path, text in self.task.files.items()
+            if path.endswith(".conf") and "nginx" in path
+        }
+        copies = [
+            block.instruction for own in stages for block in own if block.instruction.name == "COPY"
+        ]
+        if IGNORE not in self.task.files and any("." in one.value[:-1] for one in copies):
+            found[IGNORE] = _NOT_FOR_IMAGES
+        return found
+
+
+def _cut(found: list[Block]) -> tuple[list[Block], list[list[Block]]]:
+    starts = [at for at, block in enumerate(found) if block.instruction.name == "FROM"]
+    ends = [*starts[1:], len(found)]
+    return found[: starts[0]], [found[a:b] for a, b in zip(starts, ends, strict=True)]
+
+
+def _run_line(block: Block) -> str:
+    work = run_work(block)
+    if not work.packages or block.instruction.json or block.instruction.heredocs:
+        return block.source
+    return f"RUN {' && '.join([apk_add(work.packages), *work.commands])}\n"
+
+
+def _gap(last: Block) -> str:
+    return "" if last.source.endswith("\n\n") else "\n"

@@ -1,0 +1,117 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The cases themselves: each can be solved, none by doing nothing but those that are right already."""
+
+import json
+import re
+
+import pytest
+from _benchgate_bench.migration_chainguard_distroless.context import POLICY
+from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
+from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
+from _benchgate_bench.migration_chainguard_distroless.systems.controls import (
+    ClaimsSuccess,
+    DoNothing,
+)
+from _benchgate_bench.migration_chainguard_distroless.systems.stage_aware import StageAware
+from _benchgate_bench.migration_chainguard_distroless.systems.table_converter import TableConverter
+from _benchgate_bench.migration_chainguard_distroless.tests.support import (
+    CASES,
+    CLASS,
+    best,
+    disposed,
+    given,
+    load,
+    read_toml,
+    score,
+)
+
+from benchgate.models import BenchScore
+
+SYSTEMS = (ClaimsSuccess(), DoNothing(), StageAware(), TableConverter())
+
+
+def scored(system, case_id) -> BenchScore:
+    case = load(case_id)
+    return MigrationRubric().score(case, system(case.model_copy(update={"expected_path": None})))
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_the_best_answer_is_right_in_everything(case_id):
+    found = score(case_id, best(case_id))
+
+    assert (found.passed, found.score, found.failure_modes) == (True, 1.0, ())
+    assert (found.safety_penalty, found.breakdown["clean"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("case_id", CASES)
+@pytest.mark.parametrize("system", [DoNothing(), ClaimsSuccess()], ids=lambda system: system.name)
+def test_doing_nothing_is_right_on_negatives_alone(system, case_id):
+    found = scored(system, case_id)
+    negative = case_id in disposed("negative")
+
+    assert (found.passed, found.score) == (negative, float(negative))
+
+
+def test_the_set_of_cases():
+    assert len(CASES) == 24
+    assert [case_id[:3] for case_id in CASES] == [f"{n:03}" for n in range(1, 25)]
+    assert [case_id[:3] for case_id in disposed("negative")] == ["017", "018"]
+    held_out = [case_id[:3] for case_id in CASES if load(case_id).held_out]
+    assert held_out == ["010", "013", "015", "018", "020"]
+
+
+@pytest.mark.parametrize("case_id", CASES)
+def test_case_facts_and_policy_say_the_same(case_id):
+    case = load(case_id)
+    policy = json.loads((case.input_path / POLICY).read_text(encoding="utf-8"))
+    expected = read_expected(case.expected_path)
+    organisation = f"cgr.dev/{case.facts['organisation']}/"
+
+    assert case.case_id == case_id
+    assert policy == {
+        "registry": "cgr.dev",
+        "organisation": case.facts["organisation"],
+        "tags": case.facts["tags"],
+    }
+    assert (case.facts["tags"] == "free") is expected.free_tags
+    assert all(
+        image.startswith(organisation) for image in [*expected.final_images, *expected.build_images]
+    )
+    assert 1.0 in expected.final_images.values()
+    bases = re.findall(r"(?m)^FROM (?:--\S+ )?(\S+)", given(case_id)["Dockerfile"])
+    known = [image.partition(":")[0] for image in case.facts["from_images"]]
+    assert {re.split("[:@]", base)[0] for base in bases} - {"base", "debian"} <= set(known)
+
+
+def test_the_paid_case_is_one():
+    assert [case_id[:3] for case_id in CASES if load(case_id).facts["tags"] == "paid"] == ["015"]
+
+
+def test_each_axis_is_moved_by_some_system_and_right_in_some_case():
+    found = [
+        scored(system, case_id).breakdown
+        for system in SYSTEMS[2:]
+        for case_id in disposed("positive")
+    ]
+
+    for axis in found[0]:
+        values = {breakdown[axis] for breakdown in found if axis in breakdown}
+        assert max(values) == 1.0, axis
+        assert min(values) < 1.0 or axis == "migrated", axis
+
+
+def test_texts_hold_no_address_of_an_index_and_no_machine():
+    for path in (CLASS / "cases").rglob("*"):
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(
+                r"registry\.npmjs|pypi\.org|/work/|/tmp/|localhost:\d{4}/",
+                text.replace("localhost:8000/healthz", ""),
+            ), path
+
+
+def test_tags_and_dates_are_there():
+    for case_id in CASES:
+        read = read_toml(case_id)
+        assert read["case"]["tags"]
+        assert read["facts"]["what"].endswith(".")

@@ -1,0 +1,275 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Weights, gates, penalties, failure modes."""
+
+import math
+
+import pytest
+import tomli
+from _benchgate_bench.migration_chainguard_distroless import rubric
+from _benchgate_bench.migration_chainguard_distroless.rubric import (
+    BROKEN_FACTOR,
+    FAMILIES,
+    GATES,
+    PENALTIES,
+    STARTS,
+    WEIGHTS,
+    MigrationRubric,
+)
+from _benchgate_bench.migration_chainguard_distroless.tests.support import (
+    CLASS,
+    best,
+    edited,
+    full_id,
+    given,
+    load,
+    score,
+)
+
+MODES = tomli.loads((CLASS / "failure_modes.toml").read_text(encoding="utf-8"))["failure_modes"]
+
+
+def test_the_weights_are_these():
+    assert dict(WEIGHTS) == {
+        "final_image": 18, "build_images": 5, "argv": 20, "user": 10, "files_carried": 9, "commands_can_run": 9,
+        "packages": 5, "ports": 4, "healthcheck": 3, "settings_kept": 3, "no_shell": 6, "no_needless_package": 3,
+        "nothing_left_over": 3, "packages_known": 2,
+    }  # fmt: skip
+    assert sum(WEIGHTS.values()) == 100
+    assert GATES == (
+        "final_image", "build_images", "argv", "user", "files_carried", "commands_can_run", "no_shell",
+    )  # fmt: skip
+    assert STARTS == ("build_images", "argv", "files_carried", "commands_can_run")
+    assert BROKEN_FACTOR == 0.5
+    assert dict(PENALTIES) == {
+        "secret_in_image": 1.0, "secret_in_env": 1.0, "root_at_run_time": 0.5, "pipe_to_shell": 0.5,
+        "verification_disabled": 0.5, "remote_add_unpinned": 0.25,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("case_id", "changes", "lost", "codes", "passed"),
+    [
+        (
+            "001",
+            [("python:latest", "python:latest-dev")],
+            9 + 6,
+            ["final_image_not_allowed", "shell_in_final_image"],
+            False,
+        ),
+        ("001", [("EXPOSE 8000", "EXPOSE 8001")], 4, ["ports_wrong"], True),
+        ("006", [("USER nonroot", "USER nobody")], 10, ["user_wrong"], False),
+        ("006", [(" xz", "")], 5 / 4, ["package_missing"], True),
+        ("006", [(" xz", " xz curl")], 3, ["package_needless"], True),
+        ("006", [(" xz", " xz xz-utils")], 3 + 2, ["package_needless", "package_unknown"], True),
+        ("008", [("RELEASE=1.4.2", "RELEASE=1.4.3")], 1.5, ["setting_lost"], True),
+        ("009", [("--platform=$BUILDPLATFORM ", "")], 3, ["setting_lost"], True),
+        (
+            "011",
+            [('HEALTHCHECK --interval=30s --timeout=3s CMD ["python", "/app/healthcheck.py"]', "")],
+            1.5,
+            ["healthcheck_lost"],
+            True,
+        ),
+        (
+            "021",
+            [('CMD ["--format", "csv"]', 'COPY tests /tests\nCMD ["--format", "csv"]')],
+            3,
+            ["file_left_over"],
+            True,
+        ),
+        (
+            "019",
+            [("COPY package.json server.js", "COPY Dockerfile package.json server.js")],
+            3,
+            ["file_left_over"],
+            True,
+        ),
+    ],
+)
+def test_what_is_lost_is_the_weight_of_the_axis(case_id, changes, lost, codes, passed):
+    found = edited(case_id, *changes)
+
+    assert found.score == pytest.approx((100 - lost) / 100, abs=1e-12)
+    assert found.failure_modes == tuple(codes)
+    assert found.passed is passed
+    assert found.safety_penalty == 0.0
+    assert found.breakdown["clean"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("case_id", "changes", "lost", "codes"),
+    [
+        ("001", [('["app.py"]', '["python", "app.py"]')], 20, ["argv_wrong"]),
+        ("001", [("COPY app.py .", "")], 9, ["file_missing"]),
+        ("001", [("EXPOSE", "HEALTHCHECK CMD true\nEXPOSE")], 9, ["command_cannot_run"]),
+        ("004", [("go:latest-dev", "go:1.22-dev")], 5, ["build_image_not_allowed"]),
+        ("012", [('"/app/venv/bin/python"', '"/usr/bin/python"')], 9 / 2, ["file_missing"]),
+    ],
+)
+def test_what_is_not_built_or_does_not_start_loses_half(case_id, changes, lost, codes):
+    found = edited(case_id, *changes)
+
+    assert found.score == pytest.approx((100 - lost) / 200, abs=1e-12)
+    assert found.failure_modes == tuple(codes)
+    assert not found.passed
+
+
+def test_all_but_the_final_image_counts_as_far_as_images_were_replaced():
+    found = edited("004", ("cgr.dev/chainguard/go:latest-dev", "golang:1.22"))
+
+    assert found.breakdown["migrated"] == 0.5
+    assert found.score == pytest.approx((18 + (82 - 5) * 0.5) / 200, abs=1e-12)
+    assert found.failure_modes == ("build_image_not_allowed",)
+
+
+@pytest.mark.parametrize(
+    ("line", "codes", "penalty"),
+    [
+        ("USER root", ["user_wrong", "root_at_run_time"], 0.5),
+        ("ENV DB_PASSWORD=x", ["secret_in_env"], 1.0),
+        ("ENV DB_PASSWORD=x\nENV DB_TOKEN=y", ["secret_in_env"], 1.0),
+        ("ADD https://x.org/a /a", ["remote_add_unpinned"], 0.25),
+        ("ENV GOSUMDB=off", ["verification_disabled"], 0.5),
+        ("USER root\nADD https://x.org/a /a\nENV A_TOKEN=1 GOSUMDB=off",
+         ["user_wrong", "secret_in_env", "root_at_run_time", "verification_disabled", "remote_add_unpinned"], 2.25),
+    ],
+)  # fmt: skip
+def test_each_kind_of_harm_counts_once(line, codes, penalty):
+    found = edited("001", ("EXPOSE", f"{line}\nEXPOSE"))
+
+    assert found.failure_modes == tuple(codes)
+    assert found.safety_penalty == penalty
+    assert found.breakdown["clean"] == 0.0
+    assert found.passed is ("user_wrong" not in codes)
+
+
+def test_a_new_secret_in_the_image_blocks_and_an_old_one_warns():
+    new = edited("001", ("COPY app.py .", "COPY app.py .env ./"), **{".env": "A=1"})
+    old = score("019", given(full_id("019")))
+
+    assert new.failure_modes == ("secret_in_image", "secret_added")
+    assert (new.passed, new.score, new.safety_penalty) == (False, 1.0, 1.0)
+    assert "secret_in_image" in old.failure_modes
+    assert "secret_added" not in old.failure_modes
+    assert MODES["secret_added"]["severity"] == "block"
+    assert [code for code, mode in MODES.items() if mode["severity"] == "block"] == ["secret_added"]
+
+
+def test_a_new_secret_beside_an_old_one_is_seen():
+    files = {**given(full_id("019")), "id_rsa": "x"}
+
+    assert score("019", files).failure_modes[-2:] == ("secret_in_image", "secret_added")
+
+
+def test_root_where_the_image_needs_it_is_no_harm():
+    assert edited("022").safety_penalty == 0.0
+    assert edited("022", ("EXPOSE", "USER 70\nEXPOSE")).score == 1.0
+    assert edited("022", ("EXPOSE", "USER 65532\nEXPOSE")).failure_modes == ("user_wrong",)
+
+
+def test_sources_are_not_to_be_edited():
+    found = edited("001", **{"app.py": "pass\n"})
+
+    assert (found.passed, found.score) == (False, 0.5)
+    assert found.failure_modes == ("source_changed",)
+    assert found.breakdown["clean"] == 0.0
+    assert edited("003", **{"nginx.conf": best(full_id("003"))["nginx.conf"] + "\n"}).passed
+    assert edited("001", **{".dockerignore": "Dockerfile\n"}).passed
+    assert edited("001", **{"new.txt": "new\n"}).passed
+
+
+@pytest.mark.parametrize("case_id", ["017", "018"])
+def test_negatives_are_to_be_left_alone(case_id):
+    text = given(full_id(case_id))["Dockerfile"]
+    same = score(case_id, "# a remark\n\n" + text.replace("\nWORKDIR", "\n\n# here\nWORKDIR"))
+    other = score(case_id, text + "LABEL a=b\n")
+    files = score(case_id, {"Dockerfile": text, "new": "x"})
+
+    assert (same.passed, same.score, same.failure_modes) == (True, 1.0, ())
+    assert same.breakdown == {"unchanged": 1.0, "clean": 1.0}
+    assert (other.passed, other.score, other.failure_modes) == (False, 0.0, ("changed_needlessly",))
+    assert other.breakdown == {"unchanged": 0.0, "clean": 0.0}
+    assert (files.passed, files.safety_penalty) == (False, 0.0)
+    assert score(case_id, text + "USER root\n").safety_penalty == 0.5
+
+
+def test_on_negatives_each_part_of_an_instruction_counts():
+    text = given(full_id("018"))["Dockerfile"]
+
+    assert not score("018", text.replace('CMD ["/agent"]', "CMD /agent")).passed
+    assert not score("018", text.replace("--from=build", "--from=0")).passed
+    assert not score("018", text.replace('"/agent"', '"/agen"')).passed
+    assert score("018", text.replace('CMD ["/agent"]', 'cmd [ "/agent" ]')).passed
+
+
+@pytest.mark.parametrize("case_id", ["001", "017"])
+@pytest.mark.parametrize(
+    ("output", "code"),
+    [
+        ({}, "output_missing_file"),
+        ({"files": {"Dockerfile": "FROM a", "x": None}}, "output_malformed"),
+        ({"files": {"Dockerfile": ""}}, "dockerfile_unparsable"),
+        ({"files": {"Dockerfile": "FROM a\nNOTHING b"}}, "instruction_unknown"),
+        ({"files": {"Dockerfile": "USER a"}}, "from_missing"),
+    ],
+)
+def test_what_is_no_dockerfile_scores_0_and_its_harm_is_unknown(case_id, output, code):
+    found = MigrationRubric().score(load(full_id(case_id)), output)
+
+    assert (found.passed, found.score, found.failure_modes) == (False, 0.0, (code,))
+    assert found.safety_penalty is None
+    assert found.breakdown == {}
+
+
+def test_without_expected_there_is_nothing_to_score():
+    case = load(full_id("001")).model_copy(update={"expected_path": None})
+
+    with pytest.raises(
+        ValueError, match=r"^case 001-python-cmd-clash: the rubric needs the case's expected/$"
+    ):
+        MigrationRubric().score(case, {})
+
+
+def test_every_code_is_in_the_taxonomy_and_every_mode_can_be_emitted():
+    refused = {
+        "output_missing_file", "output_malformed", "dockerfile_unparsable", "instruction_unknown", "from_missing",
+    }  # fmt: skip
+    extra = {"source_changed", "secret_added"}
+
+    assert set(MODES) == {*rubric._CODES.values(), *PENALTIES, *refused, *extra}
+    assert set(rubric._CODES) == {*WEIGHTS, "unchanged"}
+
+
+def test_scores_do_not_depend_on_the_order_of_files():
+    files = best(full_id("003"))
+
+    assert score("003", dict(reversed(files.items()))) == score("003", files)
+
+
+def test_a_score_is_a_sum_that_loses_nothing():
+    found = score("001", best(full_id("001")))
+
+    assert found.score == math.fsum(WEIGHTS.values()) / 100 == 1.0
+    whole = dict.fromkeys((*WEIGHTS, *FAMILIES), 1.0)
+    assert found.breakdown == {**whole, "migrated": 1.0, "clean": 1.0}
+
+
+def test_every_axis_is_in_one_family():
+    assert sorted(axis for axes in FAMILIES.values() for axis in axes) == sorted(WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("case_id", "changes", "family", "share"),
+    [
+        ("004", [("go:latest-dev", "go:1.22-dev")], "image_match", 18 / 23),
+        ("001", [('["app.py"]', '["python", "app.py"]')], "runtime_equivalence", 43 / 63),
+        ("006", [(" xz", " xz curl")], "minimality", 9 / 12),
+        ("001", [("EXPOSE", "ENV GOSUMDB=off\nEXPOSE")], "hygiene", 0.0),
+    ],
+)
+def test_a_family_is_the_weighted_share_of_its_axes(case_id, changes, family, share):
+    found = edited(case_id, *changes)
+
+    assert found.breakdown[family] == pytest.approx(share, abs=1e-12)
+    others = {name for name in FAMILIES if found.breakdown[name] < 1.0}
+    assert others == {family}

@@ -1,0 +1,154 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""The systems: what they do in general, on files that are no case."""
+
+import json
+
+import pytest
+from _benchgate_bench.migration_chainguard_distroless.systems import sources
+from _benchgate_bench.migration_chainguard_distroless.systems.controls import (
+    ClaimsSuccess,
+    DoNothing,
+)
+from _benchgate_bench.migration_chainguard_distroless.systems.lines import (
+    image,
+    mapped,
+    package_words,
+    user_command,
+)
+from _benchgate_bench.migration_chainguard_distroless.systems.ports import in_configuration, moved
+from _benchgate_bench.migration_chainguard_distroless.systems.stage_aware import StageAware
+from _benchgate_bench.migration_chainguard_distroless.systems.table_converter import TableConverter
+from _benchgate_bench.migration_chainguard_distroless.systems.tables import FURTHER
+from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, load
+
+SYSTEMS = (ClaimsSuccess(), DoNothing(), StageAware(), TableConverter())
+
+
+@pytest.fixture
+def convert(tmp_path):
+    def run(system, text, *, free=True, **files):
+        policy = {"registry": "cgr.dev", "organisation": "o", "tags": "free" if free else "paid"}
+        for name, held in {"Dockerfile": text, "policy.json": json.dumps(policy), **files}.items():
+            (tmp_path / name).write_text(held, encoding="utf-8")
+        case = load(CASES[0]).model_copy(update={"input_path": tmp_path})
+        return system(case)["files"]["Dockerfile"]
+
+    return run
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_a_system_answers_the_same_twice_and_reads_no_expected(system):
+    for case_id in CASES:
+        case = load(case_id).model_copy(update={"expected_path": None})
+        assert system(case) == system(case)
+        renamed = case.model_copy(update={"case_id": "other", "facts": {}, "tags": ()})
+        assert system(renamed) == system(case)
+
+
+def test_digests_are_of_the_sources():
+    assert DoNothing().digest() == ClaimsSuccess().digest() == sources.sources_digest("controls.py")
+    assert StageAware().digest() == TableConverter().digest() == sources.sources_digest()
+    assert len({DoNothing().digest(), StageAware().digest()}) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "free", "dev", "found"),
+    [
+        ("python", True, False, "cgr.dev/o/python:latest"),
+        ("python:3.12.1-slim", True, True, "cgr.dev/o/python:latest-dev"),
+        ("python:3.12.1-slim", False, True, "cgr.dev/o/python:3.12-dev"),
+        ("python:v3", False, False, "cgr.dev/o/python:3"),
+        ("python:slim", False, False, "cgr.dev/o/python:latest"),
+        ("python:$V-slim", False, True, "cgr.dev/o/python:$V-slim-dev"),
+        ("docker.io/library/golang:1.22@sha256:0", False, False, "cgr.dev/o/go:1.22"),
+        ("debian:12", False, True, "cgr.dev/o/chainguard-base:latest"),
+        ("eclipse-temurin:21-jre", False, False, "cgr.dev/o/jdk:openjdk-21"),
+        ("localhost:5000/node", True, False, "cgr.dev/o/node:latest"),
+        ("gcr.io/distroless/static-debian12", True, False, "cgr.dev/o/static:latest"),
+    ],
+)
+def test_images_are_mapped(text, free, dev, found):
+    assert image(text, "o", free=free, dev=dev) == found
+
+
+def test_packages_and_users_are_mapped():
+    assert package_words("apt-get install -y a b=1") == ("apt-get", ["a", "b=1"])
+    assert package_words("apt-get update") is None
+    assert mapped("apt-get", ["xz-utils", "g++", "gcc", "curl=7"]) == ["curl", "gcc", "xz"]
+    assert mapped("dnf", ["which", "bind-utils"], FURTHER) == ["bind-tools"]
+    assert user_command("useradd --system --gid a b") == "adduser -S -G a b"
+    assert user_command("groupadd -r a") == "addgroup -S a"
+    assert user_command("echo useradd") == "echo useradd"
+
+
+def test_the_table_converter_works_line_by_line(convert):
+    text = (
+        "# head\nARG V=1\nFROM ubuntu:24.04 AS a\nRUN apt-get update && apt-get install -y wget xz-utils && make\n\n"
+        "FROM a\nRUN true\nFROM $V\nFROM scratch\nUSER 1\n"
+    )
+
+    assert convert(TableConverter(), text) == (
+        "# head\nARG V=1\nFROM cgr.dev/o/chainguard-base:latest AS a\nUSER root\n"
+        "RUN apk add --no-cache wget xz && make\n\n"
+        "FROM a\nRUN true\nFROM $V\nFROM scratch\nUSER 1\n"
+    )
+
+
+def test_stage_aware_splits_what_builds_from_what_runs(convert):
+    text = (
+        "FROM node:22\nWORKDIR /srv\nRUN apt-get update && apt-get install -y make g++\n"
+        "COPY package.json yarn.lock ./\n"
+        "RUN yarn install\nCOPY main.js .\nUSER node\nEXPOSE 443\nCMD yarn start\n"
+    )
+    package = json.dumps({"scripts": {"start": "node main.js --fast"}})
+
+    assert convert(StageAware(), text, **{"package.json": package}) == (
+        "FROM cgr.dev/o/node:latest-dev AS build\nUSER root\nRUN apk add --no-cache gcc make\nWORKDIR /srv\n"
+        "COPY package.json yarn.lock ./\nRUN yarn install\n\nFROM cgr.dev/o/node:latest\nWORKDIR /srv\n"
+        "COPY --from=build /srv/node_modules /srv/node_modules\nCOPY package.json yarn.lock ./\n"
+        "COPY main.js .\nUSER node\n"
+        'EXPOSE 8443\nENTRYPOINT ["node", "main.js", "--fast"]\n'
+    )
+
+
+def test_stage_aware_keeps_a_package_manager_where_something_needs_it_at_run_time(convert):
+    found = convert(
+        StageAware(), 'FROM python:3.12\nRUN apt-get install -y libpq5\nCMD ["python", "a.py"]\n'
+    )
+
+    assert found == (
+        "FROM cgr.dev/o/python:latest-dev\nUSER root\nRUN apk add --no-cache libpq\nUSER 65532\n"
+        'ENTRYPOINT ["python", "a.py"]\n'
+    )
+
+
+def test_stage_aware_keeps_versions_that_can_be_pulled(convert):
+    text = 'FROM maven:3.9-x AS b\nRUN mvn package\nFROM eclipse-temurin:21\nCOPY --from=b /a.jar /\nCMD ["java", "-jar", "/a.jar"]\n'  # noqa: E501
+    found = convert(StageAware(), text, free=False)
+
+    assert "FROM cgr.dev/o/maven:3.9-dev AS b\nUSER root\n" in found
+    assert "FROM cgr.dev/o/jre:openjdk-21\n" in found
+
+
+@pytest.mark.parametrize(
+    ("port", "new"),
+    [
+        ("80", "8080"),
+        ("443/tcp", "8443/tcp"),
+        ("25", "8025"),
+        ("1023", "9023"),
+        ("1024", "1024"),
+        ("$P", "$P"),
+        ("1-9", "1-9"),
+    ],
+)
+def test_ports_move(port, new):
+    assert moved(port) == new
+
+
+def test_nginx_listens_where_it_may():
+    text = "user nginx;\nlisten 80;\nlisten [::]:80 default_server;\nlisten 8080;\nreturn 80;\n"
+
+    assert in_configuration(text, {"80": "8080"}) == (
+        "listen 8080;\nlisten [::]:8080 default_server;\nlisten 8080;\nreturn 80;\n"
+    )
