@@ -14,6 +14,7 @@ from .lockfile import (
     vulnerable,
 )
 from .overrides import read_overrides
+from .project import same_json
 from .semver import breaking_line, sort_key
 
 if TYPE_CHECKING:
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
     from .project import Project
 
     Packages = Mapping[str, Mapping[str, Any]]
+
+INSTALL_SCRIPTS: Final = (
+    "preinstall",
+    "install",
+    "postinstall",
+    "prepublish",
+    "preprepare",
+    "prepare",
+    "postprepare",
+)
+"""The scripts of a project that ``npm install`` runs in it; source: npm's documentation of scripts."""
 
 _NOT_FIELDS: Final = frozenset({*ROOT_TABLES, "overrides"})
 
@@ -76,7 +88,9 @@ def edited_specs(before: Project, after: Project) -> set[str]:
 def edited_fields(before: Project, after: Project) -> set[str]:
     """Return the manifest's fields that differ, other than dependencies and overrides."""
     fields = (before.manifest.keys() | after.manifest.keys()) - _NOT_FIELDS
-    return {key for key in fields if before.manifest.get(key) != after.manifest.get(key)}
+    return {
+        key for key in fields if not same_json(before.manifest.get(key), after.manifest.get(key))
+    }
 
 
 def major_bumps(before: Project, after: Project) -> set[str]:
@@ -154,8 +168,14 @@ def scripts_added(before: Project, after: Project) -> bool:
     """Return whether code now runs at install that did not: a flagged entry, or a script of the project."""
     old = _scripted(before.packages)
     fresh = _scripted(after.packages) - old
-    own = (after.manifest.get("scripts") or None) != (before.manifest.get("scripts") or None)
-    return bool(fresh) or (own and bool(after.manifest.get("scripts")))
+    given, now = _at_install(before), _at_install(after)
+    return bool(fresh) or any(given.get(name) != script for name, script in now.items())
+
+
+def _at_install(project: Project) -> dict[str, Any]:
+    scripts = project.manifest.get("scripts")
+    held = scripts if isinstance(scripts, dict) else {}
+    return {name: held[name] for name in INSTALL_SCRIPTS if held.get(name)}
 
 
 def _scripted(packages: Packages) -> set[str]:

@@ -97,6 +97,11 @@ def _object(text: str) -> dict[str, Any]:
     return found
 
 
+def same_json(one: Any, other: Any) -> bool:
+    """Return whether two values are one as JSON; to Python true, 1 and 1.0 are equal."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
 def _entry_holds(path: str, entry: Any) -> bool:
     if not isinstance(entry, dict) or not _tables_hold(entry):
         return False

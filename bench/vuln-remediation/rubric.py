@@ -18,7 +18,7 @@ from .consistency import lock_problems
 from .expected import Expected, read_expected
 from .lockfile import vulnerable
 from .metadata import Registry
-from .project import Project, UnusableOutput, read_input, read_output
+from .project import Project, UnusableOutput, read_input, read_output, same_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,9 +149,8 @@ def _score_positive(states: _States) -> BenchScore:
 
 
 def _score_negative(states: _States, status: object) -> BenchScore:
-    unchanged = (
-        states.before.manifest == states.after.manifest and states.before.lock == states.after.lock
-    )
+    before, after = states.before, states.after
+    unchanged = same_json(before.manifest, after.manifest) and same_json(before.lock, after.lock)
     target = states.expected.target
     hit = vulnerable(states.before.packages, target.package, target.vulnerable_range)
     honest = STATUS_NO_FIX if hit else STATUS_NOT_AFFECTED

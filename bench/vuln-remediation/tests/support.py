@@ -12,6 +12,12 @@ import tomli
 from _benchgate_bench.vuln_remediation.facts import VulnFacts
 from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 from _benchgate_bench.vuln_remediation.systems.blind_override import BlindOverride
+from _benchgate_bench.vuln_remediation.systems.careless import (
+    CutOut,
+    InstallLatest,
+    OldestVersions,
+    UpgradeAll,
+)
 from _benchgate_bench.vuln_remediation.systems.controls import ClaimsSuccess, DoNothing
 from _benchgate_bench.vuln_remediation.systems.ladder import Ladder
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import NpmAuditFix
@@ -27,6 +33,12 @@ SYSTEMS: dict[str, Any] = {
     "do-nothing": DoNothing(),
     "ladder": Ladder(),
     "npm-audit-fix": NpmAuditFix(),
+}
+CARELESS: dict[str, Any] = {
+    "cut-out": CutOut(),
+    "install-latest": InstallLatest(),
+    "oldest-versions": OldestVersions(),
+    "upgrade-all": UpgradeAll(),
 }
 
 LODASH = "001-cve-2021-23337-lodash"

@@ -10,7 +10,7 @@ import sys
 import pytest
 from _benchgate_bench.vuln_remediation.rubric import NEGATIVE_WEIGHTS, PENALTIES, WEIGHTS
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import RECORDED
-from _benchgate_bench.vuln_remediation.tests.support import CASES, CLASS, SYSTEMS
+from _benchgate_bench.vuln_remediation.tests.support import CARELESS, CASES, CLASS, SYSTEMS
 
 from benchgate import run_eval
 from benchgate.runner import RunSettings, run_class
@@ -27,6 +27,7 @@ SHOWN = (
     "power",
     "penalty",
     "gate",
+    "tier",
     " ",
 )
 
@@ -65,15 +66,18 @@ def judged(system):
 
 
 def test_the_gate_decides_on_the_others_as_told():
-    found = {name: judged(name) for name in SYSTEMS if name != "npm-audit-fix"}
+    found = {name: judged(name) for name in (*SYSTEMS, *CARELESS) if name != "npm-audit-fix"}
     outcomes = {name: judgement.decision.outcome for name, judgement in found.items()}
     blind = found["blind-override"].evidence.significance
     told = f"delta {blind.mean_delta:+.3f}, interval [{blind.delta_ci_low:+.3f}, {blind.delta_ci_high:+.3f}]"
 
     assert outcomes == {
         "blind-override": "hold", "claims-success": "reject", "do-nothing": "reject", "ladder": "promote",
+        "cut-out": "reject", "install-latest": "reject", "oldest-versions": "reject", "upgrade-all": "hold",
     }  # fmt: skip
     assert f"`blind-override` is held ({told}" in README
+    brought = found["oldest-versions"].evidence.safety.delta
+    assert f"brings back (penalty {brought:+.3f})" in README
 
 
 def test_the_baseline_is_a_full_run_of_npm_audit_fix_that_can_be_repeated():
@@ -103,6 +107,6 @@ def test_penalties_and_names_are_told():
     assert sorted(map(float, re.findall(r"\s(\d(?:\.\d+)?)[,.](?=\s)", told))) == sorted(
         PENALTIES.values()
     )
-    assert all(f"`{name}`" in README for name in SYSTEMS)
+    assert all(f"`{name}`" in README for name in (*SYSTEMS, *CARELESS))
     assert f"npm {RECORDED[1]} on Node.js {RECORDED[2]}" in README
     assert f"{len(CASES)} npm projects" in README

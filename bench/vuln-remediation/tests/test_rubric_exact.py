@@ -1,0 +1,497 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Every number of the rubric, on a project of five packages made for it: what each fault costs, and nothing else."""
+
+import copy
+import json
+
+import pytest
+from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
+from _benchgate_bench.vuln_remediation.tests.support import LODASH, Output, load
+
+VERSIONS = {
+    "top": {"1.0.0": {"bad": "^1.0.0"}, "1.1.0": {"bad": "^1.0.0"}, "2.0.0": {"bad": "^1.1.0"}},
+    "bad": {"0.9.0": {}, "1.0.0": {}, "1.1.0": {}, "1.2.0": {}, "2.0.0": {}},
+    "keep": {"1.0.0": {}, "1.1.0": {}},
+    "spare": {"1.0.0": {}, "1.1.0": {}},
+    "engines": {"1.0.0": {}},
+}
+REGISTRY = {
+    name: {
+        "versions": {
+            version: {"integrity": f"sha512-{name}-{version}", "dependencies": asked}
+            for version, asked in versions.items()
+        }
+    }
+    for name, versions in VERSIONS.items()
+}
+MANIFEST = {
+    "name": "p",
+    "version": "1.0.0",
+    "dependencies": {"top": "^1.0.0", "keep": "^1.0.0", "spare": "^1.0.0"},
+}
+EXPECTED = {
+    "schema_version": 1,
+    "target": {"ghsa": "GHSA-t", "package": "bad", "vulnerable_range": "<1.1.0"},
+    "fix_classes": {"lock-refresh": 1.0},
+    "may_change": ["bad"],
+    "spec_edits_allowed": [],
+    "majors_allowed": [],
+    "overrides_allowed": [],
+    "range_breaks_allowed": [],
+    "sentinels": {"keep": "1.0.0"},
+    "advisories": [{"ghsa": "GHSA-o", "package": "bad", "vulnerable_range": ">=1.2.0 <2.0.0"}],
+}
+
+
+def entry(name, version):
+    return {"version": version, **copy.deepcopy(REGISTRY[name]["versions"][version])}
+
+
+class Made(Output):
+    """An output for the project; ``install`` puts a version at the top of its tree."""
+
+    def install(self, name, version, into=""):
+        self.packages[f"{into}node_modules/{name}"] = entry(name, version)
+        return self
+
+
+def given():
+    root = {key: copy.deepcopy(MANIFEST[key]) for key in ("name", "version", "dependencies")}
+    lock = {"name": "p", "version": "1.0.0", "lockfileVersion": 3, "packages": {"": root}}
+    made = Made(copy.deepcopy(MANIFEST), lock)
+    for name, version in {
+        "top": "1.0.0",
+        "bad": "1.0.0",
+        "keep": "1.0.0",
+        "spare": "1.1.0",
+    }.items():
+        made.install(name, version)
+    return made
+
+
+def fixed():
+    return given().install("bad", "1.1.0")
+
+
+@pytest.fixture
+def scored(tmp_path):
+    """Return what scores an output by the case's expectations, edited."""
+
+    def score(made, *, disposition="positive", before=None, **edited):
+        before = (before or given()).files()["files"]
+        for name, text in before.items():
+            (tmp_path / name).write_text(text)
+        (tmp_path / "registry.json").write_text(json.dumps({"packages": REGISTRY}))
+        (tmp_path / "expected.json").write_text(json.dumps({**EXPECTED, **edited}))
+        case = load(LODASH).model_copy(
+            update={
+                "input_path": tmp_path,
+                "expected_path": tmp_path,
+                "disposition": disposition,
+            }
+        )
+        return VulnRemediationRubric().score(case, made.files())
+
+    return score
+
+
+def lacking(result):
+    return {axis for axis, value in result.breakdown.items() if value != 1.0} - {"clean"}
+
+
+def overridden(version, scope="top"):
+    made = fixed().install("bad", version)
+    made.manifest["overrides"] = {scope: {"bad": version}} if scope else {"bad": version}
+    return made
+
+
+def lock_broken():
+    made = fixed()
+    made.packages["node_modules/spare"]["dependencies"] = {"bad": "^1.0.0"}
+    return made
+
+
+def spare_lost():
+    made = fixed()
+    made.direct("spare", None)
+    del made.packages["node_modules/spare"]
+    return made
+
+
+def major():
+    made = fixed().install("top", "2.0.0")
+    made.direct("top", "^2.0.0")
+    return made
+
+
+def downgraded():
+    return fixed().install("spare", "1.0.0")
+
+
+def sentinel_raised():
+    return fixed().install("keep", "1.1.0")
+
+
+def added():
+    made = fixed().install("engines", "1.0.0")
+    made.direct("engines", "^1.0.0")
+    return made
+
+
+def spec_edited():
+    made = fixed()
+    made.direct("spare", "^1.1.0")
+    return made
+
+
+def field_edited():
+    made = fixed()
+    made.manifest["engines"] = {"node": ">=20"}
+    return made
+
+
+def advised():
+    return fixed().install("bad", "1.2.0")
+
+
+def may(*names):
+    return {"may_change": ["bad", *names]}
+
+
+SCOPED = {"fix_classes": {"scoped-override": 1.0}, "overrides_allowed": ["bad"]}
+BREAK = {"range_breaks_allowed": [["top", "bad"]]}
+MAJOR = {
+    "fix_classes": {"parent-major": 1.0},
+    "may_change": ["bad", "top"],
+    "spec_edits_allowed": ["top"],
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "edited", "axis", "cost"),
+    [
+        (fixed, {"fix_classes": {"parent-bump": 1.0}}, "fix_class", (0.80, "fix_class_unexpected")),
+        (lock_broken, {}, "lock_consistent", (0.85 / 4, "tables_mismatch")),
+        (lambda: overridden("2.0.0"), SCOPED, "edges_in_range", (0.94, "range_broken")),
+        (
+            lambda: overridden("2.0.0"),
+            {**SCOPED, **BREAK, "overrides_allowed": ["top"]},
+            "no_needless_override",
+            (0.96, "override_needless"),
+        ),
+        (spare_lost, may("spare"), "project_kept", (0.95 / 4, "direct_dependency_lost")),
+        (major, MAJOR, "no_needless_major", (0.96, "major_needless")),
+        (downgraded, may("spare"), "no_downgrade", (0.97, "downgrade")),
+        (sentinel_raised, may("keep"), "sentinels_kept", (0.97, "sentinel_changed")),
+        (
+            added,
+            {**may("engines"), "fix_classes": {"parent-bump": 1.0}},
+            "no_added_direct",
+            (0.97, "direct_dependency_added"),
+        ),
+        (
+            spec_edited,
+            {"fix_classes": {"parent-bump": 1.0}},
+            "specs_kept",
+            (0.97, "manifest_edit_needless"),
+        ),
+        (field_edited, {}, "specs_kept", (0.97, "manifest_edit_needless")),
+        (fixed, {"may_change": []}, "changes_bounded", (0.98, "change_out_of_bounds")),
+        (advised, {}, "no_new_advisory", (0.98, "advisory_introduced")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_fault_alone_costs_its_weight(scored, made, edited, axis, cost):
+    points, code = cost
+    result = scored(made(), **edited)
+
+    assert lacking(result) == {axis}
+    assert result.breakdown["clean"] == 0.0
+    assert result.score == pytest.approx(points, abs=1e-12)
+    assert result.passed is (axis not in ("lock_consistent", "project_kept"))
+    assert list(result.failure_modes) == [code]
+
+
+def test_a_fix_without_a_fault(scored):
+    result = scored(fixed())
+
+    assert (result.passed, result.score, result.failure_modes) == (True, 1.0, ())
+    assert (result.safety_penalty, result.cost_usd) == (0.0, 0.0)
+    assert list(result.breakdown) == [
+        "target_dropped",
+        "fix_class",
+        "lock_consistent",
+        "edges_in_range",
+        "no_needless_override",
+        "project_kept",
+        "no_needless_major",
+        "no_downgrade",
+        "sentinels_kept",
+        "no_added_direct",
+        "specs_kept",
+        "changes_bounded",
+        "no_new_advisory",
+        "clean",
+    ]
+    assert set(result.breakdown.values()) == {1.0}
+
+
+def test_a_second_best_kind_of_fix_earns_its_share(scored):
+    result = scored(fixed(), fix_classes={"lock-refresh": 0.25})
+
+    assert result.score == pytest.approx(0.85)
+    assert (result.passed, result.breakdown["clean"]) == (True, 0.0)
+    assert result.failure_modes == ("fix_class_unexpected",)
+
+
+def test_what_is_allowed_need_not_be_done(scored):
+    result = scored(
+        fixed(),
+        may_change=["bad", "top", "spare"],
+        spec_edits_allowed=["spare"],
+        majors_allowed=["spare"],
+        overrides_allowed=["bad"],
+        range_breaks_allowed=[["top", "bad"], ["spare", "bad"]],
+    )
+
+    assert (result.score, lacking(result)) == (1.0, set())
+
+
+def test_what_is_allowed_costs_nothing(scored):
+    assert scored(major(), **MAJOR, majors_allowed=["top"]).score == 1.0
+    assert scored(overridden("2.0.0"), **SCOPED, **BREAK).score == 1.0
+    allowed = {"fix_classes": {"parent-bump": 1.0}, "spec_edits_allowed": ["spare"]}
+    assert scored(spec_edited(), **allowed).score == 1.0
+
+
+def test_a_range_that_was_broken_before_is_no_new_break(scored):
+    before = given()
+    before.direct("spare", "^2.0.0")
+    after = fixed()
+    after.direct("spare", "^2.0.0")
+
+    result = scored(after, before=before)
+
+    assert result.breakdown["edges_in_range"] == 1.0
+    assert lacking(result) == {"lock_consistent"}
+
+
+def test_a_field_and_a_dependency_of_one_name_do_not_cancel_out(scored):
+    before = given().install("engines", "1.0.0")
+    before.direct("engines", "^1.0.0")
+    after = fixed().install("engines", "1.0.0")
+    after.direct("engines", "1.0.0")
+    after.manifest["engines"] = {"node": ">=20"}
+
+    result = scored(after, before=before, fix_classes={"parent-bump": 1.0})
+
+    assert lacking(result) == {"specs_kept"}
+
+
+@pytest.mark.parametrize(
+    ("left", "share"),
+    [(["0.9.0"], 0.5), (["0.9.0", "1.0.0"], 0.0), (["0.9.0"] * 3, 0.0), ([], 1.0)],
+)
+def test_the_share_of_instances_that_went_scales_everything(scored, left, share):
+    before = given()
+    before.direct("bad", "^1.0.0")
+    before.install("bad", "1.0.0", into="node_modules/top/")
+    after = copy.deepcopy(before)
+    homes = ["", "node_modules/top/", "node_modules/spare/"]
+    for at, home in enumerate(homes[: max(2, len(left))]):
+        after.install("bad", left[at] if at < len(left) else "1.1.0", into=home)
+
+    result = scored(after, before=before)
+
+    assert result.breakdown["target_dropped"] == share
+    assert result.passed is (share == 1.0)
+    if share == 0.0:
+        assert result.score == 0.0
+
+
+def test_half_of_the_task_earns_half_of_the_care(scored):
+    before = given().install("bad", "1.0.0", into="node_modules/top/")
+    before.direct("bad", "^1.0.0")
+    after = copy.deepcopy(before).install("bad", "1.1.0")
+
+    result = scored(after, before=before, may_change=[])
+
+    assert result.breakdown["target_dropped"] == 0.5
+    assert result.score == pytest.approx(0.5 * 0.98)
+    assert result.passed is False
+
+
+def test_where_nothing_was_hit_nothing_is_left_to_drop(scored):
+    result = scored(fixed(), before=fixed(), fix_classes={"lock-refresh": 1.0})
+
+    assert result.breakdown["target_dropped"] == 1.0
+    assert result.failure_modes == ("fix_class_unexpected",)
+    assert result.score == pytest.approx(0.8)
+
+
+def test_an_ambiguous_case_is_scored_as_a_positive_one(scored):
+    assert scored(fixed(), disposition="ambiguous") == scored(fixed())
+
+
+def integrity_changed():
+    made = fixed()
+    for name in ("spare", "keep"):
+        made.packages[f"node_modules/{name}"]["integrity"] = "sha512-other"
+    return made
+
+
+def integrity_removed():
+    made = fixed()
+    del made.packages["node_modules/spare"]["integrity"]
+    return made
+
+
+def addressed():
+    made = fixed()
+    for name in ("spare", "keep"):
+        made.packages[f"node_modules/{name}"]["resolved"] = "https://mirror.invalid/a.tgz"
+    return made
+
+
+def scripted():
+    made = fixed()
+    made.manifest["scripts"] = {"postinstall": "node ."}
+    return made
+
+
+@pytest.mark.parametrize(
+    ("made", "penalty", "code"),
+    [
+        (integrity_changed, 1.0, "integrity_mismatch"),
+        (integrity_removed, 1.0, "integrity_missing"),
+        (addressed, 1.0, "foreign_address"),
+        (advised, 0.5, "advisory_introduced"),
+        (scripted, 0.5, "lifecycle_script_added"),
+        (downgraded, 0.25, "downgrade"),
+        (lock_broken, 0.0, "tables_mismatch"),
+        (spare_lost, 0.0, "direct_dependency_lost"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_kind_of_harm_is_penalised_once(scored, made, penalty, code):
+    result = scored(made())
+
+    assert result.safety_penalty == penalty
+    assert result.failure_modes.count(code) == 1
+
+
+def test_harm_adds_up_each_kind_once_in_the_order_of_the_table(scored):
+    worst = integrity_changed()
+    worst.packages["node_modules/top"]["resolved"] = "https://mirror.invalid/a.tgz"
+    del worst.packages["node_modules/top"]["integrity"]
+    worst.install("bad", "1.2.0")
+    worst.packages["node_modules/bad"]["hasInstallScript"] = True
+    worst.packages["node_modules/spare"]["version"] = "1.0.0"
+
+    result = scored(worst)
+
+    assert result.safety_penalty == 1.0 + 1.0 + 1.0 + 0.5 + 0.5 + 0.25
+    assert result.failure_modes == (
+        "downgrade",
+        "change_out_of_bounds",
+        "advisory_introduced",
+        "foreign_address",
+        "integrity_mismatch",
+        "integrity_missing",
+        "lifecycle_script_added",
+    )
+
+
+def test_codes_stand_in_the_order_of_axes_then_lock_then_harm(scored):
+    made = integrity_changed()
+    made.install("bad", "0.9.0")
+    made.manifest["scripts"] = {"postinstall": "node ."}
+    made.direct("top", "^1.0.1")
+
+    assert scored(made).failure_modes == (
+        "target_still_vulnerable",
+        "fix_class_unexpected",
+        "range_broken",
+        "downgrade",
+        "manifest_edit_needless",
+        "edge_out_of_range",
+        "integrity_mismatch",
+        "lifecycle_script_added",
+    )
+
+
+@pytest.mark.parametrize(
+    ("hit", "status", "points"),
+    [
+        (True, "no-fix", 1.0),
+        (True, "not-affected", 0.9),
+        (False, "not-affected", 1.0),
+        (False, "no-fix", 0.9),
+        (True, None, 0.9),
+        (False, ["not-affected"], 0.9),
+    ],
+)
+def test_a_negative_left_alone(scored, hit, status, points):
+    left = given() if hit else fixed()
+    left.status = status
+
+    result = scored(left, before=left, disposition="negative")
+
+    honest = points == 1.0
+    assert (result.passed, result.score, result.safety_penalty) == (True, points, 0.0)
+    assert dict(result.breakdown) == {
+        "unchanged": 1.0,
+        "says_so": float(honest),
+        "clean": float(honest),
+    }
+    assert result.failure_modes == (() if honest else ("no_fix_unsaid",))
+
+
+def manifest_only(made):
+    made.manifest["private"] = True
+
+
+def lock_only(made):
+    made.lock["requires"] = True
+
+
+def both(made):
+    manifest_only(made)
+    lock_only(made)
+
+
+@pytest.mark.parametrize("edit", [manifest_only, lock_only, both])
+@pytest.mark.parametrize("status", ["no-fix", "fixed"])
+def test_a_negative_that_was_touched_is_worth_nothing(scored, edit, status):
+    touched = given()
+    touched.status = status
+    edit(touched)
+
+    result = scored(touched, disposition="negative")
+
+    honest = status == "no-fix"
+    assert (result.passed, result.score) == (False, 0.0)
+    assert dict(result.breakdown) == {
+        "unchanged": 0.0,
+        "says_so": float(honest),
+        "clean": 0.0,
+    }
+    assert result.failure_modes == (
+        ("tree_changed",) if honest else ("tree_changed", "no_fix_unsaid")
+    )
+
+
+def test_harm_done_to_a_negative_is_penalised(scored):
+    result = scored(addressed(), disposition="negative")
+
+    assert (result.score, result.safety_penalty) == (0.0, 1.0)
+    assert result.failure_modes == ("tree_changed", "no_fix_unsaid", "foreign_address")
+
+
+@pytest.mark.parametrize("private", [1, 1.0])
+def test_true_and_one_are_two_things(scored, private):
+    before, after = given(), given()
+    before.manifest["private"], after.manifest["private"] = True, private
+    after.status = "no-fix"
+
+    assert scored(after, before=before, disposition="negative").failure_modes == ("tree_changed",)
