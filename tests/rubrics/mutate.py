@@ -1,0 +1,164 @@
+"""
+Mutation testing of the rubrics: every mutant of ``rubric.py`` and of what it imports, against the class's own tests.
+
+    python tests/rubrics/mutate.py [CLASS...] [--module NAME] [--floor PERCENT]
+
+``docs/how-to/test-a-rubric.md`` tells what it prints and which tests it runs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+
+import mutants
+import operators
+import tomli_w
+import warm
+
+from benchgate.rubric_source import rubric_files
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+COPIED = ("bench", "pyproject.toml", "conftest.py")
+LISTED = "mutation.txt"
+"""In a class's ``tests/``: the files to run, one a line, quickest killers first; without it ``test_rubric*.py``."""
+
+QUIET = (
+    *("-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"),
+    *("-p", "no:xdist", "--assert=plain"),
+)
+PATIENCE = 5.0
+"""How many times the CPU time of a run without a mutant one with a mutant may take."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Mutation testing of the rubrics.")
+    parser.add_argument("classes", nargs="*", metavar="CLASS", help="default: all")
+    parser.add_argument("--module", action="append", help="only this file, such as rubric.py")
+    parser.add_argument("--floor", type=float, default=0.0, help="percent to kill of rubric.py")
+    asked = parser.parse_args()
+    known = [path.parent.name for path in sorted((ROOT / "bench").glob("*/rubric.py"))]
+    lowest = 100.0
+    for name in asked.classes or known:
+        started = time.monotonic()
+        found = mutate(name, asked.module)
+        say(f"\n{name}, {(time.monotonic() - started) / 60:.0f} min\n")
+        say(*mutants.report(found))
+        rubric = [mutant for mutant in found if mutant.module == "rubric.py"]
+        lowest = min(lowest, mutants.percent(rubric or found))
+    return int(not lowest >= asked.floor)
+
+
+def say(*lines: str) -> None:
+    sys.stdout.write("\n".join([*lines, ""]))
+    sys.stdout.flush()
+
+
+def mutate(name: str, modules: list[str] | None) -> list[mutants.Mutant]:
+    """Return every mutant of a class; all happens in a copy, for cosmic-ray edits files in place."""
+    with tempfile.TemporaryDirectory(prefix="mutate-") as held:
+        tree, socket = Path(held) / "tree", Path(held) / "warm"
+        copy(tree)
+        folder = tree / "bench" / name
+        files = [path for path in rubric_files(folder) if not modules or path.name in modules]
+        with warm_server(tree, socket, [*QUIET, *map(str, tests_of(folder))]):
+            return mutants.read(session(tree, Path(held), files, socket), tree)
+
+
+def copy(tree: Path) -> None:
+    tree.mkdir()
+    for entry in COPIED:
+        source = ROOT / entry
+        if source.is_dir():
+            shutil.copytree(source, tree / entry, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, tree / entry)
+
+
+def tests_of(folder: Path) -> list[Path]:
+    """Return the files of tests that judge the mutants of a class."""
+    tests = folder / "tests"
+    listed = tests / LISTED
+    if not listed.is_file():
+        return sorted(tests.glob("test_rubric*.py"))
+    lines = (
+        line.partition("#")[0].strip() for line in listed.read_text(encoding="utf-8").splitlines()
+    )
+    return [tests / line for line in lines if line]
+
+
+@contextmanager
+def warm_server(tree: Path, socket: Path, arguments: list[str]):
+    """Keep a warm pytest in the copied tree while the block lasts."""
+    ready, tell = get_context("fork").Pipe(duplex=False)
+    server = get_context("fork").Process(target=_serve, args=(tree, socket, arguments, tell))
+    server.start()
+    try:
+        status, seconds = ready.recv()
+        if status:
+            raise SystemExit(f"without a mutant pytest ends with {status}: {' '.join(arguments)}")
+        say(f"one run of the tests takes {seconds:.2f} s of CPU time")
+        yield
+        # A server that died would make every mutant look killed.
+        if warm.main(str(socket)):
+            raise SystemExit(
+                "after the last mutant the tests fail without one: the figures are void"
+            )
+    finally:
+        server.kill()
+        server.join()
+
+
+def _serve(tree: Path, socket: Path, arguments: list[str], tell) -> None:
+    os.chdir(tree)
+    # A mutant of the same length, made within the same second, would run from the last one's bytecode.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    status, seconds = warm.warm_up(arguments)
+    with warm.listening_at(str(socket)) as listening:
+        tell.send((status, seconds))
+        warm.serve(listening, arguments, PATIENCE * seconds + 2)
+
+
+def session(tree: Path, held: Path, files: list[Path], socket: Path) -> str:
+    """Let cosmic-ray make and judge the mutants of some files, and return its dump."""
+    config, database, plugin = held / "config.toml", held / "session.sqlite", held / "plugin"
+    settings = {
+        "module-path": [str(path.relative_to(tree)) for path in files],
+        "timeout": 600.0,  # the server's limit of CPU time comes first
+        "excluded-modules": [],
+        "test-command": f"{sys.executable} -I -S {warm.__file__} {socket}",
+        "distributor": {"name": "local"},
+    }
+    config.write_text(tomli_w.dumps({"cosmic-ray": settings}), encoding="utf-8")
+    operators.announce(plugin)
+    cosmic_ray(["init", config, database], tree, plugin)
+    cosmic_ray(["exec", config, database], tree, plugin)
+    return cosmic_ray(["dump", database], tree, plugin)
+
+
+def cosmic_ray(command: list[str | Path], tree: Path, plugin: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(plugin), str(HERE)])}
+    program = Path(sys.executable).parent / "cosmic-ray"
+    done = subprocess.run(
+        [program, *command],
+        cwd=tree,
+        env=environment,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return done.stdout
+
+
+if __name__ == "__main__":
+    sys.exit(main())
