@@ -7,6 +7,7 @@ elsewhere, a chain that was cut at its end or written anew looks whole.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -41,8 +42,10 @@ Model = TypeVar("Model", Head, ChainLink)
 GENESIS: Final = "0" * 64
 HEAD_FILE: Final = "HEAD.json"
 RECORD_FILE: Final = "record.json"
-FOLDER_NAME: Final = re.compile(r"(\d{8,})-\d{8}T\d{6}Z-[0-9a-f]{8}")
+FOLDER_NAME: Final = re.compile(r"([0-9]{8,15})-\d{8}T\d{6}Z-[0-9a-f]{8}")
 UNFINISHED: Final = "incomplete-"
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""Of one record; a run of a hundred thousand trials has less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +122,15 @@ def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
     return ChainEnd(seq=seq, sha256=sha256, finished_at=record.finished_at)
 
 
+def _bytes(path: Path) -> bytes:
+    if path.is_symlink():
+        raise ValueError("is a symlink; a record is all in its folder")
+    return read_regular(path, limit=MAX_BYTES)
+
+
 def _read(path: Path, model: type[Model]) -> Model:
     try:
-        return model.read_json(read_regular(path))
+        return model.read_json(_bytes(path))
     except (OSError, ValueError) as error:
         message = error.strerror if isinstance(error, OSError) else first_fault(error)
         raise ArtifactError(path, f"damaged: {message}; nothing is appended after it") from error
@@ -140,27 +149,53 @@ def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
     :param retained: a head that was kept elsewhere: that record must be there, unchanged.
     """
     found = numbered(runs)
-    if not (found or retained or (runs / HEAD_FILE).exists()):
+    if not (found or retained or os.path.lexists(runs / HEAD_FILE)):
         return []
     try:
         head, faults = _read(runs / HEAD_FILE, Head), []
     except ArtifactError as error:
-        head, faults = None, [ChainFault(0, runs / HEAD_FILE, error.message.partition(";")[0])]
+        # Of a first record that is not entered yet there is no head.
+        waiting = not os.path.lexists(runs / HEAD_FILE) and unentered(runs) is not None
+        fault = ChainFault(0, runs / HEAD_FILE, error.message.partition(";")[0])
+        head, faults = None, [] if waiting else [fault]
     links = [_link(seq, folder / RECORD_FILE) for seq, folder in found]
     witnesses = [(HEAD_FILE, head), ("the head that was kept", retained)]
-    last = max(
-        (*(link.seq for link in links), *(h.seq for _, h in witnesses if h is not None)), default=0
-    )
-    there = {link.seq for link in links}
-    for seq in sorted(set(range(1, last + 1)) - there):
-        faults.append(ChainFault(seq, runs / f"{seq:08d}-...", "missing: the record was removed"))
+    faults += _gaps(runs, links, [h.seq for _, h in witnesses if h is not None])
     return sorted([*faults, *_link_faults(links, witnesses)], key=lambda fault: fault.seq)
+
+
+def _gaps(runs: Path, links: list[Link], named: list[int]) -> Iterator[ChainFault]:
+    """Yield the stretches of numbers without a record, up to the last that is there or named."""
+    last = max((*(link.seq for link in links), *named), default=0)
+    there = sorted({link.seq for link in links if link.seq})
+    for before, after in zip([0, *there], [*there, last + 1], strict=True):
+        if after - before > 1:
+            lost = f"record {before + 1}" + (f" to {after - 1}" if after - before > 2 else "")
+            path = runs / f"{before + 1:08d}-..."
+            yield ChainFault(before + 1, path, f"missing: {lost} was removed")
+
+
+def unentered(runs: Path) -> int | None:
+    """
+    Return the number of a newest record that follows on the head but is not entered in it.
+
+    Its process died between the two, or is about to enter it; the next run enters it.
+    """
+    try:
+        head = _read(runs / HEAD_FILE, Head)
+    except ArtifactError:
+        head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
+    newest = max(numbered(runs), default=None)
+    if newest is None or newest[0] != head.seq + 1:
+        return None
+    stated = _link(newest[0], newest[1] / RECORD_FILE).stated
+    return newest[0] if stated is not None and stated.prev_hash == head.sha256 else None
 
 
 def _link(seq: int, path: Path) -> Link:
     sha256, stated, fault = None, None, None
     try:
-        data = read_regular(path)
+        data = _bytes(path)
         sha256 = sha256_hex(data)
         stated = ChainLink.read_json(data)
     except OSError as error:
@@ -181,15 +216,14 @@ def _link_faults(
     Of two neighbours that do not fit, the one is at fault that its own witnesses do not confirm; what a record at fault
     says of the one before it counts for nothing.
     """
-    newest = links[-1] if links else None
-    head = witnesses[0][1]
-    if newest is not None and head is not None and newest.seq > head.seq:
-        message = f"not entered in {HEAD_FILE}: added by hand, or its process died"
-        yield ChainFault(newest.seq, newest.path, message)
     after: Link | None = None
     sound = True
     for link in reversed(links):
-        faults = [*_own_faults(link), *_named_otherwise(link, witnesses)]
+        faults = [
+            *_own_faults(link),
+            *_named_otherwise(link, witnesses),
+            *_beyond(link, witnesses[0][1]),
+        ]
         if after is not None and after.seq == link.seq:
             faults.append(f"there is a second record {link.seq}: the chain is forked")
         elif after is not None and sound and not _follows(after, link):
@@ -215,3 +249,13 @@ def _follows(after: Link, link: Link) -> bool:
     if after.seq != link.seq + 1 or after.stated is None:
         return True  # one between is missing, which is said elsewhere
     return after.stated.prev_hash == link.sha256
+
+
+def _beyond(link: Link, head: Head | None) -> Iterator[str]:
+    # One more than the head names is what a killed process leaves; see unentered().
+    if head is None or link.seq <= head.seq:
+        return
+    if link.seq > head.seq + 1:
+        yield f"not entered in {HEAD_FILE}: added by hand"
+    elif link.stated is not None and link.stated.prev_hash != head.sha256:
+        yield f"does not follow the record that {HEAD_FILE} names: added by hand"

@@ -76,9 +76,10 @@ class ClassRun:
 
     def _read_tiers(self, path: Path) -> None:
         try:
-            self._tiers = TierConfig.read(path) if path.exists() else None
+            self._tiers = TierConfig.read(path)
         except PromotionGateError as error:
-            self.tier_problem = str(error)
+            if not isinstance(error.__cause__, FileNotFoundError):
+                self.tier_problem = str(error)
 
     def file(
         self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
@@ -133,6 +134,8 @@ class ClassRun:
             self.published = store.publish_selected(judgement.report, finished)
         else:
             self.published = store.publish(judgement, finished, self._terms())
+            if self.published.problem is not None:
+                self.problems.append(self.published.problem)
 
     def _terms(self) -> RunTerms:
         bench = self.ledger.bench

@@ -61,12 +61,13 @@ class TaskClassNotFound(EvalError, KeyError):
 
 
 class RegistrationError(EvalError):
-    """A ``registration.py`` that is missing, fails, or registers something else."""
+    """A ``registration.py`` that is missing, fails, or registers something else; :attr:`line` is 0 if unknown."""
 
-    def __init__(self, path: Path, message: str) -> None:
+    def __init__(self, path: Path, message: str, *, line: int = 0) -> None:
         self.path = path
         self.message = message
-        super().__init__(f"{path}: {message}")
+        self.line = line
+        super().__init__(f"{path}{f':{line}' if line else ''}: {message}")
 
 
 class SystemNotFound(EvalError, KeyError):

@@ -22,7 +22,7 @@ from pydantic import (
 from benchgate.errors import PromotionGateError, PromotionMustBeHumanAuthorized
 from benchgate.files import read_toml
 from benchgate.manifest import KeyLines, explain
-from benchgate.registry import MIN_CASES
+from benchgate.registry import MIN_CASES, min_cases_fault
 from benchgate.wire import Count, Sha256, UnitInterval, WireModel, empty_mapping, freeze_json
 
 if TYPE_CHECKING:
@@ -113,12 +113,13 @@ class TierBar(WireModel):
 
     :param score_lower_bound_95: the run's lower bound must not be below it.
     :param passed_count: cases that must have passed.
-    :param seed_bench: the class asks for fewer than ten cases for bronze, so nothing raises it above bronze.
+    :param bronze_count: passed cases that the class asks for bronze; with fewer than ten it is a seed bench, and
+        nothing raises it above bronze.
     """
 
     score_lower_bound_95: UnitInterval
     passed_count: Count
-    seed_bench: bool
+    bronze_count: Count
 
 
 class PromotionVerdict(WireModel):
@@ -176,10 +177,17 @@ class PromotionGate:
                 f"the report is of task class {report.task_class!r}, not {task_class!r}"
             )
         asked = {**MIN_CASES, **min_cases}
+        wrong = next(filter(None, (min_cases_fault(*item) for item in asked.items())), None)
+        if wrong is not None:
+            raise PromotionGateError(f"{task_class}: min_cases {wrong}")
+        try:
+            report = type(report).model_validate(report)
+        except ValidationError as error:
+            raise PromotionGateError(f"{task_class}: the report does not hold: {error}") from error
         bar = TierBar(
             score_lower_bound_95=self.tiers.threshold(target_tier),
             passed_count=asked[target_tier],
-            seed_bench=asked["bronze"] < MIN_CASES["bronze"],
+            bronze_count=asked["bronze"],
         )
         return judge_tier(report, current_tier, target_tier, bar, chain_intact=chain_intact)
 
@@ -231,9 +239,9 @@ def _failed(
         yield f"scope is {report.scope}; a full run is asked for"
     if not report.complete:
         yield "the run is incomplete"
-    if bar.seed_bench and target != "bronze":
-        few = f"it asks for fewer than {MIN_CASES['bronze']} passed cases for bronze"
-        yield f"a seed bench is held at bronze: {few}"
+    if bar.bronze_count < MIN_CASES["bronze"] and target != "bronze":
+        asked = f"it asks for {bar.bronze_count} cases, not {MIN_CASES['bronze']}"
+        yield f"a seed bench is held at bronze: {asked}"
     yield from _score_failed(report, target, bar)
     if report.block_severity_failure_modes:
         codes = ", ".join(report.block_severity_failure_modes)

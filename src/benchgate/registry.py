@@ -154,7 +154,8 @@ def register_task_class(
     :param systems: systems under test by name.
     :param default_system: the one to run when none is named; may stay out if there is exactly one.
     :param facts_model: a pydantic model that the ``[facts]`` table of each case must satisfy.
-    :raises EvalError: the name is not well-formed, the class is no rubric, or the default is no system.
+    :raises EvalError: the name is not well-formed, the class is no rubric, the default is no system, or a number of
+        cases is none.
     :raises TaskClassAlreadyRegistered: the name or its slug is taken.
     """
     known = MappingProxyType(dict(systems or {}))
@@ -162,6 +163,7 @@ def register_task_class(
 
     def register(rubric_type: RubricType) -> RubricType:
         _check(name, rubric_type, known, default)
+        _check_min_cases(name, min_cases_for_promotion or {})
         _RECEIVER.get().register(
             TaskClass(
                 name=name,
@@ -178,6 +180,22 @@ def register_task_class(
         return rubric_type
 
     return register
+
+
+def _check_min_cases(name: str, asked: Mapping[str, int]) -> None:
+    for tier, count in asked.items():
+        if wrong := min_cases_fault(tier, count):
+            msg = f"task class {name!r}: min_cases_for_promotion {wrong}"
+            raise EvalError(msg)
+
+
+def min_cases_fault(tier: object, count: object) -> str | None:
+    """Return what is wrong with the number of cases that a tier asks for, if anything."""
+    if tier not in MIN_CASES:
+        return f"has the unknown tier {tier!r}"
+    if type(count) is not int or count < 1:
+        return f"has {count!r} for {tier!r}; expected a whole number, 1 or more"
+    return None
 
 
 def _check(

@@ -89,11 +89,11 @@ def _imports(path: Path, class_path: Path) -> Iterator[Path]:
     for node in ast.walk(tree):
         for module in _module_names(node, path, class_path):
             if module and {module[0], f"{module[0]}.py"} & set(EXCLUDED):
-                message = f"line {getattr(node, 'lineno', 1)} imports {'.'.join(module)}"
                 raise RegistrationError(
                     path,
-                    f"{message}, which the rubric's digest does not cover; move what the rubric needs into a module "
-                    "beside rubric.py",
+                    f"imports {'.'.join(module)}, which the rubric's digest does not cover; move what the rubric needs "
+                    "into a module beside rubric.py",
+                    line=getattr(node, "lineno", 0),
                 )
             yield from _existing(class_path, module)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.agreement import plain, same
+from benchgate.artifacts.agreement import missing_fields, plain, same
 from benchgate.artifacts.rebuild import read_artifact
 from benchgate.artifacts.recheck_record import recheck_record
-from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
+from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
 from benchgate.audit import (
     FOLDER_NAME,
     HEAD_FILE,
@@ -23,11 +23,13 @@ from benchgate.audit import (
     ChainFault,
     chain_faults,
     numbered,
+    unentered,
 )
 from benchgate.canonical import sha256_hex
 from benchgate.errors import ArtifactError
 from benchgate.files import read_regular
-from benchgate.wire import first_fault
+from benchgate.registry import TASK_CLASS_PATTERN
+from benchgate.wire import first_fault, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,8 +38,11 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import Head
 
 PARTS: Final = frozenset({RECORD_FILE, "cases", "evidence"})
-AFTER: Final = 10**9
+AFTER: Final = 10**15
 """Sorts what concerns no single record behind all that do."""
+RETRIES: Final = 3
+Found = tuple[int, "Path", "RunRecord | None"]
+"""Number, folder and content of a record; without the last if it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,15 +73,12 @@ def verify(
 
     :param retained: heads that were kept elsewhere, by class.
     :param require_complete: also object to a class without a record, to a newest run that is incomplete, and to a
-        session that began and left no record.
-    :raises ArtifactError: the folder cannot be read, or there is no run in it.
+        session that began and left no record, or one that is not entered.
+    :raises ArtifactError: the folder cannot be read.
     """
-    runs = out / "runs"
     try:
-        names = (
-            {entry.name for entry in runs.iterdir() if entry.is_dir()} if runs.exists() else set()
-        )
         os.listdir(out)
+        names = {name for part in ("runs", "evidence") for name in _folders(out / part)}
     except OSError as error:
         raise ArtifactError(out, f"cannot be read: {error.strerror}") from error
     return tuple(
@@ -85,25 +87,61 @@ def verify(
     )
 
 
+def _folders(path: Path) -> list[str]:
+    return [entry.name for entry in path.iterdir()] if os.path.lexists(path) else []
+
+
 def _verify_class(
     out: Path, name: str, kept: Head | None, *, require_complete: bool
 ) -> ClassVerification:
     runs = out / "runs" / name
-    if not runs.is_dir():
-        gone = ChainFault(0, runs, "missing: there is no record of this class")
-        return ClassVerification(
-            task_class=name, records=0, newest=None, head=None, anchored_at=None, faults=(gone,)
-        )
-    found = numbered(runs)
-    faults = chain_faults(runs, kept)
-    records = [(seq, folder, _read(folder)) for seq, folder in found]
-    faults += _record_faults(records)
-    faults += [ChainFault(AFTER, path, message) for path, message in _strays(runs)]
+    reason = None
+    if not TASK_CLASS_PATTERN.fullmatch(name):
+        reason = "no name of a task class"
+    elif not runs.is_dir() or runs.is_symlink():
+        reason = "missing: there is no record of this class"
+    try:
+        if reason is None:
+            return _settled(out, name, kept, require_complete=require_complete)
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    return ClassVerification(
+        task_class=name,
+        records=0,
+        newest=None,
+        head=None,
+        anchored_at=None,
+        faults=(ChainFault(0, runs, str(reason)),),
+    )
+
+
+def _settled(
+    out: Path, name: str, kept: Head | None, *, require_complete: bool
+) -> ClassVerification:
+    """Verify a class; once more if a run ended meanwhile."""
+    for _ in range(RETRIES):
+        head = _digest(out / "runs" / name / HEAD_FILE)
+        found = _verify_runs(out, name, kept, require_complete=require_complete)
+        if not found.faults or head == _digest(out / "runs" / name / HEAD_FILE):
+            break
+    return found
+
+
+def _verify_runs(
+    out: Path, name: str, kept: Head | None, *, require_complete: bool
+) -> ClassVerification:
+    runs = out / "runs" / name
+    records = [(seq, folder, _read(folder)) for seq, folder in numbered(runs)]
+    waiting = unentered(runs)
+    faults = [
+        *chain_faults(runs, kept),
+        *_record_faults(records),
+        *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
+        *_copy_faults(out / "evidence" / name, records, waiting),
+    ]
     newest = records[-1] if records else None
-    if newest is not None and newest[2] is not None:
-        faults += _copy_faults(out / "evidence" / name, newest[1], newest[2])
     if require_complete:
-        faults += _incompleteness(runs, newest[2] if newest else None)
+        faults += _incompleteness(runs, newest[2] if newest else None, waiting)
     return ClassVerification(
         task_class=name,
         records=len(records),
@@ -118,14 +156,14 @@ def _read(folder: Path) -> RunRecord | None:
     return read_artifact(folder / RECORD_FILE, RunRecord)
 
 
-def _head(newest: tuple[int, Path, RunRecord | None]) -> str | None:
+def _head(newest: Found) -> str | None:
     try:
         return f"{newest[0]}:{sha256_hex(read_regular(newest[1] / RECORD_FILE))}"
     except (OSError, ValueError):
         return None
 
 
-def _record_faults(records: list[tuple[int, Path, RunRecord | None]]) -> Iterator[ChainFault]:
+def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
     before: RunRecord | None = None
     for seq, folder, record in records:
         if record is None:
@@ -151,12 +189,17 @@ def _unreadable(path: Path) -> str:
 
 
 def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
+    if folder.is_symlink():
+        yield "is a symlink; a record is a folder of its own"
     stamp = f"{record.finished_at:%Y%m%dT%H%M%SZ}"
     expected = f"{record.seq:08d}-{stamp}-{record.report.run_id[:8]}"
     if folder.name != expected:
         yield f"the folder of this record is called {expected}"
+    yield from same("report.task_class", folder.parent.name, record.report.task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"
+    raw = read_json(read_regular(folder / RECORD_FILE))
+    yield from missing_fields(plain(record), raw)
 
 
 def _strays(runs: Path) -> Iterator[tuple[Path, str]]:
@@ -166,47 +209,68 @@ def _strays(runs: Path) -> Iterator[tuple[Path, str]]:
             yield path, "neither a record nor anything else that benchgate writes"
 
 
-def _copy_faults(copy: Path, folder: Path, record: RunRecord) -> Iterator[ChainFault]:
-    """Hold the copy of the newest evidence, which most readers look at, against the record."""
+def _copy_faults(copy: Path, records: list[Found], waiting: int | None) -> Iterator[ChainFault]:
+    """
+    Hold the copy of the newest evidence, which most readers look at, against the record.
+
+    While a newest record is not entered yet its evidence is being copied: each file may be that of the one before.
+    """
+    sources = [(folder, record) for _, folder, record in records if record is not None]
+    sources = sources[-2:] if waiting is not None else sources[-1:]
     there = set(os.listdir(copy)) if copy.is_dir() else set()
-    for name in sorted(there | set(record.evidence_files)):
+    wanted = {name for _, record in sources for name in record.evidence_files}
+    for name in sorted(there | (set() if waiting is not None else wanted)):
         if name not in there:
             yield ChainFault(AFTER, copy / name, "missing; the newest record has it")
-        elif name not in record.evidence_files:
-            yield ChainFault(AFTER, copy / name, "the newest record has no such evidence")
-        elif name == "promotion.json":
-            yield from _promotion_faults(copy / name, folder)
-        elif _digest(copy / name) != record.evidence_files[name]:
-            yield ChainFault(AFTER, copy / name, "not the evidence of the newest record")
+            continue
+        found = [_copy_fault(copy / name, folder, record) for folder, record in sources]
+        if found and all(found) and found[-1] is not None:
+            yield ChainFault(AFTER, copy / name, found[-1])
+        elif not found:
+            yield ChainFault(AFTER, copy / name, "evidence of a class without a record")
 
 
-def _promotion_faults(path: Path, folder: Path) -> Iterator[ChainFault]:
+def _copy_fault(path: Path, folder: Path, record: RunRecord) -> str | None:
+    """Return why a file of the copy is not that of a record, ``None`` if it is."""
+    if path.name not in record.evidence_files:
+        return "the newest record has no such evidence"
+    if path.name == "promotion.json":
+        return next(_promotion_faults(path, folder), None)
+    same_bytes = _digest(path) == record.evidence_files[path.name]
+    return None if same_bytes else "not the evidence of the newest record"
+
+
+def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
     # It names the record from where it lies, so it cannot be the same bytes.
     found = read_artifact(path, PromotionReport)
     own = read_artifact(folder / "evidence" / path.name, PromotionReport)
-    if found is None or found.record_ref is None or own is None:
-        yield ChainFault(AFTER, path, "no valid promotion report")
+    if path.is_symlink() or found is None or found.record_ref is None or own is None:
+        yield "no valid promotion report"
         return
-    sides: list[dict[str, Any]] = [plain(own), plain(found)]
-    for side in sides:
-        side.pop("record_ref")
-    for message in same("promotion", *sides):
-        yield ChainFault(AFTER, path, message)
-    if (path.parent / found.record_ref.path).resolve() != (folder / RECORD_FILE).resolve():
-        yield ChainFault(AFTER, path, f"record_ref names {found.record_ref.path}")
+    expected = RecordRef(
+        seq=own.record_ref.seq if own.record_ref else 0,
+        path=os.path.relpath(folder / RECORD_FILE, path.parent),
+    )
+    wanted = own.model_copy(update={"record_ref": expected})
+    yield from same("promotion", plain(wanted), plain(found))
 
 
 def _digest(path: Path) -> str | None:
     try:
-        return sha256_hex(read_regular(path))
+        return None if path.is_symlink() else sha256_hex(read_regular(path))
     except (OSError, ValueError):
         return None
 
 
-def _incompleteness(runs: Path, newest: RunRecord | None) -> Iterator[ChainFault]:
+def _incompleteness(
+    runs: Path, newest: RunRecord | None, waiting: int | None
+) -> Iterator[ChainFault]:
     if newest is None:
         yield ChainFault(AFTER, runs, "there is no record")
     elif not newest.report.complete:
         yield ChainFault(newest.seq, runs, f"the newest run, record {newest.seq}, is incomplete")
+    if waiting is not None:
+        message = f"record {waiting} is not entered in {HEAD_FILE}: its process was killed"
+        yield ChainFault(waiting, runs, message)
     for path in sorted(runs.glob(f"{UNFINISHED}*")):
         yield ChainFault(AFTER, path, "a session began and left no record: it was killed or exited")

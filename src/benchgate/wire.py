@@ -146,11 +146,7 @@ class WireModel(BaseModel):
 
         :raises ValueError: not UTF-8, not JSON, a key given twice, or a field that does not hold.
         """
-        try:
-            json.loads(data.decode("utf-8"), object_pairs_hook=_refuse_duplicate_keys)
-        except RecursionError:
-            msg = "arrays or objects are nested too deeply"
-            raise ValueError(msg) from None
+        read_json(data)
         return cls.model_validate_json(data, extra="ignore")
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
@@ -159,6 +155,19 @@ class WireModel(BaseModel):
     def __reduce__(self) -> tuple[Any, ...]:
         # Mapping proxies cannot be pickled, and systems do send cases to process pools.
         return type(self).model_validate, (self.model_dump(),)
+
+
+def read_json(data: bytes) -> Any:
+    """
+    Return a JSON value.
+
+    :raises ValueError: not UTF-8, not JSON, nested beyond reason, or a key given twice.
+    """
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_refuse_duplicate_keys)
+    except RecursionError:
+        msg = "arrays or objects are nested too deeply"
+        raise ValueError(msg) from None
 
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

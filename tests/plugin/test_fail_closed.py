@@ -101,12 +101,14 @@ def test_huge_penalties_cost_no_run(bench):
     assert bench.record()["report"]["mean_safety_penalty"] == pytest.approx(1e308)
 
 
-def test_a_folder_among_the_evidence_is_named_and_the_report_is_told(bench):
+def test_a_folder_among_the_evidence_is_named_and_the_run_is_recorded(bench):
     (bench.out / "evidence" / "echo" / "mine").mkdir(parents=True)
     result = bench.run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["FAILED the run is not recorded: *Is a directory*"])
-    assert '"run_id"' in result.stderr.str()
+    result.stdout.fnmatch_lines(
+        ["FAILED the copy of the evidence is not whole: *Is a directory*mine*"]
+    )
+    assert bench.record()["seq"] == bench.head()["seq"] == 1
 
 
 def test_a_system_that_removes_the_output_folder_loses_no_report(bench):

@@ -269,9 +269,47 @@ BAD_REGISTRATIONS = {
         "4: register_task_class is used without a call",
     ),
     "hidden arguments": (IMPORT + 'register_task_class("echo-it", **{})', "2: ** hides"),
+    "only in a function": (
+        IMPORT + 'def late():\n    register_task_class("echo-it")(object)',
+        "3: stands inside a function or a condition",
+    ),
+    "only behind a condition": (
+        IMPORT + 'if False:\n    register_task_class("echo-it")(object)',
+        "3: stands inside a function or a condition",
+    ),
+    "an argument too many": (
+        IMPORT + 'register_task_class("echo-it", 3)(object)',
+        "2: has more than one positional argument",
+    ),
+    "an unknown argument": (
+        IMPORT + 'register_task_class("echo-it", min_cases=3)(object)',
+        "2: has the unknown argument 'min_cases'; known: name, bench_path",
+    ),
+    "an unknown default": (
+        IMPORT + 'register_task_class("echo-it", systems={"a": f}, default_system="b")(object)',
+        "2: default_system 'b' is not one of its systems",
+    ),
     "no Python": (ONE + "def (", "3: no Python"),
     "no text": (ONE + "x = '\0'", "1: no Python"),
 }
+
+
+@pytest.mark.parametrize("name", ["rubric.py", "gate.toml", "cases"])
+def test_what_lies_elsewhere_is_not_reviewed_here(folder, tmp_path, name):
+    folder.write("gate.toml", "")
+    outside = tmp_path / "outside"
+    (folder.path / name).rename(outside)
+    (folder.path / name).symlink_to(outside)
+    assert f"{name}:1: is a symlink; expected it to lie in the class folder" in folder.problems()
+
+
+def test_a_rubric_that_leans_on_a_system_is_told_with_its_line(folder):
+    folder.write("systems/agent.py", "X = 1")
+    folder.write("rubric.py", "X = 1\nfrom .systems import agent\n")
+    assert any(
+        p.startswith("rubric.py:2: imports systems, which the rubric's digest does not cover")
+        for p in folder.problems()
+    )
 
 
 @pytest.mark.parametrize("what", BAD_REGISTRATIONS)
@@ -318,7 +356,9 @@ def test_the_number_of_cases(tmp_path, minimum, cases, seed, message):
     folder = ClassFolder(tmp_path / "bench", cases=cases)
     if minimum is not None:
         tiers = f'{{"bronze": {minimum}}}'
-        folder.edit("registration.py", NAME, f'{NAME}", min_cases_for_promotion={tiers}, _="')
+        folder.edit(
+            "registration.py", NAME, f'{NAME}", min_cases_for_promotion={tiers}, bench_path="'
+        )
     assert folder.check().is_seed is seed
     assert folder.problems() == [] if message is None else folder.only().startswith(message)
 
@@ -337,7 +377,7 @@ def test_the_number_of_cases(tmp_path, minimum, cases, seed, message):
     ],
 )
 def test_tiers_that_cannot_be_read(folder, value, message):
-    folder.edit("registration.py", NAME, f'{NAME}", min_cases_for_promotion={value}, _="')
+    folder.edit("registration.py", NAME, f'{NAME}", min_cases_for_promotion={value}, bench_path="')
     assert folder.only().startswith(
         f"registration.py:4: min_cases_for_promotion {message}; expected"
     )

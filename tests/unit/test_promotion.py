@@ -105,7 +105,7 @@ def test_every_failed_condition_is_listed_in_fixed_order():
     assert verdict.reasons == (
         "scope is selected; a full run is asked for",
         "the run is incomplete",
-        "a seed bench is held at bronze: it asks for fewer than 10 passed cases for bronze",
+        "a seed bench is held at bronze: it asks for 3 cases, not 10",
         "score_lower_bound_95 is unknown; asked for is 0.700; unreachable at n=5: perfect scores give 0.549",
         "0 cases passed; silver asks for 10; unreachable at n=5",
         "failure modes of severity block: input_modified; none is allowed",
@@ -204,6 +204,30 @@ def test_a_verdict_is_pure_follows_from_its_own_bar_and_never_falls_with_the_tie
         for lower in TIERS[: TIERS.index(target)]:
             assert evaluate(run, lower, chain_intact=chained).sufficient
     assert PromotionVerdict.read_json(verdict.model_dump_json().encode()) == verdict
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"score_lower_bound_95": float("inf")},
+        {"block_severity_failure_modes": None},
+        {"complete": "no"},
+        {"passed_count": None},
+        {"mean_score": float("nan")},
+    ],
+)
+def test_a_report_that_does_not_hold_is_refused(change):
+    run = report(*[1.0] * 12).model_copy(update=change)
+    with pytest.raises(PromotionGateError, match="the report does not hold"):
+        evaluate(run)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"bronze": float("nan")}, {"silver": 0}, {"tin": 3}, {"gold": None}]
+)
+def test_a_number_of_cases_that_is_none_is_refused(asked):
+    with pytest.raises(PromotionGateError, match="min_cases has"):
+        evaluate(report(*[1.0] * 12), min_cases=asked)
 
 
 def test_apply_promotes_nothing_and_says_how_a_person_does():

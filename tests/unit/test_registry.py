@@ -95,6 +95,10 @@ def test_systems_are_found_by_name(registry):
         ("echo", Exact(), {}, "no rubric"),
         ("echo", Exact, {"default_system": "x"}, "default system 'x'"),
         ("echo", Exact, {"systems": {"x": 1}}, "'x' is not callable"),
+        ("echo", Exact, {"min_cases_for_promotion": {"tin": 3}}, "unknown tier 'tin'"),
+        ("echo", Exact, {"min_cases_for_promotion": {"silver": 0}}, "0 for 'silver'; expected"),
+        ("echo", Exact, {"min_cases_for_promotion": {"gold": None}}, "None for 'gold'"),
+        ("echo", Exact, {"min_cases_for_promotion": {"bronze": float("nan")}}, "nan for 'bronze'"),
     ],
 )
 def test_a_wrong_registration_is_refused(registry, name, rubric, options, message):
@@ -174,7 +178,7 @@ def test_a_rubric_may_not_lean_on_what_its_digest_does_not_cover(tmp_path, line,
     folder = tmp_path / "my-class"
     folder.mkdir()
     write(folder, rubric="from . import helper", helper=f"A = 1\n{line}", systems__s="")
-    with pytest.raises(RegistrationError, match=rf"line 2 imports {module}, which"):
+    with pytest.raises(RegistrationError, match=rf"helper\.py:2: imports {module}, which"):
         rubric_files(folder)
 
 

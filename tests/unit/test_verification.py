@@ -197,7 +197,7 @@ def test_a_copy_that_names_another_record_is_found(out):
     text = path.read_text()
     path.write_text(text.replace(folders(out)[4].name, folders(out)[0].name))
     (fault,) = found(out).faults
-    assert fault.message.startswith("record_ref names")
+    assert fault.message.startswith("promotion.record_ref.path is")
     path.write_text(text.replace('"outcome": "promote"', '"outcome": "hold"'))
     (fault,) = found(out).faults
     assert "decision.outcome" in fault.message
@@ -316,7 +316,10 @@ def forge(out, seq, edit):
     folder = folders(out)[seq - 1]
     path = folder / "record.json"
     raw = json.loads(path.read_bytes())
+    before = path.read_bytes()
     edit(raw, folder)
+    if path.read_bytes() != before:
+        raw = json.loads(path.read_bytes())
     for part, key in (("cases", "case_files"), ("evidence", "evidence_files")):
         raw[key] = {
             name: sha256_hex((folder / part / name).read_bytes()) for name in sorted(raw[key])
@@ -362,7 +365,7 @@ def test_a_raised_score_with_a_mended_run_id_does_not_give_the_mean(out):
 
     messages = forge(out, 2, edit)
     assert any(message.startswith("report.mean_score") for message in messages)
-    assert any(message.startswith("report.per_case.03-t0.score.score") for message in messages)
+    assert any(message.startswith("cases/03.json.result.score.score") for message in messages)
     assert any("evidence/trained.json" in message for message in messages)
 
 
@@ -376,7 +379,7 @@ def test_a_trial_that_was_changed_in_both_places_still_contradicts_the_evidence(
         assert CaseFile.read_json(path.read_bytes())
 
     messages = forge(out, 2, edit)
-    assert not any(message.startswith("report.per_case") for message in messages)
+    assert not any(message.startswith("cases/") for message in messages)
     assert any("evidence/significance.json" in message for message in messages)
 
 
@@ -459,6 +462,291 @@ def test_a_record_without_its_evidence_holds_no_longer(out):
     folder = folders(out)[0]
     shutil.rmtree(folder / "evidence")
     assert found(out).faults[0].seq == 1
+
+
+def rewrite(path, **fields):
+    """Replace fields of a JSON file; a path of keys is written with double underscores."""
+    raw = json.loads(path.read_bytes())
+    for key, value in fields.items():
+        *outer, last = key.split("__")
+        inner = raw
+        for part in outer:
+            inner = inner[part]
+        inner[last] = value
+    path.write_text(json.dumps(raw))
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("plan_id", "0" * 64, "report.plan_id"),
+        ("system", "other", "report.plan_id"),
+        ("seed", 7, "report.per_case.01.seed"),
+        ("scope", "selected", "report.scope"),
+        ("digests__system", "other", "report.plan_id"),
+        ("digests__baseline", "0" * 64, "report.digests.baseline"),
+        ("suite__name", "other", "report.suite.name"),
+    ],
+)
+def test_what_follows_from_the_run_is_drawn_again(out, field, value, message):
+    messages = forge(
+        out, 1, lambda _, folder: rewrite(folder / "record.json", **{f"report__{field}": value})
+    )
+    assert any(found.startswith(message) for found in messages), messages
+
+
+def test_the_subject_is_what_was_run(out):
+    def edit(raw, folder):
+        raw["subject"]["id"] = "another"
+        for name in ("promotion.json", "proof.json", "evaluation.json"):
+            path = folder / "evidence" / name
+            path.write_text(path.read_text().replace('"good"', '"another"'))
+
+    assert any(message.startswith("subject.id") for message in forge(out, 1, edit))
+
+
+def test_a_checkpoint_that_no_output_names_is_not_the_subject(out):
+    def edit(raw, _):
+        raw["subject"] |= {"kind": "checkpoint", "id": "late", "digest": "f" * 64}
+
+    messages = forge(out, 1, edit)
+    assert "subject.id is 'late'; a scored output belongs to another checkpoint" in messages
+
+
+def test_lines_to_merge_are_those_of_the_verdict(out):
+    def edit(_, folder):
+        path = folder / "evidence" / "promotion.toml"
+        path.write_text(path.read_text().replace("silver", "platinum"))
+
+    assert "evidence/promotion.toml: not the lines that the verdict gives" in forge(out, 1, edit)
+
+
+@pytest.mark.parametrize("name", ["APPROVED.json", "promotion.toml"])
+def test_evidence_that_a_run_does_not_give_is_named(out, name):
+    def edit(raw, folder):
+        (folder / "evidence" / name).write_text("{}")
+        raw["evidence_files"][name] = ""
+
+    assert f"evidence/{name}: nothing that this run gives" in forge(out, 2, edit)
+
+
+def test_evidence_that_is_left_out_is_named(out):
+    def edit(raw, folder):
+        (folder / "evidence" / "promotion.toml").unlink()
+        del raw["evidence_files"]["promotion.toml"]
+
+    assert "evidence/promotion.toml: missing" in forge(out, 1, edit)
+
+
+def test_a_verdict_is_for_the_next_tier_and_asks_for_something(out):
+    def higher(raw, _):
+        raw["verdict"] |= {"current_tier": "silver", "target_tier": "platinum"}
+
+    def softer(raw, _):
+        raw["verdict"]["bar"]["score_lower_bound_95"] = 0.0
+
+    assert any(message.startswith("verdict.target_tier") for message in forge(out, 1, higher))
+    assert "verdict.bar: silver asks for nothing" in forge(out, 5, softer)
+
+
+def test_the_severities_of_the_harness_are_not_a_class_s_to_set(out):
+    def edit(raw, _):
+        raw["severities"]["rubric_error"] = "info"
+
+    assert any("severities.rubric_error" in message for message in forge(out, 1, edit))
+
+
+def test_a_baseline_that_does_not_fit_cannot_be_compared_with(project, out):
+    """The case was changed: an honest hold, until somebody drops the reason and adds the evidence."""
+    changed = project / "bench" / "level" / "cases" / "01" / "input" / "new.txt"
+    changed.write_text("x")
+    run_class(settings(project, "good"))
+    honest = folders(out)[5]
+    assert json.loads((honest / "record.json").read_bytes())["decision"]["outcome"] == "hold"
+    assert found(out).faults == ()
+
+    def edit(raw, folder):
+        for path in (folders(out)[0] / "evidence").iterdir():
+            if path.name != "promotion.json":
+                shutil.copy(path, folder / "evidence")
+                raw["evidence_files"][path.name] = ""
+        promote(raw, folder)
+
+    messages = forge(out, 6, edit)
+    assert any("could not be compared with: cases changed since" in m for m in messages)
+
+
+def test_case_files_are_those_of_the_results(out):
+    def renamed(raw, folder):
+        (folder / "cases" / "01.json").rename(folder / "cases" / "Z01.json")
+        raw["case_files"]["Z01.json"] = raw["case_files"].pop("01.json")
+
+    assert "case_files: not one file for each result" in forge(out, 1, renamed)
+
+
+def test_a_trial_s_file_is_of_its_class_and_case(out):
+    def edit(_, folder):
+        rewrite(folder / "cases" / "01.json", task_class="foreign")
+
+    assert any(m.startswith("cases/01.json.task_class") for m in forge(out, 1, edit))
+
+
+def test_a_class_is_that_of_its_folder(out):
+    shutil.copytree(out / "runs" / "level", out / "runs" / "other")
+    other = next(one for one in verify(out, {}) if one.task_class == "other")
+    assert other.faults[0].message.startswith("report.task_class")
+
+
+def test_a_field_that_a_record_leaves_out_is_not_assumed(out):
+    def edit(raw, _):
+        del raw["report"]["isolation_class"]
+
+    path = folders(out)[4] / "record.json"
+    raw = json.loads(path.read_bytes())
+    edit(raw, None)
+    path.write_text(json.dumps(raw))
+    head_path = out / "runs" / "level" / "HEAD.json"
+    rewrite(head_path, sha256=sha256_hex(path.read_bytes()))
+    assert "report.isolation_class: Field required" in [f.message for f in found(out).faults]
+
+
+@pytest.mark.parametrize("part", ["", "record.json", "cases", "evidence", "cases/01.json"])
+def test_a_record_is_all_in_its_folder(out, tmp_path, part):
+    inside = folders(out)[1] / part
+    outside = tmp_path / "outside"
+    inside.rename(outside)
+    inside.symlink_to(outside)
+    first = found(out).faults[0]
+    assert first.seq == 2
+    assert "symlink" in first.message
+
+
+def test_a_head_that_is_a_symlink_is_damaged(out, tmp_path):
+    path = out / "runs" / "level" / "HEAD.json"
+    path.rename(tmp_path / "head")
+    path.symlink_to(tmp_path / "head")
+    assert "symlink" in found(out).faults[0].message
+
+
+def test_a_key_that_stands_twice_is_refused(out):
+    def edit(_, folder):
+        path = folder / "evidence" / "significance.json"
+        path.write_text(path.read_text().replace('"pass"', '"mean_delta": 99.0,\n"pass"', 1))
+
+    assert any("stands twice" in message for message in forge(out, 1, edit))
+
+
+def test_evidence_of_a_class_without_a_record_is_seen(out):
+    shutil.copytree(out / "evidence" / "level", out / "evidence" / "ghost")
+    ghost = next(one for one in verify(out, {}) if one.task_class == "ghost")
+    assert "no record of this class" in ghost.faults[0].message
+    shutil.rmtree(out / "evidence" / "ghost")
+    (out / "runs" / "dead" / "incomplete-20260101T000000Z-7").mkdir(parents=True)
+    shutil.copytree(out / "evidence" / "level", out / "evidence" / "dead")
+    dead = next(one for one in verify(out, {}) if one.task_class == "dead")
+    assert dead.faults[0].message == "evidence of a class without a record"
+
+
+def test_an_odd_name_in_the_folder_is_one_escaped_line(out, capsys):
+    (out / "runs" / "a\n  head      level=9:fff").mkdir()
+    assert main(["verify", str(out)]) == 1
+    said = capsys.readouterr()
+    assert "no name of a task class" in said.err
+    assert "\n  head      level=9" not in said.out + said.err
+
+
+@pytest.mark.parametrize("seq", [2_000_000, 999_999_999_999_999])
+def test_a_head_far_beyond_is_one_fault(out, seq):
+    kept = Head(schema_version=1, seq=seq, sha256="a" * 64)
+    (fault,) = found(out, kept).faults
+    assert fault.message == f"missing: record 6 to {seq} was removed"
+
+
+def test_facts_that_break_the_arithmetic_are_a_fault_and_no_crash(out, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("benchgate.artifacts.recheck_record.aggregates", broken)
+    assert "cannot be judged again: ZeroDivisionError" in found(out).faults[0].message
+
+
+# Killed while it was published
+
+
+def test_a_record_that_was_not_entered_yet_is_no_fault_but_not_complete_either(
+    project, out, monkeypatch
+):
+    def die(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("benchgate.artifacts.store.write_head", die)
+        with pytest.raises(KeyboardInterrupt):
+            run_class(settings(project, "weak"))
+    assert head(out).seq == 5
+    assert found(out).faults == ()
+    (fault,) = found(out, require_complete=True).faults
+    assert fault.message == "record 6 is not entered in HEAD.json: its process was killed"
+    # A half-copied evidence is that of either record; anything else is not.
+    path = out / "evidence" / "level" / "trained.json"
+    shutil.copy(folders(out)[4] / "evidence" / "trained.json", path)
+    assert found(out).faults == ()
+    path.write_text("{}")
+    assert found(out).faults[0].path == path
+
+
+def test_a_record_that_was_added_by_hand_follows_nothing(out):
+    last = folders(out)[4]
+    for seq, prev_hash in ((6, "0" * 64), (7, head(out).sha256)):
+        folder = last.with_name(last.name.replace("00000005", f"{seq:08d}"))
+        shutil.copytree(last, folder)
+        rewrite(folder / "record.json", seq=seq, prev_hash=prev_hash)
+        assert any("added by hand" in f.message for f in found(out).faults if f.seq == seq)
+        shutil.rmtree(folder)
+
+
+def test_a_run_that_ends_meanwhile_is_waited_for(project, out, monkeypatch):
+    from benchgate import verification
+
+    real, ran = verification.numbered, []
+
+    def numbered_late(runs):
+        seen = real(runs)
+        if not ran:
+            ran.append(run_class(settings(project, "good")))
+        return seen
+
+    monkeypatch.setattr(verification, "numbered", numbered_late)
+    assert found(out).faults == ()
+
+
+def test_two_gates_of_one_name_hold(project, out):
+    from benchgate.judgement import judge
+
+    def objecting(*_):
+        return "no"
+
+    run = run_class(settings(project, "good", out="gated"))
+    assert run.judgement.decision.promotion_allowed
+    judgement = judge(
+        run.judgement.report,
+        policy=run.judgement.policy,
+        choice=run.judgement.choice,
+        baseline=run.judgement.baseline,
+        gates=[objecting, objecting],
+    )
+    codes = judgement.decision.reason_codes
+    assert len(codes) == 2
+
+    def edit(raw, folder):
+        raw["decision"] = json.loads(judgement.decision.model_dump_json())
+        keys = ("outcome", "promotion_allowed", "reason_codes", "notes")
+        rewrite(
+            folder / "evidence" / "promotion.json", decision={k: raw["decision"][k] for k in keys}
+        )
+
+    messages = forge(project / "out", 1, edit)
+    assert not any(message.startswith("decision") for message in messages)
 
 
 # Complete

@@ -2,6 +2,7 @@
 """Weights, gates, penalties, failure modes."""
 
 import math
+import shutil
 
 import pytest
 import tomli
@@ -273,3 +274,47 @@ def test_a_family_is_the_weighted_share_of_its_axes(case_id, changes, family, sh
     assert found.breakdown[family] == pytest.approx(share, abs=1e-12)
     others = {name for name in FAMILIES if found.breakdown[name] < 1.0}
     assert others == {family}
+
+
+def with_files(tmp_path, case_id, **more):
+    """Return a case with further files in its input."""
+    case = load(full_id(case_id))
+    folder = tmp_path / "input"
+    shutil.copytree(case.input_path, folder)
+    for name, text in more.items():
+        (folder / name).write_text(text)
+    return case.model_copy(update={"input_path": folder})
+
+
+def test_an_ambiguous_case_is_scored_as_a_positive_one():
+    case = load(full_id("001")).model_copy(update={"disposition": "ambiguous"})
+
+    assert MigrationRubric().score(case, {"files": best(full_id("001"))}) == edited("001")
+
+
+def test_a_source_is_edited_by_any_other_text_and_by_no_copy_of_its_own():
+    text = given(full_id("001"))["app.py"]
+
+    for other in ("", "!" + text, "~" + text):
+        assert edited("001", **{"app.py": other}).failure_modes[-1] == "source_changed"
+    assert edited("001", **{"app.py": "".join(list(text))}).score == 1.0
+
+
+def test_a_negative_is_changed_by_a_file_of_any_name(tmp_path):
+    case = with_files(tmp_path, "018", **{".gitignore": "x\n"})
+    text = given(full_id("018"))["Dockerfile"]
+
+    assert MigrationRubric().score(case, {"files": {"Dockerfile": text}}).passed
+    for name in (".gitignore", "Cargo.toml", "zzz"):
+        files = {"Dockerfile": text, name: "y\n"}
+        assert not MigrationRubric().score(case, {"files": files}).passed
+
+
+def test_a_secret_that_was_taken_out_is_not_one_that_was_added(tmp_path):
+    case = with_files(tmp_path, "019", id_rsa="x\n")
+    files = {**given(full_id("019")), ".dockerignore": "id_rsa\n"}
+
+    found = MigrationRubric().score(case, {"files": files}).failure_modes
+
+    assert "secret_in_image" in found
+    assert "secret_added" not in found

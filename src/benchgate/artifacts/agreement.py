@@ -20,6 +20,19 @@ def plain(model: WireModel) -> dict[str, Any]:
     return model.model_dump(mode="json")
 
 
+def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
+    """Yield the fields of a read artifact that its file leaves out: in a file they must stand, default or not."""
+    if isinstance(full, dict) and isinstance(raw, dict):
+        for key, value in full.items():
+            if key not in raw:
+                yield f"{where}{key}: Field required"
+            else:
+                yield from missing_fields(value, raw[key], f"{where}{key}.")
+    elif isinstance(full, list) and isinstance(raw, list):
+        for index, (value, found) in enumerate(zip(full, raw, strict=False)):
+            yield from missing_fields(value, found, f"{where}{index}.")
+
+
 def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
     """Yield why a file is not the one whose SHA-256 was written down."""
     try:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=WireModel)
 
+MAX_BYTES: Final = 256 * 1024 * 1024
 OF_THE_RUN: Final = (
     "incomplete_run",
     "baseline_missing",
@@ -46,7 +47,7 @@ def family_in(folder: Path) -> VectorComparison | None:
 def read_artifact(path: Path, model: type[Model]) -> Model | None:
     """Read an artifact; ``None`` if it is not there or does not hold."""
     try:
-        return model.read_json(read_regular(path))
+        return model.read_json(read_regular(path, limit=MAX_BYTES))
     except (OSError, ValueError):
         return None
 

@@ -1,112 +1,82 @@
 """
 Drawing a run's record anew from the facts in it.
 
-Facts are the results of the trials, the severities, the policy, the samples of the baseline. Aggregates, evidence,
-decision and verdict follow from these and are made again. Taken as given is what another party said: that a baseline
-did not match, that a checkpoint was foreign, what further gates objected to.
+Facts are the results of the trials, the severities, the policy, the samples of the baseline. Ids, aggregates, evidence,
+decision and verdict follow from these and are made again. Taken as given is what another party said: how a baseline
+differs that is no longer there, what further gates objected to, which tier a class had and what its tiers ask for.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import aggregates, irregular, suite_version
-from benchgate.artifacts import build
+from benchgate.aggregate import RunPlan, aggregates, irregular, suite_version
 from benchgate.artifacts.agreement import digest_holds, plain, same
-from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
-from benchgate.artifacts.proof import PROOF_PARTS, evidence_files, proof_bundle
-from benchgate.artifacts.rebuild import arm_of_report, read_artifact
-from benchgate.artifacts.run_kinds import (
-    OWN_RECORD,
-    CaseFile,
-    PromotionReport,
-    RecordRef,
-    RunRecord,
-)
-from benchgate.baseline import arm, read_baseline
-from benchgate.canonical import run_id
-from benchgate.comparison import weigh_arms
+from benchgate.artifacts.recheck_decision import recheck_decision
+from benchgate.artifacts.run_kinds import CaseFile, RunRecord, case_file_name
+from benchgate.canonical import run_id, trial_seed
 from benchgate.files import read_regular
-from benchgate.gates import PREFIX, GateInput, decide
-from benchgate.judgement import run_blockers
 from benchgate.models import Aggregates
-from benchgate.promotion import judge_tier
-from benchgate.taxonomy import Taxonomy
+from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.artifacts.build import Comparison
-    from benchgate.figures import Arm, Evidence
-    from benchgate.gates import Blocker, CheckpointPromotionDecision
+    from benchgate.models import BenchRunReport
 
-GIVEN: Final = ("baseline_missing", "baseline_mismatch", "checkpoint_mismatch")
-GATE: Final = "gate:"
+MAX_BYTES: Final = 256 * 1024 * 1024
+_FIGURES: Final = set(Aggregates.model_fields)
 
 
 def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
     """Yield what in a record, or in the files beside it, does not follow from its facts."""
+    # Facts that nothing here could have written may break any of the arithmetic.
     try:
-        yield from _faults(folder, record)
-    except (
-        Exception
-    ) as error:  # facts that nothing here could have written may break any of the arithmetic
+        yield from _files(folder, record)
+        yield from _report(record)
+        yield from _identity(record)
+        outputs: dict[str, Any] = {}
+        yield from _cases(folder / "cases", record, outputs)
+        yield from recheck_decision(folder, record, outputs)
+    except Exception as error:
         yield f"its facts cannot be judged again: {type(error).__name__}: {error}"
-
-
-def _faults(folder: Path, record: RunRecord) -> Iterator[str]:
-    yield from _files(folder, record)
-    yield from _report(record)
-    yield from _cases(folder / "cases", record)
-    yield from _decision(folder, record)
-    verdict = record.verdict
-    if verdict != "not_evaluated":
-        made = judge_tier(
-            record.report,
-            verdict.current_tier,
-            verdict.target_tier,
-            verdict.bar,
-            chain_intact=verdict.chain_intact,
-        )
-        yield from same("verdict", plain(made), plain(verdict))
 
 
 def _files(folder: Path, record: RunRecord) -> Iterator[str]:
     for part, digests in (("cases", record.case_files), ("evidence", record.evidence_files)):
-        for name, digest in digests.items():
-            yield from digest_holds(folder / part / name, digest, f"{part}/{name}")
+        if os.path.islink(folder / part):
+            yield f"{part}: is a symlink; a record is all in its folder"
+            continue
         there = os.listdir(folder / part) if (folder / part).is_dir() else ()
+        for name, digest in digests.items():
+            if name not in there or os.path.islink(folder / part / name):
+                yield f"{part}/{name}: missing, or a symlink"
+                continue
+            yield from digest_holds(folder / part / name, digest, f"{part}/{name}")
         for name in sorted(set(there) - set(digests)):
             yield f"{part}/{name}: not in the record: added later"
 
 
 def _report(record: RunRecord) -> Iterator[str]:
     report, taxonomy = record.report, Taxonomy(record.severities)
-    yield from same("report.run_id", run_id(report.task_class, report.per_case), report.run_id)
+    yield from same("report.scope", "full", report.scope)
     yield from same("report.digests.taxonomy", taxonomy.digest, report.digests.taxonomy)
-    yield from same("report.digests.policy", record.policy.digest, report.digests.policy)
-    yield from same(
-        "report.suite.version", suite_version(report.digests.cases), report.suite.version
-    )
-    bounded = report.scope == "full"
-    expected = aggregates(report.per_case, taxonomy, bounded=bounded)
+    for code, severity in RESERVED.items():
+        if code not in RAISABLE:
+            yield from same(f"severities.{code}", severity, record.severities.get(code))
+    expected = aggregates(report.per_case, taxonomy, bounded=True)
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))
     held = [result for result in report.per_case if result.held_out]
-    strata = aggregates(held, taxonomy, bounded=bounded) if held else None
+    strata = aggregates(held, taxonomy, bounded=True) if held else None
     found = report.held_out
     yield from same("report.held_out", strata and plain(strata), found and plain(found))
     if report.complete:
-        yield from _completeness(record)
+        yield from _completeness(report)
 
 
-_FIGURES: Final = set(Aggregates.model_fields)
-
-
-def _completeness(record: RunRecord) -> Iterator[str]:
-    report = record.report
+def _completeness(report: BenchRunReport) -> Iterator[str]:
     trials = range(report.trial_count)
     planned = {(case_id, trial) for case_id in report.digests.cases for trial in trials}
     keys = [(result.case_id, result.trial) for result in report.per_case]
@@ -116,126 +86,61 @@ def _completeness(record: RunRecord) -> Iterator[str]:
         yield "report.complete: a trial was left out, failed to be scored, or was run again"
 
 
-def _cases(folder: Path, record: RunRecord) -> Iterator[str]:
-    stored: dict[tuple[str, int], Any] = {}
-    for name in record.case_files:
-        case = read_artifact(folder / name, CaseFile)
-        if case is None:
+def _identity(record: RunRecord) -> Iterator[str]:
+    report, digests = record.report, record.report.digests
+    name = report.task_class
+    yield from same("report.run_id", run_id(name, report.per_case), report.run_id)
+    plan = RunPlan(
+        task_class=name,
+        case_ids=tuple({result.case_id for result in report.per_case}),
+        scope=report.scope,
+        system=report.system,
+        trial_count=report.trial_count,
+        seed=report.seed,
+        digests=digests,
+        harness_version=record.harness.benchgate,
+        isolation_class=report.isolation_class,
+    )
+    yield from same("report.plan_id", plan.plan_id(), report.plan_id)
+    yield from same("report.suite.name", name, report.suite.name)
+    yield from same("report.suite.version", suite_version(digests.cases), report.suite.version)
+    yield from same("report.digests.policy", record.policy.digest, digests.policy)
+    baseline = record.baseline.sha256 if record.baseline else None
+    yield from same("report.digests.baseline", baseline, digests.baseline)
+    for result in report.per_case:
+        seed = trial_seed(name, result.case_id, result.trial, report.seed)
+        yield from same(f"report.per_case.{_label(result)}.seed", seed, result.seed)
+
+
+def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator[str]:
+    """
+    Hold each result against the file of its trial.
+
+    :param outputs: is filled with what the systems returned, by file.
+    """
+    report = record.report
+    named = {case_file_name(result): result for result in report.per_case}
+    if set(named) != set(record.case_files) or len(named) != len(report.per_case):
+        yield "case_files: not one file for each result"
+    for name, result in named.items():
+        try:
+            case = CaseFile.read_json(read_regular(folder / name, limit=MAX_BYTES))
+        except (OSError, ValueError):
             yield f"cases/{name}: no valid file of a trial"
             continue
-        stored[case.result.case_id, case.result.trial] = plain(case.result)
-    for result in record.report.per_case:
-        where = f"report.per_case.{result.case_id}-t{result.trial}"
-        yield from same(where, stored.get((result.case_id, result.trial)), plain(result))
+        outputs[name] = case.output
+        told = {
+            "task_class": case.task_class,
+            "case_id": case.case_id,
+            "result": plain(case.result),
+        }
+        expected = {
+            "task_class": report.task_class,
+            "case_id": result.case_id,
+            "result": plain(result),
+        }
+        yield from same(f"cases/{name}", told, expected)
 
 
-def _decision(folder: Path, record: RunRecord) -> Iterator[str]:
-    evidence = folder / "evidence"
-    promotion = read_artifact(evidence / "promotion.json", PromotionReport)
-    if record.decision is None or promotion is None:
-        yield "a record has a decision, and a promotion.json in its evidence"
-        return
-    before = read_artifact(evidence / "baseline.json", ArmReport)
-    yield from _baseline(folder, record, before)
-    sides = arm_of_report(before) if before else None, arm(record.report)
-    weighed, objections = weigh_arms(sides[0], sides[1], record.policy) if sides[0] else (None, ())
-    made = _decided(record, record.decision, weighed, objections)
-    yield from same("decision", plain(made), plain(record.decision))
-    if weighed is not None:
-        yield from _evidence(evidence, record, made, weighed)
-    expected = build.promotion_report(
-        task_class=record.report.task_class,
-        subject=record.subject,
-        decision=made,
-        verdict=record.verdict,
-        policy=record.policy,
-        record=RecordRef(seq=record.seq, path=OWN_RECORD),
-    )
-    yield from same("promotion", plain(expected), plain(promotion))
-
-
-def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iterator[str]:
-    """Hold the samples of the baseline against the file that they were taken from, as long as that is there."""
-    reference = record.baseline
-    if reference is None or before is None:
-        if before is not None:
-            yield "evidence/baseline.json: the record names no baseline"
-        return
-    found = read_baseline(folder / reference.path)
-    if found.report is not None and found.sha256 == reference.sha256:
-        yield from same(
-            "evidence/baseline.json", _arm(arm(found.report)), _arm(arm_of_report(before))
-        )
-
-
-def _arm(side: Arm) -> list[Any]:
-    parts = (side.case_ids, side.scores, side.penalties, side.trials)
-    return [part and list(part) for part in parts]
-
-
-def _decided(
-    record: RunRecord,
-    found: CheckpointPromotionDecision,
-    weighed: Evidence | None,
-    objections: tuple[Blocker, ...],
-) -> CheckpointPromotionDecision:
-    told = {remark.code.removeprefix(PREFIX): remark.message for remark in found.remarks}
-    given = [
-        (code, told[code]) for code in GIVEN if code in told and _plausible(code, record, weighed)
-    ]
-    gates = [
-        (code.removeprefix(GATE), message)
-        for code, message in told.items()
-        if code.startswith(GATE)
-    ]
-    return decide(
-        GateInput(
-            policy=record.policy,
-            trial_count=record.report.trial_count,
-            evidence=weighed,
-            blockers=(*run_blockers(record.report), *given, *objections),
-            further=tuple(gates),
-        )
-    )
-
-
-def _plausible(code: str, record: RunRecord, weighed: Evidence | None) -> bool:
-    """Whether what was said of the baseline fits what is there of it."""
-    if code == "baseline_missing":
-        return record.baseline is None
-    return weighed is None if code == "baseline_mismatch" else True
-
-
-def _evidence(
-    folder: Path, record: RunRecord, made: CheckpointPromotionDecision, weighed: Evidence
-) -> Iterator[str]:
-    proof = read_artifact(folder / "proof.json", ProofBundle)
-    if proof is None:
-        yield "evidence/proof.json: missing, though there is a baseline"
-        return
-    report = record.report
-    comparison = build.Comparison(
-        run_id=report.run_id,
-        candidate_run_id=report.run_id,
-        suite=report.suite,
-        generated_at=record.finished_at,
-        names=(proof.baseline.checkpoint_id, record.subject.id),
-        policy=record.policy,
-        evidence=weighed,
-        decision=made,
-    )
-    yield from _family(folder, comparison, record.evidence_files)
-
-
-def _family(folder: Path, made: Comparison, digests: Mapping[str, str]) -> Iterator[str]:
-    # By content, not by bytes: another machine's last digit is no forgery.
-    expected = {name: json.loads(data) for name, data in evidence_files(made).items()}
-    written = {name: digests.get(name, "0" * 64) for name in PROOF_PARTS.values()}
-    expected["proof.json"] = plain(proof_bundle(made, written))
-    for name, content in expected.items():
-        try:
-            found = json.loads(read_regular(folder / name))
-        except (OSError, ValueError, RecursionError):
-            yield f"evidence/{name}: cannot be read"
-            continue
-        yield from same(f"evidence/{name}", content, found)
+def _label(result: Any) -> str:
+    return case_file_name(result).removesuffix(".json")

@@ -7,6 +7,7 @@ within it fields are only added. Absent values are ``null``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
@@ -135,3 +136,10 @@ class Head(WireModel):
     schema_version: Version
     seq: Count
     sha256: Sha256
+
+
+def case_file_name(result: TrialResult) -> str:
+    """Return the name of a trial's file: the id of its pytest item."""
+    # A malformed case may be called like another's trial: its file says its own trial too.
+    ambiguous = re.search(r"-t\d+$", result.case_id)
+    return f"{result.case_id}{f'-t{result.trial}' if result.trial or ambiguous else ''}.json"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import re
 import shutil
 import sys
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from benchgate.artifacts.run_kinds import (
     RecordRef,
     RunRecord,
     SelectedRecord,
+    case_file_name,
 )
 from benchgate.artifacts.writer import (
     check_writable,
@@ -49,25 +49,24 @@ STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Published:
-    """Where a run was written; ``evidence`` is the copy that the next full run replaces."""
+    """
+    Where a run was written.
+
+    :param evidence: the copy that the next full run replaces.
+    :param problem: why that copy is not whole; the run is recorded all the same.
+    """
 
     folder: Path
     evidence: Path | None = None
     seq: int | None = None
     sha256: str | None = None
     verdict: Verdict = "not_evaluated"
+    problem: str | None = None
 
     @property
     def head(self) -> str | None:
         """The new head of the chain, ``SEQ:SHA256``: what ``benchgate verify --head`` takes."""
         return None if self.sha256 is None else f"{self.seq}:{self.sha256}"
-
-
-def case_file_name(result: TrialResult) -> str:
-    """Return the name of a trial's file: the id of its pytest item."""
-    # A malformed case may be called like another's trial: its file says its own trial too.
-    ambiguous = re.search(r"-t\d+$", result.case_id)
-    return f"{result.case_id}{f'-t{result.trial}' if result.trial or ambiguous else ''}.json"
 
 
 class RunStore:
@@ -173,11 +172,17 @@ class RunStore:
             name = f"{record.seq:08d}-{stamp}-{judgement.report.run_id[:8]}"
             final = self._runs / name
             _rename(self._folder, final)
+            # Entered last: what a killed process leaves is a record that follows the head, or none.
+            copy, problem = self._copy_evidence(evidence, verdict, record.seq, final)
             sha256 = sha256_hex(data)
             write_head(self._runs, record.seq, sha256)
-            copy = self._copy_evidence(evidence, verdict, record.seq, final)
         return Published(
-            folder=final, evidence=copy, seq=record.seq, sha256=sha256, verdict=verdict
+            folder=final,
+            evidence=copy,
+            seq=record.seq,
+            sha256=sha256,
+            verdict=verdict,
+            problem=problem,
         )
 
     def _write_evidence(self, files: Mapping[str, bytes]) -> None:
@@ -221,17 +226,20 @@ class RunStore:
 
     def _copy_evidence(
         self, evidence: RunEvidence, verdict: Verdict, seq: int, final: Path
-    ) -> Path:
+    ) -> tuple[Path, str | None]:
         folder = self._out / "evidence" / self._task_class
         # The copy lies elsewhere, so its reference to the record must be another relative path.
         path = os.path.relpath(final / RECORD_FILE, folder)
         files = evidence.files(verdict, RecordRef(seq=seq, path=path))
-        make_folder(folder)
-        for stale in set(os.listdir(folder)) - set(files):
-            (folder / stale).unlink()
-        for name, data in files.items():
-            write_file(folder / name, data)
-        return folder
+        try:
+            make_folder(folder)
+            for stale in set(os.listdir(folder)) - set(files):
+                (folder / stale).unlink()
+            for name, data in files.items():
+                write_file(folder / name, data)
+        except (ArtifactError, OSError) as error:
+            return folder, f"the copy of the evidence is not whole: {error}"
+        return folder, None
 
 
 def _rename(source: Path, target: Path) -> None:

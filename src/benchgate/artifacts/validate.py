@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
+from benchgate.artifacts.agreement import missing_fields, plain
 from benchgate.artifacts.kinds import KINDS
 from benchgate.artifacts.recheck import recheck
 from benchgate.errors import ArtifactError
@@ -85,17 +86,5 @@ def _problems(path: Path, data: bytes, raw: Any, model: type[WireModel]) -> Iter
         yield str(error)
         return
     # Fields with a default are filled in when read; in an artifact every one of them must be written.
-    missing = list(_missing(read.model_dump(mode="json"), raw, ""))
+    missing = list(missing_fields(plain(read), raw))
     yield from missing or recheck(path, read)
-
-
-def _missing(full: Any, raw: Any, where: str) -> Iterator[str]:
-    if isinstance(full, dict) and isinstance(raw, dict):
-        for key, value in full.items():
-            if key not in raw:
-                yield f"{where}{key}: Field required"
-            else:
-                yield from _missing(value, raw[key], f"{where}{key}.")
-    elif isinstance(full, list) and isinstance(raw, list):
-        for index, (value, found) in enumerate(zip(full, raw, strict=False)):
-            yield from _missing(value, found, f"{where}{index}.")

@@ -50,7 +50,9 @@ def execute(given: argparse.Namespace) -> int:
     except TaskClassNotFound as error:
         return _refuse(str(error), 1)
     except FileExistsError as error:
-        return _refuse(f"{error.filename}: {error.strerror}", 1)
+        return _refuse(
+            f"{error.filename}: is there already; an id is never given to another case", 1
+        )
     except BenchCaseLoadError as error:
         return _refuse("\n".join(f"{key}: {text}" for _, key, text in error.problems), 2)
     except EvalError as error:

@@ -37,12 +37,12 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Print the verdict; 0 if the evidence suffices, 1 if not or the class is unknown, 2 for unusable files."""
-    from benchgate.errors import EvalError, TaskClassNotFound
+    """Print the verdict; 0 if the evidence suffices, 1 if not or there is no whole record, 2 for wrong use."""
+    from benchgate.errors import ArtifactError, EvalError, TaskClassNotFound
 
     try:
         verdict = _verdict(given)
-    except TaskClassNotFound as error:
+    except (ArtifactError, TaskClassNotFound) as error:
         print(error, file=sys.stderr)
         return 1
     except EvalError as error:
@@ -85,7 +85,10 @@ def _newest(out: Path, task_class: str) -> Path:
     from benchgate.errors import ArtifactError
 
     runs = out / "runs" / task_class
-    found = numbered(runs) if runs.is_dir() else []
+    try:
+        found = numbered(runs) if runs.is_dir() else []
+    except OSError as error:
+        raise ArtifactError(runs, f"cannot be read: {error.strerror}") from error
     if not found:
         raise ArtifactError(runs, "there is no record; run the class, or name one with --report")
     return found[-1][1] / RECORD_FILE

@@ -83,11 +83,11 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 
 def _report(one: ClassVerification, out: Path) -> None:
     for fault in one.faults:
-        print(f"{os.path.relpath(fault.path, Path.cwd())}: {fault.message}", file=sys.stderr)
+        print(_printable(f"{os.path.relpath(fault.path)}: {fault.message}"), file=sys.stderr)
     if one.faults:
         first = one.faults[0]
         where = f"record {first.seq}" if first.seq and first.seq <= one.records else out
-        print(f"{one.task_class}: does not hold; first at {where}")
+        print(_printable(f"{one.task_class}: does not hold; first at {where}"))
         return
     if one.newest is None:
         print(f"{one.task_class}: no record yet")
@@ -98,7 +98,18 @@ def _report(one: ClassVerification, out: Path) -> None:
     number = "1 record holds" if one.records == 1 else f"{one.records} records hold"
     print(f"{one.task_class}: {number}; the newest: {outcome}, {state}")
     print(f"  head      {one.task_class}={one.head}")
+    verdict = one.newest.verdict
+    if verdict != "not_evaluated":
+        bar = f"{verdict.bar.score_lower_bound_95:g} and {verdict.bar.passed_count} cases"
+        tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
+        print(f"  tier      {tiers}: {verdict.recommendation}")
     if one.anchored_at is None:
         print("  not anchored: keep this head elsewhere, and give it as --head the next time")
     else:
         print(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")
+
+
+def _printable(text: str) -> str:
+    """Return text on one line: names in the folder may hold anything."""
+    escaped = text.encode(errors="backslashreplace").decode()
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in escaped)

@@ -60,6 +60,7 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
             1,
             f"missing; expected a folder for each case, with its {CASE_FILE}",
         )
+    yield from _links(class_path)
     if not _has_test(class_path / "tests"):
         yield Problem(
             class_path / "tests", 1, "holds no test; expected a test_*.py that tests the rubric"
@@ -69,6 +70,13 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
             known = ", ".join((*REQUIRED_FILES, *sorted(OTHER_FILES)))
             message = f"stray file; expected {known}, .py files, and folders for data"
             yield Problem(entry, 1, message)
+
+
+def _links(class_path: Path) -> Iterator[Problem]:
+    for name in (*REQUIRED_FILES, *sorted(OTHER_FILES), "cases", "tests"):
+        if (class_path / name).is_symlink():
+            message = "is a symlink; expected it to lie in the class folder"
+            yield Problem(class_path / name, 1, message)
 
 
 def _is_known(name: str) -> bool:

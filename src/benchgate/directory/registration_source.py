@@ -12,7 +12,7 @@ from benchgate.directory.problem import Problem
 from benchgate.errors import RegistrationError
 from benchgate.files import read_regular
 from benchgate.manifest import line_of
-from benchgate.registry import MIN_CASES
+from benchgate.registry import MIN_CASES, min_cases_fault
 from benchgate.rubric_source import parse_source
 
 if TYPE_CHECKING:
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 
 FUNCTION: Final = "register_task_class"
 LOWEST_TIER: Final = "bronze"
+KEYWORDS: Final = (
+    "name",
+    "bench_path",
+    "min_cases_for_promotion",
+    "systems",
+    "default_system",
+    "facts_model",
+)
 _NOT_CODE_OF_THE_CLASS: Final = frozenset({"cases", "inputs", "tests"})
 
 
@@ -47,17 +55,19 @@ def read_registration(class_path: Path, name: str) -> Registration:
     path = class_path / "registration.py"
     elsewhere = tuple(_elsewhere(class_path))
     try:
-        uses = _uses(parse_source(path))
+        tree = parse_source(path)
     except RegistrationError as error:
         if not os.path.lexists(path):  # said by the check of required files
             return Registration(problems=elsewhere)
         problem = Problem(path, line_of(error.__cause__), error.message)
         return Registration(problems=(problem, *elsewhere))
+    uses = _uses(tree)
     calls = [node for node in uses if isinstance(node, ast.Call)]
     problems = [*elsewhere, *_wrong_uses(path, uses, calls)]
     if not calls:
         return Registration(problems=tuple(problems))
-    problems += [Problem(path, calls[0].lineno, text) for text in _call_problems(calls[0], name)]
+    texts = [*_call_problems(calls[0], name), *_place_problems(tree, calls[0])]
+    problems += [Problem(path, calls[0].lineno, text) for text in texts]
     return Registration(line=calls[0].lineno, min_cases=_lowest(calls[0]), problems=tuple(problems))
 
 
@@ -136,7 +146,29 @@ def _call_problems(call: ast.Call, name: str) -> Iterator[str]:
     tiers = _keyword(call, "min_cases_for_promotion")
     if tiers is not None and (wrong := _tiers_problem(tiers)) is not None:
         known = ", ".join(MIN_CASES)
-        yield f"min_cases_for_promotion {wrong}; expected a literal dict of {known} to numbers above 0"
+        yield f"min_cases_for_promotion {wrong}; expected a literal dict of {known} to numbers of cases"
+
+
+def _place_problems(tree: ast.Module, call: ast.Call) -> Iterator[str]:
+    """Yield why a call would not be made when the module is imported, or would fail."""
+    outer = [
+        part
+        for node in tree.body
+        for part in (node.decorator_list if isinstance(node, ast.ClassDef) else [node])
+        if isinstance(part, (ast.expr, ast.Expr, ast.Assign, ast.AnnAssign))
+    ]
+    if not any(inner is call for node in outer for inner in ast.walk(node)):
+        yield "stands inside a function or a condition; expected it where the module always runs it"
+    if len(call.args) > 1:
+        yield "has more than one positional argument; expected the name, and the rest by keyword"
+    for keyword in call.keywords:
+        if keyword.arg is not None and keyword.arg not in KEYWORDS:
+            yield f"has the unknown argument {keyword.arg!r}; known: {', '.join(KEYWORDS)}"
+    systems, default = _keyword(call, "systems"), _keyword(call, "default_system")
+    if isinstance(systems, ast.Dict) and isinstance(default, ast.Constant):
+        labels = [key.value if isinstance(key, ast.Constant) else ... for key in systems.keys]
+        if ... not in labels and default.value is not None and default.value not in labels:
+            yield f"default_system {default.value!r} is not one of its systems"
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:
@@ -157,10 +189,8 @@ def _tiers_problem(node: ast.expr) -> str | None:
     if not isinstance(value, dict):
         return "is no literal dict"
     for tier, count in value.items():
-        if tier not in MIN_CASES:
-            return f"has the unknown tier {tier!r}"
-        if type(count) is not int or count < 1:
-            return f"has {count!r} for {tier!r}"
+        if wrong := min_cases_fault(tier, count):
+            return wrong
     return None
 
 
@@ -182,10 +212,8 @@ def _elsewhere(class_path: Path) -> Iterator[Problem]:
         except RegistrationError as error:
             yield Problem(path, line_of(error.__cause__), error.message)
             continue
-        except (
-            OSError,
-            ValueError,
-        ):  # not the rubric's and not the registration's: nobody's matter
+        # Neither the rubric's nor the registration's: what is wrong with it is nobody's matter.
+        except (OSError, ValueError):
             continue
         for use in uses:
             message = f"{FUNCTION} in another file; expected in registration.py only"

@@ -61,8 +61,7 @@ def make_case_folder(
     text = _text(tables, now)
     check_manifest(target / CASE_FILE, tables, text, task_class=task_class)
     if os.path.lexists(target):
-        message = "is there already; an id is never given to another case"
-        raise FileExistsError(errno.EEXIST, message, str(target))
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
     _place(target, text)
     name = example.case.case_id if example else None
     return CaseScaffold(path=target, facts=tuple(facts), example=name)
@@ -102,11 +101,13 @@ def _place(target: Path, text: str) -> None:
         for name in ("input", "expected"):
             (made / name).mkdir(parents=True)
         (made / CASE_FILE).write_text(text, encoding="utf-8")
-        first = not os.path.lexists(cases)
-        cases.mkdir(exist_ok=True)
+        fresh = [path for path in (cases, target) if not os.path.lexists(path)]
         try:
+            cases.mkdir(exist_ok=True)
+            target.mkdir()  # the claim: of two that race, one fails here
             made.rename(target)
-        except OSError:
-            if first:
-                cases.rmdir()
+        except OSError as error:
+            for path in reversed(fresh):
+                if not isinstance(error, FileExistsError) and path.is_dir():
+                    path.rmdir()
             raise

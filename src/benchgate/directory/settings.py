@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 def taxonomy_problems(class_path: Path) -> Iterator[Problem]:
     """Yield what is wrong with the failure modes of a class, if it has the file."""
     path = class_path / taxonomy.FILE_NAME
-    if not os.path.lexists(path):
-        return
     read = _read(path)
-    if isinstance(read, Problem):
-        yield read
+    if not isinstance(read, Tables):
+        yield from read
         return
     data, lines = read
     try:
@@ -51,11 +49,9 @@ def _code_problems(code: str, table: taxonomy.FailureModeTable) -> Iterator[str]
 def policy_problems(class_path: Path) -> Iterator[Problem]:
     """Yield what is wrong with the thresholds of a class, if it sets some."""
     path = class_path / policy.FILE_NAME
-    if not os.path.lexists(path):
-        return
     read = _read(path)
-    if isinstance(read, Problem):
-        yield read
+    if not isinstance(read, Tables):
+        yield from read
         return
     data, lines = read
     try:
@@ -66,9 +62,19 @@ def policy_problems(class_path: Path) -> Iterator[Problem]:
         yield Problem(path, line, str(error).removeprefix(f"{error.source}: "))
 
 
-def _read(path: Path) -> tuple[dict[str, Any], KeyLines] | Problem:
+class Tables(NamedTuple):
+    """What a TOML file holds, and where."""
+
+    data: dict[str, Any]
+    lines: KeyLines
+
+
+def _read(path: Path) -> Tables | tuple[Problem, ...]:
+    """Return the tables of a file, else what is wrong with it: nothing, if it is not there."""
+    if not os.path.lexists(path):
+        return ()
     try:
         data, text = read_toml(path)
     except (OSError, ValueError) as error:
-        return Problem(path, line_of(error), one_line(error))
-    return data, KeyLines(text)
+        return (Problem(path, line_of(error), one_line(error)),)
+    return Tables(data, KeyLines(text))

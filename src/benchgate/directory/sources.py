@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from typing import TYPE_CHECKING, Final
 
 from benchgate.directory.problem import Problem
@@ -60,9 +61,8 @@ def rubric_problems(class_path: Path) -> Iterator[Problem]:
     try:
         files = rubric_files(class_path)
     except RegistrationError as error:
-        # That rubric.py is missing is said by the check of required files.
-        if isinstance(error.__cause__, Exception):
-            yield Problem(error.path, line_of(error.__cause__), error.message)
+        if os.path.lexists(error.path):  # else said by the check of required files
+            yield Problem(error.path, error.line or line_of(error.__cause__), error.message)
         return
     for path in files:
         tree = parse_source(path)
