@@ -11,8 +11,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.agreement import missing_fields, plain, same
-from benchgate.artifacts.rebuild import read_artifact
+from benchgate.artifacts.agreement import missing_fields, plain, read_artifact, same
 from benchgate.artifacts.recheck_record import recheck_record
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
 from benchgate.audit import (
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 PARTS: Final = frozenset({RECORD_FILE, "cases", "evidence"})
 AFTER: Final = 10**15
 """Sorts what concerns no single record behind all that do."""
-RETRIES: Final = 3
+RETRIES: Final = 10
 Found = tuple[int, "Path", "RunRecord | None"]
 """Number, folder and content of a record; without the last if it cannot be read."""
 
@@ -119,10 +118,11 @@ def _settled(
     out: Path, name: str, kept: Head | None, *, require_complete: bool
 ) -> ClassVerification:
     """Verify a class; once more if a run ended meanwhile."""
+    runs = out / "runs" / name
     for _ in range(RETRIES):
-        head = _digest(out / "runs" / name / HEAD_FILE)
+        before = _digest(runs / HEAD_FILE), numbered(runs)
         found = _verify_runs(out, name, kept, require_complete=require_complete)
-        if not found.faults or head == _digest(out / "runs" / name / HEAD_FILE):
+        if not found.faults or before == (_digest(runs / HEAD_FILE), numbered(runs)):
             break
     return found
 
@@ -132,16 +132,15 @@ def _verify_runs(
 ) -> ClassVerification:
     runs = out / "runs" / name
     records = [(seq, folder, _read(folder)) for seq, folder in numbered(runs)]
-    waiting = unentered(runs)
     faults = [
         *chain_faults(runs, kept),
         *_record_faults(records),
         *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
-        *_copy_faults(out / "evidence" / name, records, waiting),
+        *_copy_faults(out / "evidence" / name, runs),
     ]
     newest = records[-1] if records else None
     if require_complete:
-        faults += _incompleteness(runs, newest[2] if newest else None, waiting)
+        faults += _incompleteness(runs, newest[2] if newest else None, unentered(runs))
     return ClassVerification(
         task_class=name,
         records=len(records),
@@ -209,14 +208,17 @@ def _strays(runs: Path) -> Iterator[tuple[Path, str]]:
             yield path, "neither a record nor anything else that benchgate writes"
 
 
-def _copy_faults(copy: Path, records: list[Found], waiting: int | None) -> Iterator[ChainFault]:
+def _copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
     """
     Hold the copy of the newest evidence, which most readers look at, against the record.
 
     While a newest record is not entered yet its evidence is being copied: each file may be that of the one before.
     """
-    sources = [(folder, record) for _, folder, record in records if record is not None]
-    sources = sources[-2:] if waiting is not None else sources[-1:]
+    # Looked up again: runs may have ended since the chain was walked.
+    waiting = unentered(runs)
+    newest = numbered(runs)[-2 if waiting is not None else -1 :]
+    read = [(folder, _read(folder)) for _, folder in newest]
+    sources = [(folder, record) for folder, record in read if record is not None]
     there = set(os.listdir(copy)) if copy.is_dir() else set()
     wanted = {name for _, record in sources for name in record.evidence_files}
     for name in sorted(there | (set() if waiting is not None else wanted)):

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from benchgate.canonical import sha256_hex
 from benchgate.files import read_regular
+from benchgate.wire import WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.wire import WireModel
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+Model = TypeVar("Model", bound=WireModel)
+
+
+def read_artifact(path: Path, model: type[Model]) -> Model | None:
+    """Read an artifact; ``None`` if it is not there or does not hold."""
+    try:
+        return model.read_json(read_regular(path, limit=MAX_BYTES))
+    except (OSError, ValueError):
+        return None
 
 
 def plain(model: WireModel) -> dict[str, Any]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.artifacts.agreement import read_artifact
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, SignificanceReport
 from benchgate.comparison import compare_vectors
 from benchgate.figures import Arm
-from benchgate.files import read_regular
 from benchgate.gates import PREFIX, REASONS, REJECTING, CheckpointPromotionDecision, Remark
 from benchgate.models import Suite
-from benchgate.wire import WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
     from benchgate.comparison import VectorComparison
 
-Model = TypeVar("Model", bound=WireModel)
-
-MAX_BYTES: Final = 256 * 1024 * 1024
 OF_THE_RUN: Final = (
     "incomplete_run",
     "baseline_missing",
@@ -42,14 +38,6 @@ def family_in(folder: Path) -> VectorComparison | None:
     if before is None or after is None or head is None:
         return None
     return compare_vectors(arm_of_report(before), arm_of_report(after), head.policy)
-
-
-def read_artifact(path: Path, model: type[Model]) -> Model | None:
-    """Read an artifact; ``None`` if it is not there or does not hold."""
-    try:
-        return model.read_json(read_regular(path, limit=MAX_BYTES))
-    except (OSError, ValueError):
-        return None
 
 
 def arm_of_report(report: ArmReport) -> Arm:

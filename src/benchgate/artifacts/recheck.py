@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import mean
-from benchgate.artifacts.agreement import digest_holds, plain, same
+from benchgate.artifacts.agreement import digest_holds, plain, read_artifact, same
 from benchgate.artifacts.build import evaluation_report, safety_of
 from benchgate.artifacts.evidence_kinds import (
     ArmReport,
@@ -20,7 +20,7 @@ from benchgate.artifacts.evidence_kinds import (
     SignificanceReport,
 )
 from benchgate.artifacts.proof import proof_bundle
-from benchgate.artifacts.rebuild import family_in, of_the_run, read_artifact, rebuilt
+from benchgate.artifacts.rebuild import family_in, of_the_run, rebuilt
 from benchgate.artifacts.recheck_record import recheck_record
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.gates import PREFIX, SAFETY_TOLERANCE

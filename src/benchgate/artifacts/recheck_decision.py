@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts import build
-from benchgate.artifacts.agreement import plain, same
+from benchgate.artifacts.agreement import plain, read_artifact, same
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.of_run import promotion_toml
 from benchgate.artifacts.proof import PROOF_PARTS, evidence_files, proof_bundle
-from benchgate.artifacts.rebuild import arm_of_report, read_artifact
+from benchgate.artifacts.rebuild import arm_of_report
 from benchgate.artifacts.run_kinds import OWN_RECORD, RecordRef
 from benchgate.baseline import arm, differences, read_baseline
 from benchgate.comparison import weigh_arms

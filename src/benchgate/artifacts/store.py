@@ -10,10 +10,12 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from benchgate.artifacts.agreement import read_artifact
 from benchgate.artifacts.of_run import RunEvidence, baseline_ref, subject
 from benchgate.artifacts.run_kinds import (
     OWN_RECORD,
     Harness,
+    PromotionReport,
     RecordRef,
     RunRecord,
     SelectedRecord,
@@ -28,7 +30,15 @@ from benchgate.artifacts.writer import (
     write_draft,
     write_file,
 )
-from benchgate.audit import RECORD_FILE, UNFINISHED, chain_faults, read_end, write_head
+from benchgate.audit import (
+    RECORD_FILE,
+    UNFINISHED,
+    chain_faults,
+    numbered,
+    read_end,
+    unentered,
+    write_head,
+)
 from benchgate.canonical import sha256_hex
 from benchgate.errors import ArtifactError
 from benchgate.wire import SCHEMA_VERSION
@@ -99,10 +109,25 @@ class RunStore:
         if scope == "full":
             make_folder(self._runs)
             with locked(self._runs):
-                read_end(self._runs)
+                self._end()
         else:
             shutil.rmtree(self._folder, ignore_errors=True)
         make_folder(self._folder / "cases")
+
+    def _end(self) -> ChainEnd:
+        """Return the end of the chain; of a record whose process died before it was entered, finish the copy first."""
+        if unentered(self._runs) is not None:
+            folder = numbered(self._runs)[-1][1]
+            stored = folder / "evidence"
+            files = {path.name: path.read_bytes() for path in stored.iterdir()}
+            report = read_artifact(stored / "promotion.json", PromotionReport)
+            if report is not None and report.record_ref is not None:
+                path = os.path.relpath(folder / RECORD_FILE, self._copy)
+                reference = RecordRef(seq=report.record_ref.seq, path=path)
+                moved = report.model_copy(update={"record_ref": reference})
+                files["promotion.json"] = model_bytes(moved)
+            self._replace_copy(files)
+        return read_end(self._runs)
 
     def write_trial(self, result: TrialResult, output_json: str | None) -> None:
         """
@@ -161,7 +186,7 @@ class RunStore:
         self._settle_trials(judgement.report)
         evidence = RunEvidence.of(judgement, finished)
         with locked(self._runs):
-            end = read_end(self._runs)
+            end = self._end()
             verdict = terms.verdict(judgement.report, lambda: not chain_faults(self._runs))
             files = evidence.files(verdict, RecordRef(seq=end.seq + 1, path=OWN_RECORD))
             self._write_evidence(files)
@@ -173,12 +198,12 @@ class RunStore:
             final = self._runs / name
             _rename(self._folder, final)
             # Entered last: what a killed process leaves is a record that follows the head, or none.
-            copy, problem = self._copy_evidence(evidence, verdict, record.seq, final)
+            problem = self._copy_evidence(evidence, verdict, record.seq, final)
             sha256 = sha256_hex(data)
             write_head(self._runs, record.seq, sha256)
         return Published(
             folder=final,
-            evidence=copy,
+            evidence=self._copy,
             seq=record.seq,
             sha256=sha256,
             verdict=verdict,
@@ -224,22 +249,28 @@ class RunStore:
             evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
         )
 
+    @property
+    def _copy(self) -> Path:
+        return self._out / "evidence" / self._task_class
+
     def _copy_evidence(
         self, evidence: RunEvidence, verdict: Verdict, seq: int, final: Path
-    ) -> tuple[Path, str | None]:
-        folder = self._out / "evidence" / self._task_class
+    ) -> str | None:
         # The copy lies elsewhere, so its reference to the record must be another relative path.
-        path = os.path.relpath(final / RECORD_FILE, folder)
-        files = evidence.files(verdict, RecordRef(seq=seq, path=path))
+        path = os.path.relpath(final / RECORD_FILE, self._copy)
+        return self._replace_copy(evidence.files(verdict, RecordRef(seq=seq, path=path)))
+
+    def _replace_copy(self, files: Mapping[str, bytes]) -> str | None:
+        """Put files in the place of the copy; return why it is not whole, if it is not."""
         try:
-            make_folder(folder)
-            for stale in set(os.listdir(folder)) - set(files):
-                (folder / stale).unlink()
+            make_folder(self._copy)
+            for stale in set(os.listdir(self._copy)) - set(files):
+                (self._copy / stale).unlink()
             for name, data in files.items():
-                write_file(folder / name, data)
+                write_file(self._copy / name, data)
         except (ArtifactError, OSError) as error:
-            return folder, f"the copy of the evidence is not whole: {error}"
-        return folder, None
+            return f"the copy of the evidence is not whole: {error}"
+        return None
 
 
 def _rename(source: Path, target: Path) -> None:
