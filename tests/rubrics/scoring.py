@@ -21,7 +21,7 @@ from benchgate.bench_imports import bench_package
 from benchgate.canonical import canonical_bytes, trial_seed
 from benchgate.containment import work_folder
 from benchgate.loader import class_folders
-from benchgate.output import output_json
+from benchgate.output import MAX_DEPTH, output_json
 from benchgate.registry import TaskClassRegistry
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 DEEP: Any = 1
-for _ in range(200):
+for _ in range(MAX_DEPTH // 2):
     DEEP = [DEEP]
 
 JUNK: tuple[Any, ...] = (

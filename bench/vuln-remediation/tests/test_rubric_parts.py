@@ -585,6 +585,13 @@ def test_scripts_of_the_project(before, after, added):
     assert changes.scripts_added(project({}, **before), project({}, **after)) is added
 
 
+def test_a_script_that_was_read_again_is_the_same():
+    text = '{"scripts": {"install": "node a"}}'
+    before, after = (project({}, **json.loads(text)) for _ in range(2))
+
+    assert changes.scripts_added(before, after) is False
+
+
 def test_install_scripts_in_the_lock():
     plain = project({"a": "1.0.0"})
     flagged = project({"a": {"version": "1.0.0", "hasInstallScript": True}})
