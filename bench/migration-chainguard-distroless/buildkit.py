@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from .instruction import KNOWN, Heredoc, Instruction, Refused, spelt
+from .plain_parser import parse as read_plain
 
 
 @cache
@@ -33,6 +34,9 @@ def parse(text: str) -> tuple[Instruction, ...]:
         commands = library.parse_string(text)
     except library.GoParseError:
         raise Refused("dockerfile_unparsable") from None
+    except UnicodeDecodeError:
+        # It cuts a flag's value at a byte, not at a character, and cannot hand back the half.
+        return read_plain(text)
     return tuple(map(_instruction, commands))
 
 

@@ -30,6 +30,7 @@ _FETCH_AND_RUN: Final = (
     re.compile(r"\b(?:curl|wget)\b[^;&\n]*\|\s*(?:sudo\s+)?(?:\S*/)?(?:a|ba|da|z)?sh\b"),
     re.compile(r"\b(?:a|ba|da|z)?sh\s+(?:-c\s+)?[\"']?(?:<\(|\$\(|`)\s*(?:curl|wget)\b"),
 )
+_SHELL: Final = re.compile(r"(?:^|[\s;&|/])(?:a|ba|da|k|z)?sh\b")
 _UNVERIFIED: Final = (
     re.compile(r"\bcurl\b[^;&|\n]*\s(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure)(?=\s|$)"),
     re.compile(r"\bwget\b[^;&|\n]*\s--no-check-certificate\b"),
@@ -69,6 +70,10 @@ def _secret_files(stage: Stage, files: Files) -> Iterator[Finding]:
 def _step(step: Step) -> Iterator[Finding]:
     if step.name == "RUN":
         yield from _run(script(step.instruction))
+        # Whatever a line with a shell in it does with its here-documents, one of them may be run.
+        if _SHELL.search(" ".join(step.instruction.value)):
+            for held in step.instruction.heredocs:
+                yield from _run(held.content)
     elif step.name in ("CMD", "ENTRYPOINT", "HEALTHCHECK"):
         yield from _run(" ".join(step.words))
     elif step.name == "ADD" and step.instruction.flag("checksum") is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BLANKS: Final = re.compile(r"[\t\v\f\r ]+")
 _DIRECTIVE: Final = re.compile(r"#\s*([a-zA-Z][a-zA-Z0-9]*)\s*=\s*(.+?)\s*\Z")
-_DIRECTIVES: Final = ("check", "escape", "syntax")
+_DIRECTIVES: Final = ("escape", "syntax")
 _HEREDOC_INSTRUCTIONS: Final = ("ADD", "COPY", "RUN")
 
 

@@ -28,7 +28,7 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*")
 _PREFIXES: Final = frozenset(
     {"!", "do", "elif", "else", "env", "exec", "if", "sudo", "then", "time", "while"}
 )
-_SCRIPT_HOLDERS: Final = frozenset({"", "bash", "sh", "dash", "ash"})
+_SCRIPT_HOLDERS: Final = frozenset({"bash", "sh", "dash", "ash", "ksh", "zsh"})
 _VALUED_FLAGS: Final = frozenset({"-t", "--virtual", "-X", "--repository"})
 
 
@@ -40,10 +40,15 @@ def script(one: Instruction) -> str:
     if not one.heredocs:
         return line
     head = re.sub(r"\d*<<-?\S+", "", line).strip()
-    held = one.heredocs[0].content
-    if posixpath.basename(head) in _SCRIPT_HOLDERS and not _other_interpreter(held):
-        return held
-    return head
+    held = one.heredocs[-1].content  # of several, a shell reads the last
+    return held if _reads_script(head) and not _other_interpreter(held) else head
+
+
+def _reads_script(head: str) -> bool:
+    """Tell whether what is left of a line without its here-documents is a shell, with options at most."""
+    program, *options = head.split() or [""]
+    plain = all(one.startswith(("-", "+")) or one == "pipefail" for one in options)
+    return not program or (posixpath.basename(program) in _SCRIPT_HOLDERS and plain)
 
 
 def _other_interpreter(text: str) -> bool:
