@@ -219,6 +219,8 @@ def _copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
     newest = numbered(runs)[-2 if waiting is not None else -1 :]
     read = [(folder, _read(folder)) for _, folder in newest]
     sources = [(folder, record) for folder, record in read if record is not None]
+    if newest and not sources:  # a record that cannot be read is named already
+        return
     there = set(os.listdir(copy)) if copy.is_dir() else set()
     wanted = {name for _, record in sources for name in record.evidence_files}
     for name in sorted(there | (set() if waiting is not None else wanted)):

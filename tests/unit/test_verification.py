@@ -647,6 +647,14 @@ def test_evidence_of_a_class_without_a_record_is_seen(out):
     assert dead.faults[0].message == "evidence of a class without a record"
 
 
+def test_a_newest_record_that_cannot_be_read_is_one_fault(out):
+    path = folders(out)[4] / "record.json"
+    rewrite(path, seq=5, policy=None)
+    rewrite(out / "runs" / "level" / "HEAD.json", sha256=sha256_hex(path.read_bytes()))
+    (fault,) = found(out).faults
+    assert fault.message.startswith("no valid record: policy")
+
+
 def test_an_odd_name_in_the_folder_is_one_escaped_line(out, capsys):
     (out / "runs" / "a\n  head      level=9:fff").mkdir()
     assert main(["verify", str(out)]) == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from pathlib import Path
@@ -83,7 +82,7 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 
 def _report(one: ClassVerification, out: Path) -> None:
     for fault in one.faults:
-        print(_printable(f"{os.path.relpath(fault.path)}: {fault.message}"), file=sys.stderr)
+        print(_printable(f"{fault.path}: {fault.message}"), file=sys.stderr)
     if one.faults:
         first = one.faults[0]
         where = f"record {first.seq}" if first.seq and first.seq <= one.records else out
