@@ -7,7 +7,6 @@ elsewhere, a chain that was cut at its end or written anew looks whole.
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -22,7 +21,6 @@ from benchgate.files import read_regular
 from benchgate.wire import SCHEMA_VERSION, Count, Sha256, Version, WireModel, first_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -55,15 +53,6 @@ class ChainEnd:
     seq: int
     sha256: str
     finished_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class ChainFault:
-    """What does not hold: the number of the record, where it is or should be, and why."""
-
-    seq: int
-    path: Path
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +88,7 @@ def read_end(runs: Path) -> ChainEnd:
             raise ArtifactError(head_path, f"missing, though there is a record {newest[0]}")
         head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
     else:
-        head = _read(head_path, Head)
+        head = read_part(head_path, Head)
     if newest is None and head.seq == 0:
         return ChainEnd(seq=0, sha256=GENESIS, finished_at=None)
     if newest is None or newest[0] < head.seq:
@@ -109,7 +98,7 @@ def read_end(runs: Path) -> ChainEnd:
 
 def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
     path = folder / RECORD_FILE
-    record = _read(path, ChainLink)
+    record = read_part(path, ChainLink)
     sha256 = sha256_hex(read_regular(path))
     if record.seq != seq:
         raise ArtifactError(path, f"says it is record {record.seq}; its folder says {seq}")
@@ -128,7 +117,12 @@ def _bytes(path: Path) -> bytes:
     return read_regular(path, limit=MAX_BYTES)
 
 
-def _read(path: Path, model: type[Model]) -> Model:
+def read_part(path: Path, model: type[Model]) -> Model:
+    """
+    Read a file of the chain.
+
+    :raises ArtifactError: it is damaged, or no file of its folder.
+    """
     try:
         return model.read_json(_bytes(path))
     except (OSError, ValueError) as error:
@@ -142,39 +136,6 @@ def write_head(runs: Path, seq: int, sha256: str) -> None:
     write_file(runs / HEAD_FILE, model_bytes(head))
 
 
-def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
-    """
-    Walk the chain in ``runs/<class>/`` and return what does not hold, the first record first.
-
-    :param retained: a head that was kept elsewhere: that record must be there, unchanged.
-    """
-    found = numbered(runs)
-    if not (found or retained or os.path.lexists(runs / HEAD_FILE)):
-        return []
-    try:
-        head, faults = _read(runs / HEAD_FILE, Head), []
-    except ArtifactError as error:
-        # Of a first record that is not entered yet there is no head.
-        waiting = not os.path.lexists(runs / HEAD_FILE) and unentered(runs) is not None
-        fault = ChainFault(0, runs / HEAD_FILE, error.message.partition(";")[0])
-        head, faults = None, [] if waiting else [fault]
-    links = [_link(seq, folder / RECORD_FILE) for seq, folder in found]
-    witnesses = [(HEAD_FILE, head), ("the head that was kept", retained)]
-    faults += _gaps(runs, links, [h.seq for _, h in witnesses if h is not None])
-    return sorted([*faults, *_link_faults(links, witnesses)], key=lambda fault: fault.seq)
-
-
-def _gaps(runs: Path, links: list[Link], named: list[int]) -> Iterator[ChainFault]:
-    """Yield the stretches of numbers without a record, up to the last that is there or named."""
-    last = max((*(link.seq for link in links), *named), default=0)
-    there = sorted({link.seq for link in links if link.seq})
-    for before, after in zip([0, *there], [*there, last + 1], strict=True):
-        if after - before > 1:
-            lost = f"record {before + 1}" + (f" to {after - 1}" if after - before > 2 else "")
-            path = runs / f"{before + 1:08d}-..."
-            yield ChainFault(before + 1, path, f"missing: {lost} was removed")
-
-
 def unentered(runs: Path) -> int | None:
     """
     Return the number of a newest record that follows on the head but is not entered in it.
@@ -182,17 +143,18 @@ def unentered(runs: Path) -> int | None:
     Its process died between the two, or is about to enter it; the next run enters it.
     """
     try:
-        head = _read(runs / HEAD_FILE, Head)
+        head = read_part(runs / HEAD_FILE, Head)
     except ArtifactError:
         head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
     newest = max(numbered(runs), default=None)
     if newest is None or newest[0] != head.seq + 1:
         return None
-    stated = _link(newest[0], newest[1] / RECORD_FILE).stated
+    stated = link_at(newest[0], newest[1] / RECORD_FILE).stated
     return newest[0] if stated is not None and stated.prev_hash == head.sha256 else None
 
 
-def _link(seq: int, path: Path) -> Link:
+def link_at(seq: int, path: Path) -> Link:
+    """Return a record as it lies there; what is wrong with it becomes its fault."""
     sha256, stated, fault = None, None, None
     try:
         data = _bytes(path)
@@ -205,57 +167,3 @@ def _link(seq: int, path: Path) -> Link:
     if stated is not None and stated.seq != seq:
         fault = f"says it is record {stated.seq}; its folder says {seq}"
     return Link(seq=seq, path=path, sha256=sha256, stated=stated, fault=fault)
-
-
-def _link_faults(
-    links: list[Link], witnesses: list[tuple[str, Head | None]]
-) -> Iterator[ChainFault]:
-    """
-    Judge each record by what names its hash, from the newest on.
-
-    Of two neighbours that do not fit, the one is at fault that its own witnesses do not confirm; what a record at fault
-    says of the one before it counts for nothing.
-    """
-    after: Link | None = None
-    sound = True
-    for link in reversed(links):
-        faults = [
-            *_own_faults(link),
-            *_named_otherwise(link, witnesses),
-            *_beyond(link, witnesses[0][1]),
-        ]
-        if after is not None and after.seq == link.seq:
-            faults.append(f"there is a second record {link.seq}: the chain is forked")
-        elif after is not None and sound and not _follows(after, link):
-            faults.append(f"is not the record that record {after.seq} names")
-        yield from (ChainFault(link.seq, link.path, fault) for fault in faults)
-        after, sound = link, not faults
-
-
-def _own_faults(link: Link) -> Iterator[str]:
-    if link.fault is not None:
-        yield link.fault
-    elif link.seq == 1 and link.stated is not None and link.stated.prev_hash != GENESIS:
-        yield "is the first record, but names one before it"
-
-
-def _named_otherwise(link: Link, witnesses: list[tuple[str, Head | None]]) -> Iterator[str]:
-    for name, head in witnesses:
-        if head is not None and head.seq == link.seq and head.sha256 != link.sha256:
-            yield f"is not the record that {name} names: edited or exchanged"
-
-
-def _follows(after: Link, link: Link) -> bool:
-    if after.seq != link.seq + 1 or after.stated is None:
-        return True  # one between is missing, which is said elsewhere
-    return after.stated.prev_hash == link.sha256
-
-
-def _beyond(link: Link, head: Head | None) -> Iterator[str]:
-    # One more than the head names is what a killed process leaves; see unentered().
-    if head is None or link.seq <= head.seq:
-        return
-    if link.seq > head.seq + 1:
-        yield f"not entered in {HEAD_FILE}: added by hand"
-    elif link.stated is not None and link.stated.prev_hash != head.sha256:
-        yield f"does not follow the record that {HEAD_FILE} names: added by hand"

@@ -19,7 +19,7 @@ from benchgate.artifacts.writer import model_bytes
 from benchgate.baseline import read_baseline
 from benchgate.errors import ArtifactError, EvalError, PromotionGateError
 from benchgate.judgement import judge
-from benchgate.promotion import TIER_FILE, TierConfig
+from benchgate.trust_tiers import TIER_FILE, TierConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -93,8 +93,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         minimum_detectable_effect=_mde(plain, test, policy),
         cases_needed=_cases_needed(plain, test, policy),
         unseen_failure_ucb95=unseen_failure_ucb(len(c)) if enough else None,
-        welch=_welch_figures(plain, passed=welch_passed),
-        paired=_paired_figures(figures, passed=figures_passed) if figures else None,
+        welch=WelchFigures.of(plain, passed=welch_passed),
+        paired=PairedFigures.of(figures, passed=figures_passed) if figures else None,
     )
 
 
@@ -224,30 +224,4 @@ def _cases_needed(welch: WelchTest, test: PairedTest | None, policy: GatePolicy)
         baseline_variance=welch.baseline_variance,
         candidate_variance=welch.candidate_variance,
         **plan,  # type: ignore[arg-type]
-    )
-
-
-def _welch_figures(welch: WelchTest, *, passed: bool) -> WelchFigures:
-    return WelchFigures(
-        t=welch.t,
-        df=welch.df,
-        p_two_sided=welch.p_two_sided,
-        p_greater=welch.p_greater,
-        passed=passed,
-    )
-
-
-def _paired_figures(test: PairedTest, *, passed: bool) -> PairedFigures:
-    flip = test.sign_flip
-    return PairedFigures(
-        n=test.t.n,
-        t=test.t.t,
-        df=test.t.df,
-        p_t=test.t.p_greater,
-        p_sign_flip=flip.p_greater,
-        sign_flip_method=flip.method,
-        n_resamples=flip.n_resamples,
-        seed=flip.seed,
-        sd=test.t.sd,
-        passed=passed,
     )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
 from benchgate.wire import Number, WireModel
+
+if TYPE_CHECKING:
+    from benchgate.statistics import PairedTest, WelchTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,17 @@ class WelchFigures(WireModel):
     p_greater: Number | None
     passed: Annotated[bool, Field(alias="pass")]
 
+    @classmethod
+    def of(cls, welch: WelchTest, *, passed: bool) -> WelchFigures:
+        """Return the figures of a test."""
+        return cls(
+            t=welch.t,
+            df=welch.df,
+            p_two_sided=welch.p_two_sided,
+            p_greater=welch.p_greater,
+            passed=passed,
+        )
+
 
 class PairedFigures(WireModel):
     """The paired test of the difference shifted by ``min_delta``: t and sign-flip, both one-sided."""
@@ -49,6 +63,23 @@ class PairedFigures(WireModel):
     seed: int | None
     sd: Number | None
     passed: Annotated[bool, Field(alias="pass")]
+
+    @classmethod
+    def of(cls, test: PairedTest, *, passed: bool) -> PairedFigures:
+        """Return the figures of a test."""
+        flip = test.sign_flip
+        return cls(
+            n=test.t.n,
+            t=test.t.t,
+            df=test.t.df,
+            p_t=test.t.p_greater,
+            p_sign_flip=flip.p_greater,
+            sign_flip_method=flip.method,
+            n_resamples=flip.n_resamples,
+            seed=flip.seed,
+            sd=test.t.sd,
+            passed=passed,
+        )
 
 
 class Significance(WireModel):

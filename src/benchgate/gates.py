@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from benchgate.notes import notes
 from benchgate.wire import Number, Told, WireModel
 
 if TYPE_CHECKING:
@@ -110,14 +111,14 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
     codes = [code for code in REASONS if code in blockers]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
     reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in given.further]
-    notes = [Remark(code=f"note_{code}", message=message) for code, message in _notes(given)]
+    told = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]
     rejected = not REJECTING.isdisjoint(codes)
     return CheckpointPromotionDecision(
         outcome="reject" if rejected else "hold" if reasons else "promote",
         promotion_allowed=not reasons,
         reason_codes=tuple(reason.code for reason in reasons),
-        notes=tuple(note.code for note in notes),
-        remarks=(*reasons, *notes),
+        notes=tuple(note.code for note in told),
+        remarks=(*reasons, *told),
         minimum_detectable_effect=_mde(given),
     )
 
@@ -224,34 +225,3 @@ def _no_proof(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
 def _guarded(figures: Significance, policy: GatePolicy) -> bool:
     """Whether p would pass and only the bound for constant arms objects."""
     return figures.mean_delta is not None and figures.mean_delta > policy.min_delta
-
-
-def _notes(given: GateInput) -> Iterator[Blocker]:
-    policy = given.policy
-    if given.trial_count > 1:
-        yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"
-    if given.evidence is None:
-        return
-    figures = given.evidence.significance
-    if given.evidence.smallest < 10:
-        yield "few_cases", f"{given.evidence.smallest} cases are few for any claim"
-    if figures.p_value is None and figures.exact_lower_bound is not None:
-        yield (
-            "zero_variance_exact_bound_used",
-            "no p can be made; the bounded-support bound decides",
-        )
-    if figures.paired and figures.paired.passed != figures.welch.passed:
-        advice = "; test = 'auto' binds the paired one" if policy.test == "welch" else ""
-        yield "welch_paired_disagree", f"Welch and the paired test disagree{advice}"
-    if (
-        figures.paired
-        and figures.test == "paired"
-        and figures.paired.sign_flip_method == "monte_carlo"
-    ):
-        yield "monte_carlo_p", f"sign-flip p from {figures.paired.n_resamples} drawn patterns"
-    if figures.unseen_failure_ucb95 is not None:
-        rate = f"{figures.unseen_failure_ucb95:.1%}"
-        yield (
-            "unseen_failure_bound",
-            f"a failure in up to {rate} of such cases may have stayed unseen",
-        )

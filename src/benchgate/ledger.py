@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.aggregate import RunPlan, build_report
 from benchgate.canonical import digest, trial_seed
+from benchgate.case_digest import case_digest, files_digest
 from benchgate.errors import BenchCaseLoadError
-from benchgate.loader import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
 from benchgate.subject import foreign
 

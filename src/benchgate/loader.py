@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.bench_imports import module_name
-from benchgate.canonical import digest, sha256_hex
+from benchgate.canonical import sha256_hex
 from benchgate.errors import (
     BenchCaseLoadError,
     RegistrationError,
@@ -236,25 +236,3 @@ def _cassette_problem(path: Path | None, table: CassetteTable) -> tuple[str, str
     if actual != table.sha256:
         return "sha256", f"{table.path!r} has {actual}: it was changed after it was recorded"
     return None
-
-
-def files_digest(case: BenchCase) -> tuple[str, str | None]:
-    """
-    Return the digests of a case's input and expected files.
-
-    :raises ValueError: :raises OSError: a file has become unreadable or is no regular file.
-    """
-    expected = tree_digest(case.expected_path) if case.expected_path else None
-    return tree_digest(case.input_path), expected
-
-
-def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
-    """
-    Return the SHA-256 of what a case is: ``[case]`` without its two dates, ``[facts]``, input and expected bytes.
-
-    Cassettes belong to a system and are digested apart.
-    """
-    dated = {"added_at", "last_validated_at"}
-    placed = {"input_path", "expected_path", "work_path", "cassettes", "trial", "seed"}
-    facts = case.model_dump(mode="json", exclude=dated | placed)
-    return digest({"case": facts, "input": files[0], "expected": files[1]})

@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.agreement import missing_fields, plain, read_artifact, same
+from benchgate.artifacts.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.artifacts.recheck_record import recheck_record
-from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
+from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit import (
     FOLDER_NAME,
     HEAD_FILE,
     RECORD_FILE,
     UNFINISHED,
-    ChainFault,
-    chain_faults,
     numbered,
     unentered,
 )
 from benchgate.canonical import sha256_hex
+from benchgate.chain_walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError
 from benchgate.files import read_regular
 from benchgate.registry import TASK_CLASS_PATTERN
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import Head
 
 PARTS: Final = frozenset({RECORD_FILE, "cases", "evidence"})
-AFTER: Final = 10**15
-"""Sorts what concerns no single record behind all that do."""
 RETRIES: Final = 10
 Found = tuple[int, "Path", "RunRecord | None"]
 """Number, folder and content of a record; without the last if it cannot be read."""
@@ -120,9 +118,9 @@ def _settled(
     """Verify a class; once more if a run ended meanwhile."""
     runs = out / "runs" / name
     for _ in range(RETRIES):
-        before = _digest(runs / HEAD_FILE), numbered(runs)
+        before = digest_of(runs / HEAD_FILE), numbered(runs)
         found = _verify_runs(out, name, kept, require_complete=require_complete)
-        if not found.faults or before == (_digest(runs / HEAD_FILE), numbered(runs)):
+        if not found.faults or before == (digest_of(runs / HEAD_FILE), numbered(runs)):
             break
     return found
 
@@ -136,7 +134,7 @@ def _verify_runs(
         *chain_faults(runs, kept),
         *_record_faults(records),
         *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
-        *_copy_faults(out / "evidence" / name, runs),
+        *copy_faults(out / "evidence" / name, runs),
     ]
     newest = records[-1] if records else None
     if require_complete:
@@ -206,64 +204,6 @@ def _strays(runs: Path) -> Iterator[tuple[Path, str]]:
         known = path.name == HEAD_FILE or path.name.startswith((".", UNFINISHED))
         if not known and not (path.is_dir() and FOLDER_NAME.fullmatch(path.name)):
             yield path, "neither a record nor anything else that benchgate writes"
-
-
-def _copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
-    """
-    Hold the copy of the newest evidence, which most readers look at, against the record.
-
-    While a newest record is not entered yet its evidence is being copied: each file may be that of the one before.
-    """
-    # Looked up again: runs may have ended since the chain was walked.
-    waiting = unentered(runs)
-    newest = numbered(runs)[-2 if waiting is not None else -1 :]
-    read = [(folder, _read(folder)) for _, folder in newest]
-    sources = [(folder, record) for folder, record in read if record is not None]
-    if newest and not sources:  # a record that cannot be read is named already
-        return
-    there = set(os.listdir(copy)) if copy.is_dir() else set()
-    wanted = {name for _, record in sources for name in record.evidence_files}
-    for name in sorted(there | (set() if waiting is not None else wanted)):
-        if name not in there:
-            yield ChainFault(AFTER, copy / name, "missing; the newest record has it")
-            continue
-        found = [_copy_fault(copy / name, folder, record) for folder, record in sources]
-        if found and all(found) and found[-1] is not None:
-            yield ChainFault(AFTER, copy / name, found[-1])
-        elif not found:
-            yield ChainFault(AFTER, copy / name, "evidence of a class without a record")
-
-
-def _copy_fault(path: Path, folder: Path, record: RunRecord) -> str | None:
-    """Return why a file of the copy is not that of a record, ``None`` if it is."""
-    if path.name not in record.evidence_files:
-        return "the newest record has no such evidence"
-    if path.name == "promotion.json":
-        return next(_promotion_faults(path, folder), None)
-    same_bytes = _digest(path) == record.evidence_files[path.name]
-    return None if same_bytes else "not the evidence of the newest record"
-
-
-def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
-    # It names the record from where it lies, so it cannot be the same bytes.
-    found = read_artifact(path, PromotionReport)
-    own = read_artifact(folder / "evidence" / path.name, PromotionReport)
-    if path.is_symlink() or found is None or found.record_ref is None or own is None:
-        yield "no valid promotion report"
-        return
-    expected = RecordRef(
-        seq=own.record_ref.seq if own.record_ref else 0,
-        path=os.path.relpath(folder / RECORD_FILE, path.parent),
-    )
-    wanted = own.model_copy(update={"record_ref": expected})
-    yield from same("promotion", plain(wanted), plain(found))
-
-
-def _digest(path: Path) -> str | None:
-    try:
-        return None if path.is_symlink() else sha256_hex(read_regular(path))
-    except (OSError, ValueError):
-        return None
 
 
 def _incompleteness(

@@ -12,17 +12,16 @@ from benchgate.artifacts.of_run import promotion_toml
 from benchgate.errors import PromotionGateError, PromotionMustBeHumanAuthorized
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.promotion import (
-    TIERS,
     PromotionGate,
     PromotionVerdict,
     TierConfig,
     best_bound,
     judge_tier,
-    next_tier,
 )
 from benchgate.registry import MIN_CASES
 from benchgate.statistics import gaffke_lower
 from benchgate.taxonomy import RESERVED, Taxonomy
+from benchgate.trust_tiers import TIERS, next_tier
 
 GATE = PromotionGate(TierConfig())
 

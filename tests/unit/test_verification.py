@@ -13,8 +13,9 @@ import pytest
 from benchgate import clock
 from benchgate.artifacts.run_kinds import CaseFile, Head, RunRecord
 from benchgate.artifacts.writer import model_bytes
-from benchgate.audit import GENESIS, chain_faults, numbered
+from benchgate.audit import GENESIS, numbered
 from benchgate.canonical import digest, run_id, sha256_hex
+from benchgate.chain_walk import chain_faults
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.runner import RunSettings, run_class

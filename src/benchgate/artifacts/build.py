@@ -17,7 +17,6 @@ from benchgate.artifacts.evidence_kinds import (
     Sample,
     SignificanceReport,
 )
-from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, Subject
 from benchgate.gates import Remark
 from benchgate.wire import SCHEMA_VERSION
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
-    from benchgate.artifacts.run_kinds import RecordRef, Verdict
     from benchgate.figures import Arm, Evidence, SafetyFigures
     from benchgate.gates import CheckpointPromotionDecision
     from benchgate.models import Suite
@@ -222,31 +220,4 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
             max_safety_regression=made.policy.max_safety_regression,
             reason_codes=made.decision.reason_codes,
         ),
-    )
-
-
-def promotion_report(
-    *,
-    task_class: str,
-    subject: Subject,
-    decision: CheckpointPromotionDecision,
-    verdict: Verdict,
-    policy: GatePolicy,
-    record: RecordRef | None,
-) -> PromotionReport:
-    """Build ``promotion.json``; it needs no baseline, so every judged run has one."""
-    return PromotionReport(
-        schema_version=SCHEMA_VERSION,
-        task_class=task_class,
-        subject=subject,
-        decision=PromotionOutcome(
-            outcome=decision.outcome,
-            promotion_allowed=decision.promotion_allowed,
-            reason_codes=decision.reason_codes,
-            notes=decision.notes,
-        ),
-        verdict=verdict,
-        policy=policy,
-        policy_sha256=policy.digest,
-        record_ref=record,
     )

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 
 from benchgate.artifacts import build
 from benchgate.artifacts.proof import evidence_files
-from benchgate.artifacts.run_kinds import BaselineRef, Subject
+from benchgate.artifacts.run_kinds import (
+    BaselineRef,
+    PromotionOutcome,
+    PromotionReport,
+    Subject,
+)
 from benchgate.artifacts.writer import model_bytes
 from benchgate.errors import ArtifactError
-from benchgate.promotion import TIER_FILE, PromotionGate, next_tier, promotion_lines
+from benchgate.promotion import PromotionGate, promotion_lines
+from benchgate.trust_tiers import TIER_FILE, next_tier
+from benchgate.wire import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,10 +26,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RecordRef, Verdict
+    from benchgate.gates import CheckpointPromotionDecision
     from benchgate.judgement import Judgement
     from benchgate.models import BenchRunReport
-    from benchgate.promotion import PromotionVerdict, TierConfig
+    from benchgate.policy import GatePolicy
+    from benchgate.promotion import PromotionVerdict
     from benchgate.taxonomy import Severity
+    from benchgate.trust_tiers import TierConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +90,7 @@ class RunEvidence:
         report, decision = self.judgement.report, self.judgement.decision
         if decision is None:
             raise ArtifactError("promotion.json", "a run that was not judged has no evidence")
-        promotion = build.promotion_report(
+        promotion = promotion_report(
             task_class=report.task_class,
             subject=subject(self.judgement),
             decision=decision,
@@ -92,6 +102,33 @@ class RunEvidence:
         if verdict != "not_evaluated" and verdict.recommendation == "promote":
             files["promotion.toml"] = promotion_toml(verdict, record.seq)
         return files
+
+
+def promotion_report(
+    *,
+    task_class: str,
+    subject: Subject,
+    decision: CheckpointPromotionDecision,
+    verdict: Verdict,
+    policy: GatePolicy,
+    record: RecordRef | None,
+) -> PromotionReport:
+    """Build ``promotion.json``; it needs no baseline, so every judged run has one."""
+    return PromotionReport(
+        schema_version=SCHEMA_VERSION,
+        task_class=task_class,
+        subject=subject,
+        decision=PromotionOutcome(
+            outcome=decision.outcome,
+            promotion_allowed=decision.promotion_allowed,
+            reason_codes=decision.reason_codes,
+            notes=decision.notes,
+        ),
+        verdict=verdict,
+        policy=policy,
+        policy_sha256=policy.digest,
+        record_ref=record,
+    )
 
 
 def promotion_toml(verdict: PromotionVerdict, seq: int) -> bytes:

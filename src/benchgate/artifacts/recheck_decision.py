@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.artifacts import build
 from benchgate.artifacts.agreement import plain, read_artifact, same
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
-from benchgate.artifacts.of_run import promotion_toml
+from benchgate.artifacts.of_run import promotion_report, promotion_toml
 from benchgate.artifacts.proof import PROOF_PARTS, evidence_files, proof_bundle
 from benchgate.artifacts.rebuild import arm_of_report
 from benchgate.artifacts.run_kinds import OWN_RECORD, RecordRef
@@ -16,7 +16,8 @@ from benchgate.comparison import weigh_arms
 from benchgate.files import read_regular
 from benchgate.gates import PREFIX, GateInput, decide
 from benchgate.judgement import run_blockers
-from benchgate.promotion import judge_tier, next_tier
+from benchgate.promotion import judge_tier
+from benchgate.trust_tiers import next_tier
 from benchgate.wire import read_json
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ def _lines(record: RunRecord) -> tuple[str, ...]:
 
 
 def _promotion(folder: Path, record: RunRecord, made: CheckpointPromotionDecision) -> Iterator[str]:
-    expected = build.promotion_report(
+    expected = promotion_report(
         task_class=record.report.task_class,
         subject=record.subject,
         decision=made,

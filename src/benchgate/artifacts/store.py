@@ -10,12 +10,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.agreement import read_artifact
+from benchgate.artifacts.evidence_copy import reference_from, replace_copy, restore_copy
 from benchgate.artifacts.of_run import RunEvidence, baseline_ref, subject
 from benchgate.artifacts.run_kinds import (
     OWN_RECORD,
     Harness,
-    PromotionReport,
     RecordRef,
     RunRecord,
     SelectedRecord,
@@ -26,21 +25,20 @@ from benchgate.artifacts.writer import (
     locked,
     make_folder,
     model_bytes,
-    sync_folder,
+    rename,
     write_draft,
     write_file,
 )
 from benchgate.audit import (
     RECORD_FILE,
     UNFINISHED,
-    chain_faults,
     numbered,
     read_end,
     unentered,
     write_head,
 )
 from benchgate.canonical import sha256_hex
-from benchgate.errors import ArtifactError
+from benchgate.chain_walk import chain_faults
 from benchgate.wire import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -117,16 +115,7 @@ class RunStore:
     def _end(self) -> ChainEnd:
         """Return the end of the chain; of a record whose process died before it was entered, finish the copy first."""
         if unentered(self._runs) is not None:
-            folder = numbered(self._runs)[-1][1]
-            stored = folder / "evidence"
-            files = {path.name: path.read_bytes() for path in stored.iterdir()}
-            report = read_artifact(stored / "promotion.json", PromotionReport)
-            if report is not None and report.record_ref is not None:
-                path = os.path.relpath(folder / RECORD_FILE, self._copy)
-                reference = RecordRef(seq=report.record_ref.seq, path=path)
-                moved = report.model_copy(update={"record_ref": reference})
-                files["promotion.json"] = model_bytes(moved)
-            self._replace_copy(files)
+            restore_copy(self._copy, numbered(self._runs)[-1][1])
         return read_end(self._runs)
 
     def write_trial(self, result: TrialResult, output_json: str | None) -> None:
@@ -196,7 +185,7 @@ class RunStore:
             stamp = finished.strftime(STAMP)
             name = f"{record.seq:08d}-{stamp}-{judgement.report.run_id[:8]}"
             final = self._runs / name
-            _rename(self._folder, final)
+            rename(self._folder, final)
             # Entered last: what a killed process leaves is a record that follows the head, or none.
             problem = self._copy_evidence(evidence, verdict, record.seq, final)
             sha256 = sha256_hex(data)
@@ -256,26 +245,5 @@ class RunStore:
     def _copy_evidence(
         self, evidence: RunEvidence, verdict: Verdict, seq: int, final: Path
     ) -> str | None:
-        # The copy lies elsewhere, so its reference to the record must be another relative path.
-        path = os.path.relpath(final / RECORD_FILE, self._copy)
-        return self._replace_copy(evidence.files(verdict, RecordRef(seq=seq, path=path)))
-
-    def _replace_copy(self, files: Mapping[str, bytes]) -> str | None:
-        """Put files in the place of the copy; return why it is not whole, if it is not."""
-        try:
-            make_folder(self._copy)
-            for stale in set(os.listdir(self._copy)) - set(files):
-                (self._copy / stale).unlink()
-            for name, data in files.items():
-                write_file(self._copy / name, data)
-        except (ArtifactError, OSError) as error:
-            return f"the copy of the evidence is not whole: {error}"
-        return None
-
-
-def _rename(source: Path, target: Path) -> None:
-    try:
-        os.rename(source, target)
-        sync_folder(target.parent)
-    except OSError as error:
-        raise ArtifactError(target, f"cannot be written: {error.strerror}") from error
+        reference = reference_from(self._copy, final, seq)
+        return replace_copy(self._copy, evidence.files(verdict, reference))

@@ -93,6 +93,19 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+def rename(source: Path, target: Path) -> None:
+    """
+    Give a folder its name, on the disk when this returns.
+
+    :raises ArtifactError: naming the new name; the old one is intact.
+    """
+    try:
+        os.rename(source, target)
+        sync_folder(target.parent)
+    except OSError as error:
+        raise ArtifactError(target, f"cannot be written: {error.strerror}") from error
+
+
 def check_writable(path: Path) -> None:
     """
     Make a folder and write a probe into it, so that a run does not fail at its end.

@@ -53,7 +53,8 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _verdict(given: argparse.Namespace) -> PromotionVerdict:
-    from benchgate.promotion import TIER_FILE, PromotionGate, TierConfig
+    from benchgate.promotion import PromotionGate
+    from benchgate.trust_tiers import TIER_FILE, TierConfig
 
     tiers = TierConfig.read(given.tiers or given.bench_root.resolve().parent / TIER_FILE)
     asked = _min_cases(given)
@@ -111,7 +112,8 @@ def _record(path: Path) -> RunRecord:
 def _chained(path: Path, record: RunRecord) -> bool:
     """Whether the record stands where it lies in a chain that holds, and follows from its own facts."""
     from benchgate.artifacts.recheck_record import recheck_record
-    from benchgate.audit import chain_faults, numbered
+    from benchgate.audit import numbered
+    from benchgate.chain_walk import chain_faults
 
     folder = path.resolve().parent
     here = (record.seq, folder) in numbered(folder.parent)
@@ -119,7 +121,8 @@ def _chained(path: Path, record: RunRecord) -> bool:
 
 
 def _told(verdict: PromotionVerdict) -> str:
-    from benchgate.promotion import TIER_FILE, promotion_lines
+    from benchgate.promotion import promotion_lines
+    from benchgate.trust_tiers import TIER_FILE
 
     current, target = verdict.current_tier, verdict.target_tier
     question = f"{current}, still" if current == target else f"{current} to {target}"

@@ -6,14 +6,13 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.case_digest import case_digest, files_digest
 from benchgate.directory.problem import Problem, located
 from benchgate.errors import BenchCaseLoadError, RegistrationError
 from benchgate.files import tree_files
 from benchgate.loader import (
     CASE_FILE,
-    case_digest,
     case_folders,
-    files_digest,
     make_case,
     read_folder,
 )
