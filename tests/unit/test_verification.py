@@ -817,6 +817,11 @@ def test_a_malformed_head_is_wrong_use(out, value, capsys):
     assert "expected CLASS=SEQ:HASH" in capsys.readouterr().err
 
 
+def test_the_command_names_a_record_that_only_the_kept_head_knows(out, capsys):
+    assert main(["verify", str(out), f"--head=level=7:{'a' * 64}"]) == 1
+    assert "level: does not hold; first at record 6" in capsys.readouterr().out
+
+
 def test_statuses_of_nothing_and_of_no_folder(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 1
     assert "there is no record of a run" in capsys.readouterr().err

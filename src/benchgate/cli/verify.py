@@ -81,11 +81,13 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 
 
 def _report(one: ClassVerification, out: Path) -> None:
+    from benchgate.artifacts.recheck_copy import AFTER
+
     for fault in one.faults:
         print(_printable(f"{fault.path}: {fault.message}"), file=sys.stderr)
     if one.faults:
         first = one.faults[0]
-        where = f"record {first.seq}" if first.seq and first.seq <= one.records else out
+        where = f"record {first.seq}" if 0 < first.seq < AFTER else out
         print(_printable(f"{one.task_class}: does not hold; first at {where}"))
         return
     if one.newest is None:
