@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchgate.comparison import compare_vectors
-from benchgate.figures import Arm
-from benchgate.policy import GatePolicy
+from benchgate.gates.figures import Arm
+from benchgate.gates.policy import GatePolicy
+from benchgate.gates.vectors import compare_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

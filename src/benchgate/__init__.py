@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from benchgate.models import BenchCase, BenchRunReport, BenchScore
-    from benchgate.promotion import PromotionVerdict
+    from benchgate.promotion.verdict import PromotionVerdict
     from benchgate.registry import (
         TaskClass,
         TaskClassRegistry,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         register_task_class,
     )
     from benchgate.rubric import Rubric
-    from benchgate.runner import run_eval
+    from benchgate.runner.run import run_eval
 
 _HOMES = {
     "BenchCase": "models",

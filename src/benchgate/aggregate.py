@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from benchgate.canonical import digest, run_id
 from benchgate.models import Aggregates, BenchRunReport, RunDigests, Suite
+from benchgate.wire.canonical import digest, run_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

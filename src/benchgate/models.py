@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, PlainSerializer
 
-from benchgate.wire import (
+from benchgate.wire.model import (
     SCHEMA_VERSION,
     Breakdown,
     CaseId,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field, ValidationError
 
-from benchgate.canonical import digest
 from benchgate.errors import RegistrationError
-from benchgate.files import read_toml
 from benchgate.models import FailureMode
-from benchgate.wire import WireModel
+from benchgate.wire.canonical import digest
+from benchgate.wire.files import read_toml
+from benchgate.wire.model import WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

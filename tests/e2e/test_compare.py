@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from benchgate.cli import main
-from benchgate.runner import RunSettings, run_class
+from benchgate.runner.run import RunSettings, run_class
 
 TODAY = datetime.now(UTC).date()  # a case that was validated long ago warns
 CASE = """\

@@ -11,7 +11,7 @@ import pytest
 import tomli
 
 from benchgate.cli import main
-from benchgate.manifest import read_manifest
+from benchgate.loader.case_toml import read_manifest
 
 FACTS = """
 [facts]

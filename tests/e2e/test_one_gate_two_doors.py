@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from benchgate.cli import main
-from benchgate.runner import RunSettings, run_class
+from benchgate.runner.run import RunSettings, run_class
 
 TODAY = f"{datetime.now(UTC).date()}T00:00:00Z"  # a case that was validated long ago warns
 PREFIX = "checkpoint_promotion_blocked_"

@@ -379,7 +379,7 @@ def point(bench, path: str, sha256: str) -> None:
 
 
 def test_a_pointer_to_a_shared_input_is_followed(bench):
-    from benchgate.files import tree_digest
+    from benchgate.wire.files import tree_digest
 
     bench.write("inputs/tree/question.txt", "q02")
     point(bench, "tree", tree_digest(bench.path / "inputs/tree"))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchgate.artifacts.validate import validate_file
+from benchgate.verify.validate import validate_file
 
 PREFIX = "checkpoint_promotion_blocked_"
 GRADED = """

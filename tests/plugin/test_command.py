@@ -10,9 +10,9 @@ import pytest
 
 from benchgate.artifacts.kinds import KINDS
 from benchgate.artifacts.schemas import make_schema, schema_kinds, schema_text
-from benchgate.artifacts.validate import validate_file
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
+from benchgate.verify.validate import validate_file
 
 
 @pytest.fixture

@@ -12,9 +12,10 @@ import sys
 
 import pytest
 
-from benchgate.artifacts import store, writer
-from benchgate.artifacts.validate import validate_file
+from benchgate.audit import store
 from benchgate.errors import ArtifactError
+from benchgate.verify.validate import validate_file
+from benchgate.wire import writing
 
 
 def sha256(path) -> str:
@@ -308,7 +309,7 @@ def test_two_processes_do_not_fork_the_chain(bench):
 
 def test_the_lock_is_taken_for_each_append(bench, monkeypatch):
     held = []
-    real = writer.locked
+    real = writing.locked
 
     def locked(folder):
         held.append(folder.name)

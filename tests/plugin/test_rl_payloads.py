@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from benchgate.artifacts.validate import validate_file
 from benchgate.cli import main
+from benchgate.verify.validate import validate_file
 
 PREFIX = "checkpoint_promotion_blocked_"
 NOW = "2026-11-21T00:00:00Z"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.artifacts.validate import validate_file
+from benchgate.verify.validate import validate_file
 
 GOOD = "passed=True, score=1.0"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate import run_eval
-from benchgate.artifacts.validate import validate_file
+from benchgate.verify.validate import validate_file
 
 KILL = """
     import os, signal

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate import BenchCase, BenchScore
-    from benchgate.bench_class import BenchClass
+    from benchgate.loader.loaded_class import BenchClass
 
 WRITE = "--write"
 RUBBISH = "rubbish"

@@ -24,7 +24,7 @@ import operators
 import tomli_w
 import warm
 
-from benchgate.rubric_source import rubric_files
+from benchgate.loader.rubric_source import rubric_files
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -16,19 +16,19 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.bench_class import load_bench_class
-from benchgate.bench_imports import bench_package
-from benchgate.canonical import canonical_bytes, trial_seed
-from benchgate.containment import work_folder
-from benchgate.loader import class_folders
-from benchgate.output import MAX_DEPTH, output_json
+from benchgate.loader.imports import bench_package
+from benchgate.loader.loaded_class import load_bench_class
+from benchgate.loader.task_class import class_folders
 from benchgate.registry import TaskClassRegistry
+from benchgate.trials.containment import work_folder
+from benchgate.wire.canonical import canonical_bytes, trial_seed
+from benchgate.wire.plain import MAX_DEPTH, output_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate import BenchCase, BenchScore
-    from benchgate.bench_class import BenchClass
+    from benchgate.loader.loaded_class import BenchClass
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 

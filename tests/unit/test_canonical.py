@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from benchgate.aggregate import RunPlan, suite_version
-from benchgate.canonical import canonical_bytes, digest, run_id, trial_seed
-from benchgate.files import tree_digest
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
+from benchgate.wire.canonical import canonical_bytes, digest, run_id, trial_seed
+from benchgate.wire.files import tree_digest
 
 
 def result(case_id="001-a", trial=0, **changes):

@@ -7,10 +7,10 @@ import random
 import pytest
 
 from benchgate.aggregate import RunPlan, build_report
-from benchgate.changes import against_itself, changes
-from benchgate.evidence import weigh
+from benchgate.gates.policy import GatePolicy
+from benchgate.gates.run_diff import against_itself, changes
+from benchgate.gates.weigh import weigh
 from benchgate.models import BenchScore, RunDigests, TrialResult
-from benchgate.policy import GatePolicy
 from benchgate.taxonomy import RESERVED, Taxonomy
 
 SHA = "0" * 64
@@ -141,7 +141,7 @@ def test_each_draw_takes_two_different_trials_of_a_case(monkeypatch):
         seen.extend(zip(baseline.scores, candidate.scores, strict=True))
         return weigh(baseline, candidate, policy)
 
-    monkeypatch.setattr("benchgate.evidence.weigh", look)
+    monkeypatch.setattr("benchgate.gates.weigh.weigh", look)
     against_itself(run({f"c{n:02}": [0.1, 0.2, 0.3] for n in range(10)}), PAIRED, draws=5)
     assert len(seen) == 50
     assert all(before != after for before, after in seen)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.directory import bench_classes, check_class
+from benchgate.check import bench_classes, check_class
 from benchgate.errors import TaskClassNotFound
-from benchgate.runner import RunSettings, run_class
+from benchgate.runner.run import RunSettings, run_class
 
 SHIPPED = Path(__file__).parents[2] / "bench"
 NAME = "echo-it"
@@ -669,7 +669,7 @@ def test_nothing_of_a_bench_is_run(folder):
     code = f"""
         import sys
         from pathlib import Path
-        from benchgate.directory import check_class
+        from benchgate.check import check_class
         check = check_class(Path({str(folder.root)!r}), {NAME!r})
         print(check.case_count, [str(p) for p in check.problems])
         assert not [name for name in sys.modules if name.startswith("_benchgate_bench")]

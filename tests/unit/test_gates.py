@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.evidence import weigh
-from benchgate.figures import Arm
-from benchgate.gates import PREFIX, REASONS, REJECTING, GateInput, decide
-from benchgate.policy import GatePolicy
+from benchgate.gates.decide import PREFIX, REASONS, REJECTING, GateInput, decide
+from benchgate.gates.figures import Arm
+from benchgate.gates.policy import GatePolicy
+from benchgate.gates.weigh import weigh
 
 IDS = tuple(f"c{number:02}" for number in range(12))
 GOOD = (0.9, 1.0, 0.95, 1.0, 0.9, 1.0, 0.95, 0.9, 1.0, 1.0, 0.95, 0.9)

@@ -7,7 +7,7 @@ import runpy
 from pathlib import Path
 
 from benchgate import BenchRunReport
-from benchgate.artifacts.agreement import same
+from benchgate.verify.agreement import same
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "data" / "eval_run_report.v1.json"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from benchgate.models import BenchScore, TrialResult
-from benchgate.wire import banned_token, freeze_json, thaw_json
+from benchgate.wire.model import banned_token, freeze_json, thaw_json
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 unit = st.floats(min_value=0, max_value=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.errors import PolicyError
-from benchgate.policy import GatePolicy, load_policy, parse_options, read_policy
+from benchgate.gates.policy import GatePolicy, load_policy, parse_options, read_policy
 
 
 def test_defaults_of_the_contract():

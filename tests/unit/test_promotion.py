@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.aggregate import RunPlan, build_report
-from benchgate.artifacts.of_run import promotion_toml
+from benchgate.artifacts.run_evidence import promotion_toml
 from benchgate.errors import PromotionGateError, PromotionMustBeHumanAuthorized
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
-from benchgate.promotion import (
+from benchgate.promotion.tiers import TIERS, next_tier
+from benchgate.promotion.verdict import (
     PromotionGate,
     PromotionVerdict,
     TierConfig,
@@ -21,7 +22,6 @@ from benchgate.promotion import (
 from benchgate.registry import MIN_CASES
 from benchgate.statistics import gaffke_lower
 from benchgate.taxonomy import RESERVED, Taxonomy
-from benchgate.trust_tiers import TIERS, next_tier
 
 GATE = PromotionGate(TierConfig())
 

@@ -13,8 +13,8 @@ from benchgate.errors import (
     TaskClassAlreadyRegistered,
     TaskClassNotFound,
 )
+from benchgate.loader.rubric_source import rubric_digest, rubric_files
 from benchgate.registry import TaskClassRegistry, default_registry, register_task_class
-from benchgate.rubric_source import rubric_digest, rubric_files
 
 
 class Exact:

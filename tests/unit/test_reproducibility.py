@@ -7,10 +7,10 @@ import random
 
 import pytest
 
-from benchgate.evidence import weigh
-from benchgate.figures import Arm
-from benchgate.gates import PREFIX, GateInput, decide
-from benchgate.policy import GatePolicy
+from benchgate.gates.decide import PREFIX, GateInput, decide
+from benchgate.gates.figures import Arm
+from benchgate.gates.policy import GatePolicy
+from benchgate.gates.weigh import weigh
 
 IDS = tuple(f"c{number:02}" for number in range(40))
 BY_DIGEST = sorted(IDS, key=lambda case_id: hashlib.sha256(case_id.encode()).digest())

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
+from benchgate.artifacts.samples import MAX_VALUES, read_samples
 from benchgate.errors import SampleError
-from benchgate.samples import MAX_VALUES, read_samples
 
 
 def written(tmp_path, text, name="s.json"):

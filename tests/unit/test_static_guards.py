@@ -12,9 +12,9 @@ from pydantic import BaseModel
 
 import benchgate
 from benchgate.artifacts.kinds import KINDS
+from benchgate.loader.rubric_source import rubric_files
 from benchgate.models import BenchCase, BenchScore
-from benchgate.rubric_source import rubric_files
-from benchgate.wire import BANNED_TOKENS, WireModel, banned_token
+from benchgate.wire.model import BANNED_TOKENS, WireModel, banned_token
 
 PACKAGE = Path(benchgate.__file__).parent
 BENCH = Path(__file__).parents[2] / "bench"
@@ -102,7 +102,7 @@ import os
 from pathlib import Path
 from benchgate.cli import main
 from benchgate.errors import PromotionMustBeHumanAuthorized
-from benchgate.promotion import PromotionGate, PromotionVerdict, TierConfig
+from benchgate.promotion.verdict import PromotionGate, PromotionVerdict, TierConfig
 import contextlib, io
 
 def said(*arguments):

@@ -10,16 +10,16 @@ import sys
 
 import pytest
 
-from benchgate import clock
 from benchgate.artifacts.run_kinds import CaseFile, Head, RunRecord
-from benchgate.artifacts.writer import model_bytes
-from benchgate.audit import GENESIS, numbered
-from benchgate.canonical import digest, run_id, sha256_hex
-from benchgate.chain_walk import chain_faults
+from benchgate.audit.chain import GENESIS, numbered
+from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
-from benchgate.runner import RunSettings, run_class
-from benchgate.verification import verify
+from benchgate.runner.run import RunSettings, run_class
+from benchgate.verify.verification import verify
+from benchgate.wire import clock
+from benchgate.wire.canonical import digest, run_id, sha256_hex
+from benchgate.wire.writing import model_bytes
 
 CASE = """\
 [case]
@@ -675,7 +675,7 @@ def test_facts_that_break_the_arithmetic_are_a_fault_and_no_crash(out, monkeypat
     def broken(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("benchgate.artifacts.recheck_record.aggregates", broken)
+    monkeypatch.setattr("benchgate.verify.recheck_record.aggregates", broken)
     assert "cannot be judged again: ZeroDivisionError" in found(out).faults[0].message
 
 
@@ -689,7 +689,7 @@ def test_a_record_that_was_not_entered_yet_is_no_fault_but_not_complete_either(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("benchgate.artifacts.store.write_head", die)
+        patch.setattr("benchgate.audit.store.write_head", die)
         with pytest.raises(KeyboardInterrupt):
             run_class(settings(project, "weak"))
     assert head(out).seq == 5
@@ -715,7 +715,7 @@ def test_a_record_that_was_added_by_hand_follows_nothing(out):
 
 
 def test_a_run_that_ends_meanwhile_is_waited_for(project, out, monkeypatch):
-    from benchgate import verification
+    from benchgate.verify import verification
 
     real, ran = verification.numbered, []
 
@@ -730,7 +730,7 @@ def test_a_run_that_ends_meanwhile_is_waited_for(project, out, monkeypatch):
 
 
 def test_two_gates_of_one_name_hold(project, out):
-    from benchgate.judgement import judge
+    from benchgate.gates.judge import judge
 
     def objecting(*_):
         return "no"
@@ -832,7 +832,7 @@ def test_statuses_of_nothing_and_of_no_folder(tmp_path, capsys):
 
 def test_four_processes_of_forty_runs_leave_one_unforked_chain(project):
     code = (
-        "from pathlib import Path; from benchgate.runner import RunSettings, run_class\n"
+        "from pathlib import Path; from benchgate.runner.run import RunSettings, run_class\n"
         f"root = Path({str(project)!r})\n"
         "for _ in range(40):\n"
         "    run = run_class(RunSettings(task_class='level', out=root / 'many', bench_root=root / 'bench'))\n"

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from benchgate import audit
-from benchgate.artifacts import writer
-from benchgate.artifacts.store import RunStore
+from benchgate.audit import chain
+from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError
-from benchgate.runner import RunSettings, run_class
+from benchgate.runner.run import RunSettings, run_class
+from benchgate.wire import writing
 
 
 class Failing:
@@ -24,7 +24,7 @@ class Failing:
     def __init__(self, monkeypatch, number):
         self.left = number
         for name in ("open", "fchmod", "fsync", "replace"):
-            monkeypatch.setattr(writer.os, name, self.wrapped(getattr(os, name)))
+            monkeypatch.setattr(writing.os, name, self.wrapped(getattr(os, name)))
 
     def wrapped(self, real):
         def call(*args, **kwargs):
@@ -38,13 +38,13 @@ class Failing:
 
 def test_a_write_that_fails_at_any_call_leaves_old_or_new(tmp_path, monkeypatch):
     path = tmp_path / "record.json"
-    writer.write_file(path, b"old")
+    writing.write_file(path, b"old")
     outcomes = set()
     for number in range(1, 8):
         with monkeypatch.context() as patch:
             failing = Failing(patch, number)
             try:
-                writer.write_file(path, b"new")
+                writing.write_file(path, b"new")
             except ArtifactError as error:
                 assert str(path) in str(error)  # noqa: PT017 - not every number makes it fail
                 assert "No space left" in str(error)  # noqa: PT017
@@ -61,9 +61,9 @@ def test_a_write_that_fails_at_any_call_leaves_old_or_new(tmp_path, monkeypatch)
 def test_files_are_private_whatever_the_umask(tmp_path, umask):
     before = os.umask(umask)
     try:
-        writer.make_folder(tmp_path / "a" / "b")
-        writer.write_file(tmp_path / "a" / "b" / "x", b"1")
-        writer.write_draft(tmp_path / "a" / "b" / "y", b"1")
+        writing.make_folder(tmp_path / "a" / "b")
+        writing.write_file(tmp_path / "a" / "b" / "x", b"1")
+        writing.write_draft(tmp_path / "a" / "b" / "y", b"1")
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a" / "b").stat().st_mode) == 0o700
@@ -76,13 +76,13 @@ def test_a_symlink_is_replaced_and_not_followed(tmp_path):
     victim.write_bytes(b"keep")
     link = tmp_path / "record.json"
     link.symlink_to(victim)
-    writer.write_file(link, b"new")
+    writing.write_file(link, b"new")
     assert victim.read_bytes() == b"keep"
     assert not link.is_symlink()
     link.unlink()
     link.symlink_to(victim)
     with pytest.raises(ArtifactError):
-        writer.write_draft(link, b"new")
+        writing.write_draft(link, b"new")
     assert victim.read_bytes() == b"keep"
 
 
@@ -132,7 +132,7 @@ def test_each_record_names_the_one_before(settings):
     runs, paths = records(settings)
     assert [json.loads(path.read_bytes())["seq"] for path in paths] == [1, 2, 3]
     before = [json.loads(path.read_bytes())["prev_hash"] for path in paths]
-    assert before == [audit.GENESIS, published[0].sha256, published[1].sha256]
+    assert before == [chain.GENESIS, published[0].sha256, published[1].sha256]
     head = json.loads((runs / "HEAD.json").read_bytes())
     assert (head["seq"], head["sha256"]) == (3, published[2].sha256)
 
@@ -190,7 +190,7 @@ def test_a_record_whose_process_died_before_the_head_is_entered(settings, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("benchgate.artifacts.store.write_head", die)
+        patch.setattr("benchgate.audit.store.write_head", die)
         with pytest.raises(KeyboardInterrupt):
             run_class(settings)
     published = run_class(settings).published

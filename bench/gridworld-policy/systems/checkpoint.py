@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchgate.canonical import digest
 from benchgate.training_types import CheckpointRecord, read_checkpoint
+from benchgate.wire.canonical import digest
 
 FOLDER: Final = Path(__file__).resolve().parent.parent / "checkpoints"
 

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from benchgate.bench_imports import bench_package
+from benchgate.loader.imports import bench_package
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 MAP: Final = ("............", "............", "............", "SCCCCCCCCCCG")

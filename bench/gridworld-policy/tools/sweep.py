@@ -14,11 +14,11 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from benchgate import run_eval
-from benchgate.bench_class import load_bench_class
-from benchgate.bench_imports import bench_package
-from benchgate.comparison import compare_vectors
-from benchgate.figures import Arm
-from benchgate.policy import load_policy
+from benchgate.gates.figures import Arm
+from benchgate.gates.policy import load_policy
+from benchgate.gates.vectors import compare_vectors
+from benchgate.loader.imports import bench_package
+from benchgate.loader.loaded_class import load_bench_class
 from benchgate.registry import TaskClassRegistry
 
 if TYPE_CHECKING:

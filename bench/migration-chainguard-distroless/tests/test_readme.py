@@ -12,7 +12,7 @@ from _benchgate_bench.migration_chainguard_distroless.rubric import PENALTIES, W
 from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, CLASS
 
 from benchgate import run_eval
-from benchgate.runner import RunSettings, run_class
+from benchgate.runner.run import RunSettings, run_class
 
 NAME = "migration-chainguard-distroless"
 README = (CLASS / "README.md").read_text(encoding="utf-8")

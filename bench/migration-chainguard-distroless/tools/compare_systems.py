@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate import run_eval
-from benchgate.bench_class import load_bench_class
-from benchgate.bench_imports import bench_package
+from benchgate.loader.imports import bench_package
+from benchgate.loader.loaded_class import load_bench_class
 from benchgate.registry import TaskClassRegistry
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import RECORDED
 from _benchgate_bench.vuln_remediation.tests.support import CARELESS, CASES, CLASS, SYSTEMS
 
 from benchgate import run_eval
-from benchgate.runner import RunSettings, run_class
+from benchgate.runner.run import RunSettings, run_class
 
 README = (CLASS / "README.md").read_text(encoding="utf-8")
 ROOT = CLASS.parent.parent

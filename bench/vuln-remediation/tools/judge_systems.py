@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from benchgate.bench_class import load_bench_class
-from benchgate.bench_imports import bench_package
+from benchgate.loader.imports import bench_package
+from benchgate.loader.loaded_class import load_bench_class
 from benchgate.registry import TaskClassRegistry
 
 BENCH: Final = Path(__file__).resolve().parent.parent.parent

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from benchgate.bench_imports import bench_package
+from benchgate.loader.imports import bench_package
 
 BENCH: Final = Path(__file__).resolve().parent.parent.parent
 

@@ -17,17 +17,17 @@ from benchgate.artifacts.evidence_kinds import (
     Sample,
     SignificanceReport,
 )
-from benchgate.gates import Remark
-from benchgate.wire import SCHEMA_VERSION
+from benchgate.gates.decide import Remark
+from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
-    from benchgate.figures import Arm, Evidence, SafetyFigures
-    from benchgate.gates import CheckpointPromotionDecision
+    from benchgate.gates.decide import CheckpointPromotionDecision
+    from benchgate.gates.figures import Arm, Evidence, SafetyFigures
+    from benchgate.gates.policy import GatePolicy
     from benchgate.models import Suite
-    from benchgate.policy import GatePolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

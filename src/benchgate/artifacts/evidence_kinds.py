@@ -11,14 +11,14 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
-from benchgate.figures import (
+from benchgate.gates.figures import (
     SampleSizeSensitivityReport,
     SeedReproducibilityReport,
     Significance,
 )
+from benchgate.gates.policy import GatePolicy
 from benchgate.models import Suite
-from benchgate.policy import GatePolicy
-from benchgate.wire import Count, NonNegative, Number, Sha256, Version, WireModel
+from benchgate.wire.model import Count, NonNegative, Number, Sha256, Version, WireModel
 
 
 class ArmMetrics(WireModel):

@@ -17,7 +17,7 @@ from benchgate.artifacts.run_kinds import CaseFile, Head, PromotionReport, RunRe
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from benchgate.wire import WireModel
+    from benchgate.wire.model import WireModel
 
 KINDS: Final[Mapping[str, type[WireModel]]] = MappingProxyType(
     {

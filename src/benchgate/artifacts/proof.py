@@ -22,10 +22,10 @@ from benchgate.artifacts.evidence_kinds import (
     ProofSafety,
     ProofSignificance,
 )
-from benchgate.artifacts.writer import model_bytes
-from benchgate.canonical import sha256_hex
-from benchgate.gates import PREFIX
-from benchgate.wire import SCHEMA_VERSION
+from benchgate.gates.decide import PREFIX
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.model import SCHEMA_VERSION
+from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,12 +13,12 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
-from benchgate.gates import CheckpointPromotionDecision
+from benchgate.gates.decide import CheckpointPromotionDecision
+from benchgate.gates.policy import GatePolicy
 from benchgate.models import BenchRunReport, TrialResult
-from benchgate.policy import GatePolicy
-from benchgate.promotion import PromotionVerdict
+from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
-from benchgate.wire import Count, Digests, Sha256, Version, WireModel, freeze_json
+from benchgate.wire.model import Count, Digests, Sha256, Version, WireModel, freeze_json
 
 Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
 

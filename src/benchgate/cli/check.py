@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from benchgate.directory import ClassCheck
+    from benchgate.check import ClassCheck
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -27,7 +27,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """Check each class; 1 if one has a problem or is unknown, 2 if the bench cannot be read."""
-    from benchgate.directory import bench_classes, check_class
+    from benchgate.check import bench_classes, check_class
     from benchgate.errors import TaskClassNotFound
 
     checks: list[ClassCheck] = []

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from benchgate.baseline import Baseline
-    from benchgate.changes import CaseChange
     from benchgate.cli.vectors import Parsers
+    from benchgate.gates.baseline import Baseline
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_diff import CaseChange
     from benchgate.models import BenchRunReport
-    from benchgate.policy import GatePolicy
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -49,8 +49,8 @@ def _execute(given: argparse.Namespace) -> int:
 
 
 def _read(path: Path) -> Baseline:
-    from benchgate.baseline import read_baseline
     from benchgate.errors import ArtifactError
+    from benchgate.gates.baseline import read_baseline
 
     found = read_baseline(_record(path))
     if found.report is None:
@@ -64,17 +64,17 @@ def _record(path: Path) -> Path:
 
 def _policy(given: argparse.Namespace, path: Path) -> GatePolicy:
     """Return the policy under which a run was recorded, with options over it."""
-    from benchgate.baseline import read_policy_of
-    from benchgate.policy import make_policy, parse_options
+    from benchgate.gates.baseline import read_policy_of
+    from benchgate.gates.policy import make_policy, parse_options
 
     recorded = read_policy_of(_record(path)).model_dump(mode="json")
     return make_policy({**recorded, **parse_options(given.policy)}, "policy option")
 
 
 def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
-    from benchgate.baseline import BaselineChoice
-    from benchgate.judgement import judge
-    from benchgate.summary import gate, summary
+    from benchgate.gates.baseline import BaselineChoice
+    from benchgate.gates.judge import judge
+    from benchgate.wording import gate, summary
 
     if before.report is None or after.report is None:  # _read has refused it
         return 2
@@ -96,7 +96,7 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
 
 
 def _changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:
-    from benchgate.changes import changes
+    from benchgate.gates.run_diff import changes
 
     found = changes(before, after)
     yield from _cases("newly failing", found.newly_failing)
@@ -116,7 +116,7 @@ def _cases(title: str, cases: tuple[CaseChange, ...]) -> Iterator[str]:
 
 
 def _compare_with_itself(given: argparse.Namespace) -> int:
-    from benchgate.changes import against_itself
+    from benchgate.gates.run_diff import against_itself
 
     run = _read(given.runs[0])
     report = run.report

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.build import Comparison
     from benchgate.cli.vectors import Parsers
-    from benchgate.subject import Checkpoints
+    from benchgate.training.checkpoints import Checkpoints
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -79,8 +79,8 @@ def _add_report(parser: argparse.ArgumentParser) -> None:
 
 def _proof(given: argparse.Namespace) -> int:
     from benchgate.artifacts.proof import evidence_files
-    from benchgate.artifacts.validate import validate_file
-    from benchgate.artifacts.writer import make_folder, write_file
+    from benchgate.verify.validate import validate_file
+    from benchgate.wire.writing import make_folder, write_file
 
     made = comparison_of(given, _checkpoints(given))
     files = evidence_files(made)
@@ -95,7 +95,7 @@ def _proof(given: argparse.Namespace) -> int:
 
 
 def _checkpoints(given: argparse.Namespace) -> Checkpoints | None:
-    from benchgate.subject import CheckpointFiles, read_checkpoints
+    from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 
     return read_checkpoints(
         CheckpointFiles(
@@ -111,7 +111,7 @@ def _say_why_not(made: Comparison) -> None:
 
 def _significance(given: argparse.Namespace) -> int:
     from benchgate.artifacts.build import significance_report
-    from benchgate.artifacts.writer import model_bytes, write_file
+    from benchgate.wire.writing import model_bytes, write_file
 
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(significance_report(made)))
@@ -122,7 +122,7 @@ def _significance(given: argparse.Namespace) -> int:
 
 def _evaluate(given: argparse.Namespace) -> int:
     from benchgate.artifacts.build import evaluation_report
-    from benchgate.artifacts.writer import model_bytes, write_file
+    from benchgate.wire.writing import model_bytes, write_file
 
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(evaluation_report(made)))
@@ -132,8 +132,8 @@ def _evaluate(given: argparse.Namespace) -> int:
 
 
 def _safety(given: argparse.Namespace) -> int:
-    from benchgate.artifacts.writer import model_bytes, write_file
     from benchgate.cli.safety import safety_of
+    from benchgate.wire.writing import model_bytes, write_file
 
     report = safety_of(given)
     write_file(given.output_report, model_bytes(report))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-    from benchgate.directory.scaffold import CaseScaffold
+    from benchgate.loader.new_case import CaseScaffold
 
 BENCH_ROOT = Path("bench")
 
@@ -37,9 +37,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """Make the case; 1 if the class is unknown or the case is there, 2 if it cannot be made as told."""
-    from benchgate.clock import now
-    from benchgate.directory.scaffold import make_case_folder
     from benchgate.errors import BenchCaseLoadError, EvalError, TaskClassNotFound
+    from benchgate.loader.new_case import make_case_folder
+    from benchgate.wire.clock import now
 
     names = ("disposition", "difficulty", "source", "commit_sha")
     labels = {name: value for name in names if (value := getattr(given, name)) is not None}

@@ -8,15 +8,15 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from benchgate.arguments import natural, positive, seconds
+from benchgate.wire.arguments import natural, positive, seconds
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from benchgate.class_run import ClassRun
-    from benchgate.judgement import Judgement
+    from benchgate.gates.judge import Judgement
     from benchgate.models import TrialResult
+    from benchgate.runner.class_run import ClassRun
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -48,8 +48,8 @@ def execute(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.errors import EvalError, TaskClassNotFound
-    from benchgate.policy import parse_options
-    from benchgate.runner import RunSettings, run_class
+    from benchgate.gates.policy import parse_options
+    from benchgate.runner.run import RunSettings, run_class
 
     printer = _Printer(out)
     try:
@@ -119,7 +119,7 @@ class _Printer:
 
 
 def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
-    from benchgate.artifacts.writer import json_line
+    from benchgate.wire.writing import json_line
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None

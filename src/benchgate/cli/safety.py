@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate import clock
 from benchgate.cli.vectors import policy_of
+from benchgate.wire import clock
 
 if TYPE_CHECKING:
     import argparse
@@ -20,10 +20,10 @@ def safety_of(given: argparse.Namespace) -> SafetyReport:
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
     from benchgate.artifacts.build import safety_report
-    from benchgate.comparison import arm_of
-    from benchgate.evidence import safety
-    from benchgate.gates import PREFIX, Remark, safety_objections
-    from benchgate.samples import read_samples
+    from benchgate.artifacts.samples import read_samples
+    from benchgate.gates.decide import PREFIX, Remark, safety_objections
+    from benchgate.gates.vectors import arm_of
+    from benchgate.gates.weigh import safety
 
     policy = policy_of(given)
     vectors = [read_samples(path) for path in (given.baseline_samples, given.trained_samples)]

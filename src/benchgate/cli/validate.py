@@ -23,8 +23,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """Check each file; 1 if one is invalid, 2 if one cannot be read."""
-    from benchgate.artifacts.validate import validate_file
     from benchgate.errors import ArtifactError
+    from benchgate.verify.validate import validate_file
 
     status = 0
     for path in given.files:
@@ -41,8 +41,8 @@ def execute(given: argparse.Namespace) -> int:
 
 def _bundle_status(path: Path) -> int | None:
     """Check a file of RL payload bundles; ``None`` if the file is something else."""
-    from benchgate.artifacts.validate import is_payload_file
     from benchgate.training_types import validate_payload_file
+    from benchgate.verify.validate import is_payload_file
 
     if not is_payload_file(path):
         return None

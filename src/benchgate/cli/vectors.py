@@ -8,15 +8,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate import clock
+from benchgate.wire import clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.artifacts.build import Comparison
-    from benchgate.figures import Arm
-    from benchgate.policy import GatePolicy
-    from benchgate.subject import Checkpoints
+    from benchgate.gates.figures import Arm
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.training.checkpoints import Checkpoints
 
 Parsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
 
@@ -100,8 +100,8 @@ def policy_of(given: argparse.Namespace) -> GatePolicy:
 
     :raises PolicyError: the file or a value is wrong.
     """
-    from benchgate.comparison import VECTOR_DEFAULTS
-    from benchgate.policy import make_policy, read_policy
+    from benchgate.gates.policy import make_policy, read_policy
+    from benchgate.gates.vectors import VECTOR_DEFAULTS
 
     options = {
         key.removeprefix("policy_"): value
@@ -124,8 +124,8 @@ def arms_of(given: argparse.Namespace) -> tuple[Arm, Arm]:
 
 
 def _arm(given: argparse.Namespace, side: str) -> Arm:
-    from benchgate.comparison import arm_of
-    from benchgate.samples import read_samples
+    from benchgate.artifacts.samples import read_samples
+    from benchgate.gates.vectors import arm_of
 
     options: dict[str, Any] = vars(given)
     path = options.get(f"{side}_safety_samples")
@@ -137,12 +137,11 @@ def comparison_of(given: argparse.Namespace, checkpoints: Checkpoints | None = N
     """
     Read, judge, and put together what the evidence family is made of.
 
-    :param checkpoints: what the vectors were measured on, if it is to be named; see :mod:`benchgate.subject`.
-
+    :param checkpoints: what the vectors were measured on, if it is to be named.
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
     from benchgate.artifacts.build import Comparison
-    from benchgate.comparison import compare_vectors
+    from benchgate.gates.vectors import compare_vectors
     from benchgate.models import Suite
 
     policy = policy_of(given)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.cli.vectors import Parsers
-    from benchgate.promotion import PromotionVerdict
+    from benchgate.promotion.verdict import PromotionVerdict
 
 TIER_NAMES = ("bronze", "silver", "gold", "platinum")
 
@@ -53,8 +53,8 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _verdict(given: argparse.Namespace) -> PromotionVerdict:
-    from benchgate.promotion import PromotionGate
-    from benchgate.trust_tiers import TIER_FILE, TierConfig
+    from benchgate.promotion.tiers import TIER_FILE, TierConfig
+    from benchgate.promotion.verdict import PromotionGate
 
     tiers = TierConfig.read(given.tiers or given.bench_root.resolve().parent / TIER_FILE)
     asked = _min_cases(given)
@@ -71,8 +71,8 @@ def _verdict(given: argparse.Namespace) -> PromotionVerdict:
 
 
 def _min_cases(given: argparse.Namespace) -> dict[str, int]:
-    from benchgate.bench_imports import bench_package
-    from benchgate.loader import load_task_class
+    from benchgate.loader.imports import bench_package
+    from benchgate.loader.task_class import load_task_class
     from benchgate.registry import TaskClassRegistry
 
     root = given.bench_root.resolve()
@@ -82,7 +82,7 @@ def _min_cases(given: argparse.Namespace) -> dict[str, int]:
 
 
 def _newest(out: Path, task_class: str) -> Path:
-    from benchgate.audit import RECORD_FILE, numbered
+    from benchgate.audit.chain import RECORD_FILE, numbered
     from benchgate.errors import ArtifactError
 
     runs = out / "runs" / task_class
@@ -98,8 +98,8 @@ def _newest(out: Path, task_class: str) -> Path:
 def _record(path: Path) -> RunRecord:
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.errors import ArtifactError
-    from benchgate.files import read_regular
-    from benchgate.wire import first_fault
+    from benchgate.wire.files import read_regular
+    from benchgate.wire.model import first_fault
 
     try:
         return RunRecord.read_json(read_regular(path))
@@ -111,9 +111,9 @@ def _record(path: Path) -> RunRecord:
 
 def _chained(path: Path, record: RunRecord) -> bool:
     """Whether the record stands where it lies in a chain that holds, and follows from its own facts."""
-    from benchgate.artifacts.recheck_record import recheck_record
-    from benchgate.audit import numbered
-    from benchgate.chain_walk import chain_faults
+    from benchgate.audit.chain import numbered
+    from benchgate.audit.walk import chain_faults
+    from benchgate.verify.recheck_record import recheck_record
 
     folder = path.resolve().parent
     here = (record.seq, folder) in numbered(folder.parent)
@@ -121,8 +121,8 @@ def _chained(path: Path, record: RunRecord) -> bool:
 
 
 def _told(verdict: PromotionVerdict) -> str:
-    from benchgate.promotion import promotion_lines
-    from benchgate.trust_tiers import TIER_FILE
+    from benchgate.promotion.tiers import TIER_FILE
+    from benchgate.promotion.verdict import promotion_lines
 
     current, target = verdict.current_tier, verdict.target_tier
     question = f"{current}, still" if current == target else f"{current} to {target}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import Head
     from benchgate.cli.vectors import Parsers
-    from benchgate.verification import ClassVerification
+    from benchgate.verify.verification import ClassVerification
 
 HEAD_FORM = re.compile(r"([a-z][a-z0-9_-]*)=([1-9][0-9]{0,14}):([0-9a-f]{64})")
 
@@ -52,7 +52,7 @@ def _head(text: str) -> tuple[str, int, str]:
 def execute(given: argparse.Namespace) -> int:
     """Print a line for each class; 1 if something does not hold or there is no record, 2 without a folder."""
     from benchgate.errors import ArtifactError
-    from benchgate.verification import verify
+    from benchgate.verify.verification import verify
 
     try:
         found = verify(given.out, _retained(given.head), require_complete=given.require_complete)
@@ -69,7 +69,7 @@ def execute(given: argparse.Namespace) -> int:
 
 def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
     from benchgate.artifacts.run_kinds import Head
-    from benchgate.wire import SCHEMA_VERSION
+    from benchgate.wire.model import SCHEMA_VERSION
 
     kept = {
         name: Head(schema_version=SCHEMA_VERSION, seq=seq, sha256=sha256)
@@ -81,7 +81,7 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 
 
 def _report(one: ClassVerification, out: Path) -> None:
-    from benchgate.artifacts.recheck_copy import AFTER
+    from benchgate.verify.recheck_copy import AFTER
 
     for fault in one.faults:
         print(_printable(f"{fault.path}: {fault.message}"), file=sys.stderr)

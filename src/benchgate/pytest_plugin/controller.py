@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.artifacts.writer import check_writable
-from benchgate.baseline import BaselineChoice, choose_baseline
-from benchgate.class_run import ClassRun
 from benchgate.errors import ArtifactError
-from benchgate.ledger import Key, Ledger
+from benchgate.gates.baseline import BaselineChoice, choose_baseline
 from benchgate.models import BenchRunReport, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.session import PAYLOAD, BenchSession
-from benchgate.subject import CheckpointFiles, Checkpoints, read_checkpoints
+from benchgate.runner.class_run import ClassRun
+from benchgate.training.checkpoints import CheckpointFiles, Checkpoints, read_checkpoints
+from benchgate.trials.ledger import Key, Ledger
+from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
     from pathlib import Path
 
-    from benchgate.judgement import Gate
+    from benchgate.gates.judge import Gate
 
 TOLERATED = frozenset({"scored", "harness_error", "timeout"})
 """Outcomes that fail a case but, with ``--bench-exit=gate``, not the session."""

@@ -14,8 +14,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.gates import CheckpointPromotionDecision
-    from benchgate.judgement import Gate
+    from benchgate.gates.decide import CheckpointPromotionDecision
+    from benchgate.gates.judge import Gate
     from benchgate.models import BenchCase, BenchRunReport, BenchScore, TrialResult
     from benchgate.registry import System, TaskClass
 

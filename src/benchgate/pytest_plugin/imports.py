@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from benchgate.bench_imports import bench_package
+from benchgate.loader.imports import bench_package
 
 if TYPE_CHECKING:
     from pathlib import Path

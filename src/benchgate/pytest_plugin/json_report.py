@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from benchgate.class_run import ClassRun
     from benchgate.pytest_plugin.controller import Controller
+    from benchgate.runner.class_run import ClassRun
 
 
 class JsonReport:

@@ -9,8 +9,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.class_run import ClassRun
     from benchgate.pytest_plugin.controller import Controller
+    from benchgate.runner.class_run import ClassRun
 
 
 class JunitSuite:

@@ -169,7 +169,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         return f"{path.as_posix()}:{self._line() + 1}"
 
     def _line(self) -> int:
-        from benchgate.files import MAX_TOML_BYTES, read_regular
+        from benchgate.wire.files import MAX_TOML_BYTES, read_regular
 
         try:
             lines = read_regular(self.path, limit=MAX_TOML_BYTES).splitlines()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from benchgate.arguments import natural, positive, seconds
+from benchgate.wire.arguments import natural, positive, seconds
 
 if TYPE_CHECKING:
     from pathlib import Path

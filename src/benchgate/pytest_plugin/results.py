@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.canonical import trial_seed
 from benchgate.errors import BenchCaseLoadError
 from benchgate.models import BenchCase, TrialResult
+from benchgate.wire.canonical import trial_seed
 
 if TYPE_CHECKING:
     import pytest

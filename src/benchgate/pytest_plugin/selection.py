@@ -110,7 +110,7 @@ def _by_option(root: Path, patterns: Sequence[str]) -> Selection:
 
 
 def _known(root: Path) -> list[str]:
-    from benchgate.loader import class_folders
+    from benchgate.loader.task_class import class_folders
 
     return list(class_folders(root))
 

@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.bench_class import BenchClass, NamedSystem, find_system, load_bench_class, named
-from benchgate.bench_imports import bench_package
-from benchgate.canonical import digest, sha256_hex
 from benchgate.errors import BenchCaseLoadError, EvalError
-from benchgate.policy import parse_options
+from benchgate.gates.policy import parse_options
+from benchgate.loader.imports import bench_package
+from benchgate.loader.loaded_class import (
+    BenchClass,
+    NamedSystem,
+    find_system,
+    load_bench_class,
+    named,
+)
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.results import first_line, properties, unscored
 from benchgate.registry import TaskClassRegistry
-from benchgate.trial import TrialRunner
+from benchgate.trials.trial import TrialRunner
+from benchgate.wire.canonical import digest, sha256_hex
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping

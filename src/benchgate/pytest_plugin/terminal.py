@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from benchgate import clock
-from benchgate.summary import gate, summary, table, tier
+from benchgate.wire import clock
+from benchgate.wording import gate, summary, table, tier
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
 
-    from benchgate.class_run import ClassRun
-    from benchgate.judgement import Judgement
+    from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
+    from benchgate.runner.class_run import ClassRun
 
 COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
 

@@ -21,7 +21,7 @@ from benchgate.training.errors import (
     UnsupportedSchemaVersion,
     VectorLengthMismatch,
 )
-from benchgate.wire import SCHEMA_VERSION
+from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from benchgate.training.payloads import (

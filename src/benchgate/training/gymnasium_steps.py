@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from benchgate.clock import now
 from benchgate.training.errors import MalformedPayload
 from benchgate.training.plain import plain_json
+from benchgate.wire.clock import now
 
 
 def trajectory_fields(

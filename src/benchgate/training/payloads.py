@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from benchgate.training.plain import plain_json, plain_object
-from benchgate.wire import (
+from benchgate.wire.model import (
     SCHEMA_VERSION,
     Number,
     Text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from benchgate.wire import check_text
+from benchgate.wire.model import check_text
 
 MAX_DEPTH: Final = 64
 """Arrays and objects inside each other, at most."""

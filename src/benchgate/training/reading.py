@@ -10,11 +10,11 @@ from typing import IO, Any, Final
 
 from pydantic import ValidationError
 
-from benchgate.files import read_regular
 from benchgate.training.checks import checkpoint_errors
 from benchgate.training.errors import MalformedPayload, RlPayloadError
 from benchgate.training.payloads import CheckpointRecord, RlPayloadBundle
-from benchgate.wire import first_fault
+from benchgate.wire.files import read_regular
+from benchgate.wire.model import first_fault
 
 JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
 """Suffixes of files with one bundle on each line; in any other file there is one bundle."""

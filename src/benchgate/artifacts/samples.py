@@ -1,0 +1,189 @@
+"""Sample vectors from files: what the gate needs when there was no bench."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.aggregate import mean
+from benchgate.errors import SampleError
+from benchgate.wire.files import read_regular
+from benchgate.wire.model import first_fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from benchgate.artifacts.evidence_kinds import Sample
+
+MAX_BYTES: Final = 8 * 1024 * 1024
+MAX_VALUES: Final = 100_000
+ARM_KINDS: Final = ("baseline", "trained")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """
+    Values by case, sorted by case id where there are ids.
+
+    :param values: one per case: the mean over its trials.
+    :param penalties: one per case, from ``baseline.json`` and ``trained.json`` only.
+    :param trials: all values of each case.
+    """
+
+    path: Path
+    values: tuple[float, ...]
+    case_ids: tuple[str, ...] | None = None
+    penalties: tuple[float | None, ...] | None = None
+    trials: tuple[tuple[float, ...], ...] | None = None
+
+
+def read_samples(path: Path) -> Samples:
+    """
+    Read sample values.
+
+    A JSON array of numbers; a JSON object ``{case_id: number}``; a CSV with the columns ``case,score[,trial]``; or
+    a ``baseline.json`` or ``trained.json`` of ours.
+
+    :raises SampleError: unreadable, too large, fewer than two values, or a value that is no finite number; the
+        message names file, place and value.
+    """
+    try:
+        text = read_regular(path, limit=MAX_BYTES).decode("utf-8-sig")
+    except OSError as error:
+        raise SampleError(path, f"cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise SampleError(path, str(error)) from error
+    samples = _from_csv(path, text) if path.suffix.lower() == ".csv" else _from_json(path, text)
+    if len(samples.values) < 2:
+        raise SampleError(path, f"{len(samples.values)} values; at least 2 are needed")
+    return samples
+
+
+def _from_json(path: Path, text: str) -> Samples:
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = [key for key, _ in found]
+        if len(set(keys)) != len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise SampleError(path, f"case {twice!r} stands twice")
+        return dict(found)
+
+    def constant(name: str) -> float:
+        raise SampleError(path, f"{name} is no finite number")
+
+    try:
+        data = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+    except (ValueError, RecursionError) as error:
+        raise SampleError(path, f"no JSON: {error}") from error
+    if isinstance(data, dict) and data.get("report_kind") in ARM_KINDS:
+        return _from_arm(path, text)
+    if isinstance(data, dict):
+        ids = sorted(data)
+        return Samples(
+            path=path,
+            case_ids=tuple(ids),
+            values=_numbers(path, ((repr(case_id), data[case_id]) for case_id in ids), len(ids)),
+        )
+    if not isinstance(data, list):
+        raise SampleError(path, "expected a JSON array of numbers or an object {case_id: number}")
+    return Samples(
+        path=path,
+        values=_numbers(path, ((str(n), value) for n, value in enumerate(data)), len(data)),
+    )
+
+
+def _numbers(path: Path, values: Iterable[tuple[str, Any]], count: int) -> tuple[float, ...]:
+    if count > MAX_VALUES:
+        raise SampleError(path, f"{count} values; at most {MAX_VALUES} are read")
+    return tuple(_number(path, place, value) for place, value in values)
+
+
+def _number(path: Path, place: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise SampleError(path, f"[{place}] is {json.dumps(value)[:80]}; expected a finite number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise SampleError(path, f"[{place}] is too large; expected a finite number")
+    return number
+
+
+def _from_arm(path: Path, text: str) -> Samples:
+    from benchgate.artifacts.evidence_kinds import ArmReport
+
+    try:
+        report = ArmReport.read_json(text.encode())
+    except ValueError as error:
+        raise SampleError(path, f"no valid sample report: {first_fault(error)}") from error
+    samples = report.samples
+    ids = [sample.case_id for sample in samples]
+    if None not in ids:
+        samples = tuple(sorted(samples, key=lambda sample: sample.case_id or ""))
+    named = tuple(sample.case_id for sample in samples if sample.case_id is not None)
+    if named and (len(named) != len(ids) or len(set(named)) != len(named)):
+        raise SampleError(path, "case ids must be given for all samples, each once, or for none")
+    penalties = tuple(sample.safety_penalty for sample in samples)
+    return Samples(
+        path=path,
+        case_ids=named or None,
+        values=_numbers(path, ((str(n), s.score) for n, s in enumerate(samples)), len(samples)),
+        penalties=penalties if any(penalty is not None for penalty in penalties) else None,
+        trials=_trials(samples),
+    )
+
+
+def _trials(samples: Sequence[Sample]) -> tuple[tuple[float, ...], ...] | None:
+    rows = tuple(sample.trials for sample in samples if sample.trials is not None)
+    return rows if len(rows) == len(samples) else None
+
+
+def _from_csv(path: Path, text: str) -> Samples:
+    rows = csv.DictReader(io.StringIO(text), restkey="", strict=True)
+    try:
+        columns = rows.fieldnames or []
+        if sorted(columns) not in (["case", "score"], ["case", "score", "trial"]):
+            raise SampleError(
+                path, f"columns {list(columns)}; expected case,score or case,score,trial"
+            )
+        cases: dict[str, dict[str, float]] = {}
+        for row in rows:
+            _add_row(path, rows.line_num, row, cases)
+    except csv.Error as error:
+        raise SampleError(path, f"no CSV: {error}", line=rows.line_num) from error
+    ids = sorted(cases)
+    trials = tuple(
+        tuple(cases[case_id][trial] for trial in _ordered(cases[case_id])) for case_id in ids
+    )
+    if sum(map(len, trials)) > MAX_VALUES:
+        raise SampleError(path, f"{sum(map(len, trials))} values; at most {MAX_VALUES} are read")
+    return Samples(path=path, case_ids=tuple(ids), values=tuple(map(mean, trials)), trials=trials)
+
+
+def _ordered(trials: Iterable[str]) -> Sequence[str]:
+    return sorted(
+        trials, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name)
+    )
+
+
+def _add_row(
+    path: Path, line: int, row: dict[str, Any], cases: dict[str, dict[str, float]]
+) -> None:
+    case_id, score, trial = row["case"], row["score"], row.get("trial") or "0"
+    if "" in row or not case_id or score is None:
+        raise SampleError(path, f"expected {len(row) - ('' in row)} values", line=line)
+    try:
+        number = float(score)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise SampleError(path, f"score is {score!r}; expected a finite number", line=line)
+    seen = cases.setdefault(case_id, {})
+    if trial in seen:
+        raise SampleError(path, f"case {case_id!r} trial {trial!r} stands twice", line=line)
+    seen[trial] = number

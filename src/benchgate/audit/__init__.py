@@ -1,0 +1,1 @@
+"""The chain of run records, and the store that appends to it."""

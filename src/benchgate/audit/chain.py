@@ -1,0 +1,169 @@
+"""
+The chain of a class's run records: each names the SHA-256 of the one before it.
+
+That shows an edited, exchanged or lost record to whoever kept the newest hash, the head. Without a head that was kept
+elsewhere, a chain that was cut at its end or written anew looks whole.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from pydantic import AwareDatetime
+
+from benchgate.artifacts.run_kinds import Head
+from benchgate.errors import ArtifactError
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_regular
+from benchgate.wire.model import SCHEMA_VERSION, Count, Sha256, Version, WireModel, first_fault
+from benchgate.wire.writing import model_bytes, write_file
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+
+class ChainLink(WireModel):
+    """What the chain needs of a record: less than all of it, so that records of an older version still hold."""
+
+    schema_version: Version
+    seq: Count
+    prev_hash: Sha256
+    finished_at: AwareDatetime
+    clock_regressed: bool
+
+
+Model = TypeVar("Model", Head, ChainLink)
+
+GENESIS: Final = "0" * 64
+HEAD_FILE: Final = "HEAD.json"
+RECORD_FILE: Final = "record.json"
+FOLDER_NAME: Final = re.compile(r"([0-9]{8,15})-\d{8}T\d{6}Z-[0-9a-f]{8}")
+UNFINISHED: Final = "incomplete-"
+MAX_BYTES: Final = 256 * 1024 * 1024
+"""Of one record; a run of a hundred thousand trials has less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainEnd:
+    """Where the next record goes: after ``seq``, naming ``sha256``; ``finished_at`` is the last one's."""
+
+    seq: int
+    sha256: str
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A record as it lies there; ``stated`` is ``None`` if it cannot be read."""
+
+    seq: int
+    path: Path
+    sha256: str | None
+    stated: ChainLink | None
+    fault: str | None
+
+
+def numbered(runs: Path) -> list[tuple[int, Path]]:
+    """Return number and folder of each record in ``runs/<class>/``, in the order of the chain."""
+    found = ((FOLDER_NAME.fullmatch(folder.name), folder) for folder in runs.iterdir())
+    return sorted((int(name[1]), folder) for name, folder in found if name and folder.is_dir())
+
+
+def read_end(runs: Path) -> ChainEnd:
+    """
+    Return the end of the chain in ``runs/<class>/``, checked against the newest record's bytes.
+
+    A record that was written but not yet entered into ``HEAD.json`` when its process died is entered now.
+    Call it under the folder's lock.
+
+    :raises ArtifactError: head and records do not agree; nothing may be appended.
+    """
+    newest = max(numbered(runs), default=None)
+    head_path = runs / HEAD_FILE
+    if not head_path.exists():
+        if newest is not None and newest[0] != 1:
+            raise ArtifactError(head_path, f"missing, though there is a record {newest[0]}")
+        head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
+    else:
+        head = read_part(head_path, Head)
+    if newest is None and head.seq == 0:
+        return ChainEnd(seq=0, sha256=GENESIS, finished_at=None)
+    if newest is None or newest[0] < head.seq:
+        raise ArtifactError(head_path, f"names record {head.seq}, which is not there")
+    return _checked_end(runs, head, *newest)
+
+
+def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
+    path = folder / RECORD_FILE
+    record = read_part(path, ChainLink)
+    sha256 = sha256_hex(read_regular(path))
+    if record.seq != seq:
+        raise ArtifactError(path, f"says it is record {record.seq}; its folder says {seq}")
+    if seq == head.seq + 1 and record.prev_hash == head.sha256:
+        write_head(runs, seq, sha256)
+    elif seq != head.seq or sha256 != head.sha256:
+        raise ArtifactError(
+            path, f"is not the record that {HEAD_FILE} names: edited, or added by hand"
+        )
+    return ChainEnd(seq=seq, sha256=sha256, finished_at=record.finished_at)
+
+
+def _bytes(path: Path) -> bytes:
+    if path.is_symlink():
+        raise ValueError("is a symlink; a record is all in its folder")
+    return read_regular(path, limit=MAX_BYTES)
+
+
+def read_part(path: Path, model: type[Model]) -> Model:
+    """
+    Read a file of the chain.
+
+    :raises ArtifactError: it is damaged, or no file of its folder.
+    """
+    try:
+        return model.read_json(_bytes(path))
+    except (OSError, ValueError) as error:
+        message = error.strerror if isinstance(error, OSError) else first_fault(error)
+        raise ArtifactError(path, f"damaged: {message}; nothing is appended after it") from error
+
+
+def write_head(runs: Path, seq: int, sha256: str) -> None:
+    """Enter the newest record into ``HEAD.json``."""
+    head = Head(schema_version=SCHEMA_VERSION, seq=seq, sha256=sha256)
+    write_file(runs / HEAD_FILE, model_bytes(head))
+
+
+def unentered(runs: Path) -> int | None:
+    """
+    Return the number of a newest record that follows on the head but is not entered in it.
+
+    Its process died between the two, or is about to enter it; the next run enters it.
+    """
+    try:
+        head = read_part(runs / HEAD_FILE, Head)
+    except ArtifactError:
+        head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
+    newest = max(numbered(runs), default=None)
+    if newest is None or newest[0] != head.seq + 1:
+        return None
+    stated = link_at(newest[0], newest[1] / RECORD_FILE).stated
+    return newest[0] if stated is not None and stated.prev_hash == head.sha256 else None
+
+
+def link_at(seq: int, path: Path) -> Link:
+    """Return a record as it lies there; what is wrong with it becomes its fault."""
+    sha256, stated, fault = None, None, None
+    try:
+        data = _bytes(path)
+        sha256 = sha256_hex(data)
+        stated = ChainLink.read_json(data)
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror}"
+    except ValueError as error:
+        fault = f"no record: {first_fault(error)}"
+    if stated is not None and stated.seq != seq:
+        fault = f"says it is record {stated.seq}; its folder says {seq}"
+    return Link(seq=seq, path=path, sha256=sha256, stated=stated, fault=fault)

@@ -1,0 +1,249 @@
+"""The output folder: trials as they end, and at the end the record with its evidence."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from benchgate.artifacts.run_evidence import RunEvidence, baseline_ref, subject
+from benchgate.artifacts.run_kinds import (
+    OWN_RECORD,
+    Harness,
+    RecordRef,
+    RunRecord,
+    SelectedRecord,
+    case_file_name,
+)
+from benchgate.audit.chain import (
+    RECORD_FILE,
+    UNFINISHED,
+    numbered,
+    read_end,
+    unentered,
+    write_head,
+)
+from benchgate.audit.evidence_copy import reference_from, replace_copy, restore_copy
+from benchgate.audit.walk import chain_faults
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.model import SCHEMA_VERSION
+from benchgate.wire.writing import (
+    check_writable,
+    locked,
+    make_folder,
+    model_bytes,
+    rename,
+    write_draft,
+    write_file,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from benchgate.artifacts.run_evidence import RunTerms
+    from benchgate.artifacts.run_kinds import Verdict
+    from benchgate.audit.chain import ChainEnd
+    from benchgate.gates.judge import Judgement
+    from benchgate.models import BenchRunReport, Scope, TrialResult
+
+STAMP: Final = "%Y%m%dT%H%M%SZ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """
+    Where a run was written.
+
+    :param evidence: the copy that the next full run replaces.
+    :param problem: why that copy is not whole; the run is recorded all the same.
+    """
+
+    folder: Path
+    evidence: Path | None = None
+    seq: int | None = None
+    sha256: str | None = None
+    verdict: Verdict = "not_evaluated"
+    problem: str | None = None
+
+    @property
+    def head(self) -> str | None:
+        """The new head of the chain, ``SEQ:SHA256``: what ``benchgate verify --head`` takes."""
+        return None if self.sha256 is None else f"{self.seq}:{self.sha256}"
+
+
+class RunStore:
+    """
+    Writes one class's run below the output folder.
+
+    Trials are written as they end, into a folder that gets its name in the chain only at the end: a killed
+    process leaves what it recorded in ``runs/<class>/incomplete-...``.
+    """
+
+    def __init__(self, out: Path, task_class: str, scope: Scope, started: datetime) -> None:
+        self._out = out
+        self._task_class = task_class
+        self._started = started
+        self._runs = out / "runs" / task_class
+        if scope == "full":
+            stamp = started.strftime(STAMP)
+            self._folder = self._runs / f"{UNFINISHED}{stamp}-{os.getpid()}"
+        else:
+            self._folder = out / "last-selected" / task_class
+        self._written: dict[str, tuple[TrialResult, str]] = {}
+
+    def open(self, scope: Scope) -> None:
+        """
+        Make the folders; refuse at once what could not be finished later.
+
+        :raises ArtifactError: not writable, or the chain is damaged.
+        """
+        check_writable(self._out)
+        if scope == "full":
+            make_folder(self._runs)
+            with locked(self._runs):
+                self._end()
+        else:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        make_folder(self._folder / "cases")
+
+    def _end(self) -> ChainEnd:
+        """Return the end of the chain; of a record whose process died before it was entered, finish the copy first."""
+        if unentered(self._runs) is not None:
+            restore_copy(self._copy, numbered(self._runs)[-1][1])
+        return read_end(self._runs)
+
+    def write_trial(self, result: TrialResult, output_json: str | None) -> None:
+        """
+        Write the file of a trial. Not synced: the record at the end holds its digest.
+
+        :raises ArtifactError: it cannot be written.
+        """
+        name = case_file_name(result)
+        head = json.dumps(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "report_kind": "case",
+                "task_class": self._task_class,
+                "case_id": result.case_id,
+            }
+        )
+        # Put together as text: the output may be large, and it is JSON already.
+        text = f'{head[:-1]}, "result": {result.model_dump_json()}, "output": {output_json or "null"}}}\n'
+        data = text.encode()
+        write_draft(self._folder / "cases" / name, data)
+        self._written[name] = result, sha256_hex(data)
+
+    def _settle_trials(self, report: BenchRunReport) -> None:
+        """Write what only the end of the session knows: trials that never ran, inputs that changed."""
+        for result in report.per_case:
+            name = case_file_name(result)
+            written = self._written.get(name)
+            if written is None:
+                self.write_trial(result, None)
+            elif written[0] != result:
+                stored = json.loads((self._folder / "cases" / name).read_bytes())
+                self.write_trial(result, json.dumps(stored["output"]))
+
+    def publish_selected(self, report: BenchRunReport, finished: datetime) -> Published:
+        """
+        Finish a run of a part of the cases: no evidence, no record.
+
+        :raises ArtifactError: a file cannot be written.
+        """
+        self._settle_trials(report)
+        record = SelectedRecord(
+            schema_version=SCHEMA_VERSION,
+            report_kind="selected",
+            finished_at=finished,
+            report=report,
+        )
+        write_file(self._folder / "report.json", model_bytes(record))
+        return Published(folder=self._folder)
+
+    def publish(self, judgement: Judgement, finished: datetime, terms: RunTerms) -> Published:
+        """
+        Finish a full run: evidence, record, chain, and the copy of the evidence.
+
+        :raises ArtifactError: a file cannot be written, or the chain is damaged; old files are intact.
+        """
+        self._settle_trials(judgement.report)
+        evidence = RunEvidence.of(judgement, finished)
+        with locked(self._runs):
+            end = self._end()
+            verdict = terms.verdict(judgement.report, lambda: not chain_faults(self._runs))
+            files = evidence.files(verdict, RecordRef(seq=end.seq + 1, path=OWN_RECORD))
+            self._write_evidence(files)
+            record = self._record(evidence, terms, verdict, end, files)
+            data = model_bytes(record)
+            write_file(self._folder / RECORD_FILE, data)
+            stamp = finished.strftime(STAMP)
+            name = f"{record.seq:08d}-{stamp}-{judgement.report.run_id[:8]}"
+            final = self._runs / name
+            rename(self._folder, final)
+            # Entered last: what a killed process leaves is a record that follows the head, or none.
+            problem = self._copy_evidence(evidence, verdict, record.seq, final)
+            sha256 = sha256_hex(data)
+            write_head(self._runs, record.seq, sha256)
+        return Published(
+            folder=final,
+            evidence=self._copy,
+            seq=record.seq,
+            sha256=sha256,
+            verdict=verdict,
+            problem=problem,
+        )
+
+    def _write_evidence(self, files: Mapping[str, bytes]) -> None:
+        folder = self._folder / "evidence"
+        make_folder(folder)
+        for name, data in files.items():
+            write_draft(folder / name, data)
+
+    def _record(
+        self,
+        evidence: RunEvidence,
+        terms: RunTerms,
+        verdict: Verdict,
+        end: ChainEnd,
+        files: Mapping[str, bytes],
+    ) -> RunRecord:
+        judgement, finished = evidence.judgement, evidence.finished
+        return RunRecord(
+            schema_version=SCHEMA_VERSION,
+            report_kind="record",
+            seq=end.seq + 1,
+            prev_hash=end.sha256,
+            started_at=self._started,
+            finished_at=finished,
+            clock_regressed=end.finished_at is not None and finished < end.finished_at,
+            harness=Harness(
+                benchgate=terms.harness_version,
+                python=platform.python_version(),
+                platform=f"{sys.platform}-{platform.machine()}",
+            ),
+            subject=subject(judgement),
+            report=judgement.report,
+            policy=judgement.policy,
+            severities=terms.severities,
+            baseline=baseline_ref(judgement, self._folder),
+            decision=judgement.decision,
+            verdict=verdict,
+            case_files={name: sha256 for name, (_, sha256) in sorted(self._written.items())},
+            evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
+        )
+
+    @property
+    def _copy(self) -> Path:
+        return self._out / "evidence" / self._task_class
+
+    def _copy_evidence(
+        self, evidence: RunEvidence, verdict: Verdict, seq: int, final: Path
+    ) -> str | None:
+        reference = reference_from(self._copy, final, seq)
+        return replace_copy(self._copy, evidence.files(verdict, reference))

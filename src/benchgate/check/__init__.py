@@ -1,0 +1,86 @@
+"""
+Whether ``bench/<class>/`` holds the contract of ``bench/README.md``, found by reading alone.
+
+Nothing of a bench is imported or run here, so that a change from somebody unknown can be checked before anybody
+trusts it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.check.cases import read_cases
+from benchgate.check.layout import bench_classes, layout_problems, name_problems
+from benchgate.check.pinned import baseline_problems, is_pinned
+from benchgate.check.problem import Problem
+from benchgate.check.registration import read_registration
+from benchgate.check.rubric import rubric_problems
+from benchgate.check.settings import policy_problems, taxonomy_problems
+from benchgate.errors import TaskClassNotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.check.registration import Registration
+
+__all__ = ["ClassCheck", "Problem", "bench_classes", "check_class"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassCheck:
+    """
+    What reading a class folder found.
+
+    :param is_seed: the class asks for fewer cases than a class does, and says so.
+    :param problems: sorted, each once; empty if the class holds the contract.
+    """
+
+    name: str
+    case_count: int
+    is_seed: bool
+    problems: tuple[Problem, ...]
+
+
+def check_class(bench_root: Path, name: str) -> ClassCheck:
+    """
+    Check one class folder; problems are data, not errors.
+
+    :raises TaskClassNotFound: there is no such folder; the error lists those there are.
+    :raises OSError: the folder itself cannot be read.
+    """
+    class_path = bench_root / name
+    if name not in os.listdir(bench_root) or not class_path.is_dir():
+        known = bench_classes(bench_root)
+        raise TaskClassNotFound(name, known, class_path / "registration.py")
+    registration = read_registration(class_path, name)
+    cases = read_cases(class_path, with_digests=is_pinned(class_path))
+    problems = {
+        *name_problems(class_path),
+        *layout_problems(class_path),
+        *registration.problems,
+        *rubric_problems(class_path),
+        *taxonomy_problems(class_path),
+        *policy_problems(class_path),
+        *cases.problems,
+        *_too_few(class_path, registration, len(cases.digests)),
+        *baseline_problems(class_path, cases.digests),
+    }
+    return ClassCheck(
+        name=name,
+        case_count=len(cases.digests),
+        is_seed=registration.is_seed,
+        problems=tuple(sorted(problems)),
+    )
+
+
+def _too_few(class_path: Path, registration: Registration, count: int) -> Iterator[Problem]:
+    if count < registration.min_cases:
+        message = f"{count} cases; expected at least {registration.min_cases}"
+        if not registration.is_seed:
+            message += (
+                ', or a seed bench: min_cases_for_promotion={"bronze": N} in the registration'
+            )
+        yield Problem(class_path / "registration.py", registration.line, message)

@@ -1,0 +1,94 @@
+"""The cases of a class, read without the class."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.check.problem import Problem, located
+from benchgate.errors import BenchCaseLoadError, RegistrationError
+from benchgate.loader.case_digest import case_digest, files_digest
+from benchgate.loader.case_toml import read_manifest
+from benchgate.loader.task_class import (
+    CASE_FILE,
+    case_folders,
+    make_case,
+    read_folder,
+)
+from benchgate.wire.files import tree_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseSet:
+    """
+    All cases of a class.
+
+    :param digests: digest of each case by its id, ``None`` where the case cannot be read.
+    """
+
+    digests: Mapping[str, str | None]
+    problems: tuple[Problem, ...]
+
+
+def read_cases(class_path: Path, *, with_digests: bool) -> CaseSet:
+    """Read all cases of a class; digests cost reading every file of them."""
+    problems = list(_stray_files(class_path / "cases"))
+    try:
+        folders = case_folders(class_path)
+    except RegistrationError as error:
+        return CaseSet(digests={}, problems=(*problems, Problem(error.path, 1, error.message)))
+    digests: dict[str, str | None] = {}
+    for folder in folders:
+        found, of_case = _read_case(folder, class_path.name, with_digests=with_digests)
+        problems += of_case
+        if os.path.lexists(folder / CASE_FILE):
+            digests[folder.name] = found
+    return CaseSet(digests=digests, problems=tuple(problems))
+
+
+def _stray_files(cases: Path) -> Iterator[Problem]:
+    if not cases.is_dir():
+        return
+    with os.scandir(cases) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                message = "is a symlink; expected a case that is all in its own folder"
+                yield Problem(cases / entry.name, 1, message)
+            elif not entry.is_dir():
+                message = "stray file; expected nothing but case folders in cases/"
+                yield Problem(cases / entry.name, 1, message)
+
+
+def _read_case(
+    folder: Path, task_class: str, *, with_digests: bool
+) -> tuple[str | None, list[Problem]]:
+    path = folder / CASE_FILE
+    if not os.path.lexists(path):
+        return None, [Problem(folder, 1, f"no case; expected a {CASE_FILE} in it")]
+    try:
+        manifest = read_manifest(path, task_class=task_class, facts_model=None)
+    except BenchCaseLoadError as error:
+        # What lies beside a malformed manifest is told too: a curator mends all at once.
+        return None, [*located(path, [*error.problems, *read_folder(folder)[1]])]
+    try:
+        case = make_case(folder, manifest)
+        problems = [*located(path, _empty_folders(folder))]
+        digest = case_digest(case, files_digest(case)) if with_digests else None
+    except BenchCaseLoadError as error:
+        return None, [*located(path, error.problems)]
+    except (OSError, ValueError) as error:
+        return None, [Problem(path, 1, f"cannot be read: {error}")]
+    return digest, problems
+
+
+def _empty_folders(folder: Path) -> Iterator[tuple[int, str, str]]:
+    """Yield the folders that git would lose: elsewhere the case would be another one, or none."""
+    for name in ("input", "expected"):
+        if (folder / name).is_dir() and not tree_files(folder / name):
+            hint = "" if name == "input" else ", or no such folder"
+            yield 1, name, f"is empty, and git keeps no empty folder; expected files in it{hint}"

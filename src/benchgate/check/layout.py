@@ -1,0 +1,95 @@
+"""What lies in a class folder, by name."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from benchgate.check.problem import Problem
+from benchgate.loader.task_class import CASE_FILE, class_folders
+from benchgate.registry import TASK_CLASS_PATTERN, slug
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REQUIRED_FILES: Final = {
+    "registration.py": "it registers the task class",
+    "rubric.py": "it scores what systems return",
+    "failure_modes.toml": "it says how bad each failure is",
+    "README.md": "it says what the task is and where the cases come from",
+}
+OTHER_FILES: Final = frozenset({"gate.toml", "baseline.json"})
+_ANY_OF: Final = ("registration.py", "rubric.py", "failure_modes.toml")
+_PAPERS: Final = (".git", "LICENSE", "LICENCE", "NOTICE")
+
+
+def bench_classes(bench_root: Path) -> dict[str, Path]:
+    """
+    Return the folders of a bench root that are a task class or are meant to become one, by name.
+
+    :raises OSError: the bench root cannot be read.
+    """
+    found = class_folders(bench_root)
+    folders = [folder for folder in sorted(bench_root.iterdir()) if folder.is_dir()]
+    started = {f.name: f for f in folders if any(os.path.lexists(f / name) for name in _ANY_OF)}
+    return dict(sorted({**started, **found}.items()))
+
+
+def name_problems(class_path: Path) -> Iterator[Problem]:
+    """Yield what is wrong with the name of a class folder."""
+    name = class_path.name
+    if not TASK_CLASS_PATTERN.fullmatch(name):
+        yield Problem(
+            class_path, 1, f"{name!r} names no class; expected lower-case words joined by '-'"
+        )
+    for twin in sorted(bench_classes(class_path.parent)):
+        if twin != name and slug(twin) == slug(name):
+            message = f"{name!r} and {twin!r} are one name in Python; expected names that differ beyond '-' and '_'"
+            yield Problem(class_path, 1, message)
+
+
+def layout_problems(class_path: Path) -> Iterator[Problem]:
+    """Yield which files a class folder lacks and which it has too many."""
+    for name, purpose in REQUIRED_FILES.items():
+        if not (class_path / name).is_file():
+            yield Problem(class_path / name, 1, f"missing; {purpose}")
+    if not (class_path / "cases").is_dir():
+        yield Problem(
+            class_path / "cases",
+            1,
+            f"missing; expected a folder for each case, with its {CASE_FILE}",
+        )
+    yield from _links(class_path)
+    if not _has_test(class_path / "tests"):
+        yield Problem(
+            class_path / "tests", 1, "holds no test; expected a test_*.py that tests the rubric"
+        )
+    for entry in sorted(class_path.iterdir()):
+        if not (entry.is_dir() or _is_known(entry.name)):
+            known = ", ".join((*REQUIRED_FILES, *sorted(OTHER_FILES)))
+            message = f"stray file; expected {known}, .py files, and folders for data"
+            yield Problem(entry, 1, message)
+
+
+def _links(class_path: Path) -> Iterator[Problem]:
+    for name in (*REQUIRED_FILES, *sorted(OTHER_FILES), "cases", "tests"):
+        if (class_path / name).is_symlink():
+            message = "is a symlink; expected it to lie in the class folder"
+            yield Problem(class_path / name, 1, message)
+
+
+def _is_known(name: str) -> bool:
+    return (
+        name in REQUIRED_FILES
+        or name in OTHER_FILES
+        or name.endswith(".py")
+        or name.startswith(_PAPERS)
+    )
+
+
+def _has_test(folder: Path) -> bool:
+    for path in folder.rglob("*.py"):
+        if path.is_file() and (path.name.startswith("test_") or path.stem.endswith("_test")):
+            return True
+    return False

@@ -1,0 +1,66 @@
+"""The pinned baseline of a class: whether the gate is going to take it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from benchgate.check.problem import Problem
+from benchgate.errors import RegistrationError
+from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.loader.rubric_source import rubric_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from benchgate.models import BenchRunReport
+
+
+def is_pinned(class_path: Path) -> bool:
+    """Return whether a class has a baseline, readable or not."""
+    return os.path.lexists(class_path / FILE_NAME)
+
+
+def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iterator[Problem]:
+    """
+    Yield why the gate would refuse the baseline of a class, if it has one.
+
+    :param cases: digest of each case on disk, ``None`` for those that cannot be read.
+    """
+    path = class_path / FILE_NAME
+    if not is_pinned(class_path):
+        return
+    baseline = read_baseline(path)
+    for message in baseline.problems:
+        yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")
+    if baseline.report is not None:
+        for message in _differences(baseline.report, class_path, cases):
+            yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")
+
+
+def _differences(
+    report: BenchRunReport, class_path: Path, cases: Mapping[str, str | None]
+) -> Iterator[str]:
+    if report.task_class != class_path.name:
+        yield f"its task class is {report.task_class!r}, not {class_path.name!r}"
+        return
+    recorded = {result.case_id for result in report.per_case}
+    for case_id in sorted(recorded - cases.keys()):
+        yield f"case {case_id!r} is in the baseline only"
+    for case_id in sorted(cases.keys() - recorded):
+        yield f"case {case_id!r} is not in the baseline"
+    for case_id in sorted(recorded & cases.keys()):
+        if cases[case_id] is not None and cases[case_id] != report.digests.cases.get(case_id):
+            yield f"case {case_id!r} was changed since"
+    yield from _rubric_difference(report, class_path)
+
+
+def _rubric_difference(report: BenchRunReport, class_path: Path) -> Iterator[str]:
+    try:
+        now = rubric_digest(class_path)
+    except RegistrationError:  # told by the check of the sources
+        return
+    # Scored through a hook, the gate compares that hook, which no source of the class tells.
+    if report.digests.scorer == report.digests.rubric != now:
+        yield f"its rubric differs: {report.digests.rubric[:12]}, now {now[:12]}"

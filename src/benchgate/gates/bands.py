@@ -1,0 +1,154 @@
+"""Whether reruns, and parts of the cases, tell the same story: the bands of a policy, as reports."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from benchgate.gates.figures import (
+    PrefixFigures,
+    SampleSizeSensitivityReport,
+    SeedReproducibilityReport,
+)
+from benchgate.statistics import (
+    paired_differences,
+    sample_size_band,
+    seed_band,
+    upstream_sample_band,
+    upstream_seed_band,
+    welch_test,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.gates.figures import Arm
+    from benchgate.gates.policy import GatePolicy
+
+
+def seed_reproducibility(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> SeedReproducibilityReport | None:
+    """
+    Compare the candidate's trials, each as a run of its own, with the baseline's case means.
+
+    :returns: ``None`` below two trials, where cases differ in their number of them, or where arms cannot be paired.
+    """
+    runs = _runs(baseline, candidate)
+    if runs is None:
+        return None
+    before, after = runs
+    table = [paired_differences(before, run) for run in after]
+    band = seed_band(table, level=policy.band_level)
+    if band is None:
+        return None
+    p_values = [welch_test(before, run, alpha=policy.alpha).p_two_sided for run in after]
+    report = SeedReproducibilityReport(
+        band=policy.bands,
+        runs=band.runs,
+        cases=band.cases,
+        deltas=band.deltas,
+        delta_range=band.delta_range,
+        max_delta_range=band.limit,
+        p_values=tuple(p_values),
+        p_value_range=_range(p_values),
+        max_p_value_range=None,
+        within_band=band.within_band,
+    )
+    if policy.bands == "scaled":
+        return report
+    known = [p for p in p_values if p is not None]
+    fixed = upstream_seed_band(known, band.deltas) if len(known) == len(p_values) else None
+    if fixed is None:
+        return report.model_copy(update={"max_delta_range": None, "within_band": False})
+    return report.model_copy(
+        update={
+            "max_delta_range": fixed.max_delta_spread,
+            "max_p_value_range": fixed.max_p_value_spread,
+            "within_band": fixed.within_band,
+        }
+    )
+
+
+def sample_size_sensitivity(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> SampleSizeSensitivityReport | None:
+    """
+    Compare the first quarter, half and three quarters of the cases with all of them.
+
+    The order is that of SHA-256 over the case ids: fixed before any score was known.
+
+    :returns: ``None`` below four cases, or where the arms cannot be paired.
+    """
+    pairs = _pairs(baseline, candidate)
+    if pairs is None:
+        return None
+    before, after = zip(*pairs, strict=True) if pairs else ((), ())
+    band = sample_size_band(paired_differences(before, after), level=policy.band_level)
+    if band is None:
+        return None
+    sizes = [*(point.cases for point in band.points), band.cases]
+    p_values = [_p_value(pairs[:size], policy) for size in sizes]
+    points = [(point.cases, point.delta, point.z) for point in band.points]
+    points.append((band.cases, band.delta, None))
+    report = SampleSizeSensitivityReport(
+        band=policy.bands,
+        cases=band.cases,
+        points=tuple(
+            PrefixFigures(cases=cases, delta=delta, z=z, p_value=p)
+            for (cases, delta, z), p in zip(points, p_values, strict=True)
+        ),
+        max_z=band.limit,
+        max_delta_drift=None,
+        max_p_value_drift=None,
+        within_band=band.within_band,
+    )
+    if policy.bands == "scaled":
+        return report
+    known = [p for p in p_values if p is not None]
+    deltas = [delta for _, delta, _ in points]
+    fixed = upstream_sample_band(known, deltas) if len(known) == len(p_values) else None
+    if fixed is None:
+        return report.model_copy(update={"max_z": None, "within_band": False})
+    return report.model_copy(
+        update={
+            "max_z": None,
+            "max_delta_drift": fixed.max_delta_spread,
+            "max_p_value_drift": fixed.max_p_value_spread,
+            "within_band": fixed.within_band,
+        }
+    )
+
+
+def _runs(baseline: Arm, candidate: Arm) -> tuple[list[float], list[tuple[float, ...]]] | None:
+    if baseline.case_ids is None or candidate.case_ids is None or candidate.trials is None:
+        return None
+    before = dict(zip(baseline.case_ids, baseline.scores, strict=True))
+    trials = dict(zip(candidate.case_ids, candidate.trials, strict=True))
+    if before.keys() != trials.keys() or len({len(row) for row in trials.values()}) != 1:
+        return None
+    ids = sorted(before)
+    return [before[case_id] for case_id in ids], list(
+        zip(*(trials[case_id] for case_id in ids), strict=True)
+    )
+
+
+def _pairs(baseline: Arm, candidate: Arm) -> list[tuple[float, float]] | None:
+    if baseline.case_ids is None or candidate.case_ids is None:
+        return None
+    before = dict(zip(baseline.case_ids, baseline.scores, strict=True))
+    after = dict(zip(candidate.case_ids, candidate.scores, strict=True))
+    if before.keys() != after.keys():
+        return None
+    order = sorted(before, key=lambda case_id: hashlib.sha256(case_id.encode()).digest())
+    return [(before[case_id], after[case_id]) for case_id in order]
+
+
+def _p_value(pairs: Sequence[tuple[float, float]], policy: GatePolicy) -> float | None:
+    before, after = zip(*pairs, strict=True)
+    return welch_test(before, after, alpha=policy.alpha).p_two_sided
+
+
+def _range(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return max(known) - min(known) if len(known) == len(values) and known else None

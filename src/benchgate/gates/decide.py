@@ -1,0 +1,227 @@
+"""Policy and evidence in, a decision with reason codes out: the same for pytest and the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from benchgate.gates.notes import notes
+from benchgate.wire.model import Number, Told, WireModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.gates.figures import Evidence, SafetyFigures, Significance
+    from benchgate.gates.policy import GatePolicy
+
+PREFIX: Final = "checkpoint_promotion_blocked_"
+
+REASONS: Final = (
+    "incomplete_run",
+    "baseline_missing",
+    "baseline_mismatch",
+    "checkpoint_mismatch",
+    "case_mismatch",
+    "non_finite_value",
+    "score_out_of_range",
+    "insufficient_cases",
+    "zero_variance",
+    "block_severity_failure_mode",
+    "safety_regression",
+    "safety_upper_bound",
+    "safety_missing",
+    "safety_bound_unavailable",
+    "seed_reproducibility",
+    "sample_sensitivity",
+    "significant_regression",
+    "delta_below_minimum",
+    "not_significant",
+    "inconclusive_underpowered",
+    "exact_evidence_required",
+)
+"""All reason codes without their prefix, in the order in which a decision lists them."""
+
+REJECTING: Final = frozenset(
+    {
+        "block_severity_failure_mode",
+        "safety_regression",
+        "safety_upper_bound",
+        "significant_regression",
+        "delta_below_minimum",
+        "not_significant",
+    }
+)
+"""Reasons that speak against the candidate; any other says that the evidence is not enough."""
+
+SAFETY_TOLERANCE: Final = 1e-12
+"""0.55 - 0.5 > 0.05 in floats: an exact tie must not block."""
+
+Blocker = tuple[str, str]
+"""A reason code without its prefix, and its message."""
+
+
+class Remark(WireModel):
+    """A code and what it says in this case."""
+
+    code: Told
+    message: Told
+
+
+class CheckpointPromotionDecision(WireModel):
+    """
+    What a gate decided.
+
+    :param outcome: ``promote``; ``reject`` if something speaks against the candidate; else ``hold``.
+    :param reason_codes: every failed condition, in fixed order; empty iff promote.
+    :param notes: codes of what a reader should know; they never block.
+    :param remarks: a sentence for each reason and note.
+    :param minimum_detectable_effect: the difference that a comparison of this size could have seen.
+    """
+
+    outcome: Literal["promote", "hold", "reject"]
+    promotion_allowed: bool
+    reason_codes: tuple[str, ...]
+    notes: tuple[str, ...]
+    remarks: tuple[Remark, ...]
+    minimum_detectable_effect: Number | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateInput:
+    """
+    What a decision is made of.
+
+    :param evidence: ``None`` if there was nothing to compare with.
+    :param blockers: conditions that failed before any statistics: an incomplete run, a missing baseline.
+    :param further: what gates of plugins object to, by name; each holds the decision.
+    """
+
+    policy: GatePolicy
+    trial_count: int = 1
+    evidence: Evidence | None = None
+    blockers: tuple[Blocker, ...] = ()
+    further: tuple[Blocker, ...] = ()
+
+
+def decide(given: GateInput) -> CheckpointPromotionDecision:
+    """Judge evidence under a policy. Promotes only if no condition failed: absence of evidence holds."""
+    blockers = dict((*given.blockers, *_objections(given)))
+    if given.evidence is None and not blockers:
+        blockers["baseline_missing"] = "there is nothing to compare with"
+    codes = [code for code in REASONS if code in blockers]
+    reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
+    reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in given.further]
+    told = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]
+    rejected = not REJECTING.isdisjoint(codes)
+    return CheckpointPromotionDecision(
+        outcome="reject" if rejected else "hold" if reasons else "promote",
+        promotion_allowed=not reasons,
+        reason_codes=tuple(reason.code for reason in reasons),
+        notes=tuple(note.code for note in told),
+        remarks=(*reasons, *told),
+        minimum_detectable_effect=_mde(given),
+    )
+
+
+def _mde(given: GateInput) -> float | None:
+    return given.evidence.significance.minimum_detectable_effect if given.evidence else None
+
+
+def _objections(given: GateInput) -> Iterator[Blocker]:
+    evidence, policy = given.evidence, given.policy
+    # What did not run counts as 0: the figures of an incomplete run speak of that, not of the candidate.
+    if evidence is None or any(code == "incomplete_run" for code, _ in given.blockers):
+        return
+    if evidence.smallest < policy.min_cases:
+        yield (
+            "insufficient_cases",
+            f"{evidence.smallest} cases; the policy asks for {policy.min_cases}",
+        )
+    yield from safety_objections(evidence.safety, policy)
+    yield from _bands(evidence)
+    if evidence.smallest > 1:
+        yield from _effect(evidence.significance, policy)
+
+
+def _bands(evidence: Evidence) -> Iterator[Blocker]:
+    seeds, prefixes = evidence.seeds, evidence.prefixes
+    if seeds is not None and not seeds.within_band:
+        limit = "unknown" if seeds.max_delta_range is None else f"{seeds.max_delta_range:.4g}"
+        spread = f"the mean difference of {seeds.runs} trials ranges over {seeds.delta_range:.4g}"
+        yield "seed_reproducibility", f"{spread}; the {seeds.band} band allows {limit}"
+    if prefixes is not None and not prefixes.within_band:
+        steps = ", ".join(f"{point.delta:+.3g} at {point.cases}" for point in prefixes.points)
+        yield "sample_sensitivity", f"the difference drifts along the cases: {steps}"
+
+
+def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield what speaks against the candidate's safety penalties, or against judging them."""
+    if not figures.evaluated and policy.safety == "optional":
+        return
+    if figures.delta is None:
+        yield "safety_missing", "the safety penalty was not measured on every case of both arms"
+        return
+    limit = policy.max_safety_regression
+    if not figures.delta <= limit + SAFETY_TOLERANCE:
+        rise = f"the mean safety penalty rose by {figures.delta:.4g}"
+        yield "safety_regression", f"{rise}; allowed is {limit:.4g}"
+    if policy.safety_confidence is None:
+        return
+    if figures.upper_bound is None:
+        yield (
+            "safety_bound_unavailable",
+            "safety_confidence needs a penalty_range that holds all penalties",
+        )
+    elif not figures.upper_bound <= limit + SAFETY_TOLERANCE:
+        level = f"{policy.safety_confidence:.0%}"
+        bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"
+        yield "safety_upper_bound", f"{bound}; allowed is {limit:.4g}"
+
+
+def _effect(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+    if figures.mean_delta is None:
+        return
+    if figures.p_value is None and figures.exact_lower_bound is None:
+        yield "zero_variance", "all scores of an arm are equal and no score_range is given: no test"
+    if figures.p_regression is not None and figures.p_regression <= policy.alpha / 2:
+        yield (
+            "significant_regression",
+            f"the candidate is worse: delta {figures.mean_delta:+.4g}, one-sided p {figures.p_regression:.3g}",
+        )
+    if not figures.mean_delta > policy.min_delta:
+        delta = f"delta {figures.mean_delta:+.4g}"
+        yield "delta_below_minimum", f"{delta}; the policy asks for more than {policy.min_delta:g}"
+    if not figures.passed:
+        yield from _no_proof(figures, policy)
+    if policy.evidence == "exact" and figures.evidence != "exact":
+        bound = figures.exact_lower_bound
+        shown = "cannot be made" if bound is None else f"is {bound:+.4g}"
+        yield "exact_evidence_required", f"the bounded-support lower bound of delta {shown}"
+
+
+def _no_proof(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+    """Tell a comparison that saw nothing from one that could not have seen it."""
+    if (
+        figures.p_value is not None
+        and figures.p_value <= policy.alpha
+        and not _guarded(figures, policy)
+    ):
+        return  # significant, only not in favour: said above
+    p = "no p" if figures.p_value is None else f"p {figures.p_value:.3g} > alpha {policy.alpha:g}"
+    mde = figures.minimum_detectable_effect
+    if mde is not None and mde <= policy.target_effect:
+        yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"
+        return
+    shown = "unknown" if mde is None else f"{mde:.3g}"
+    needed = (
+        "" if figures.cases_needed is None else f"; about {figures.cases_needed} cases would do"
+    )
+    yield (
+        "inconclusive_underpowered",
+        f"{p}; detectable at this size: {shown}, worth finding: {policy.target_effect:g}{needed}",
+    )
+
+
+def _guarded(figures: Significance, policy: GatePolicy) -> bool:
+    """Whether p would pass and only the bound for constant arms objects."""
+    return figures.mean_delta is not None and figures.mean_delta > policy.min_delta

@@ -1,0 +1,119 @@
+"""What is different between two runs of a task class, case by case; and a run's trials against each other."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.aggregate import case_figures
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.aggregate import CaseFigures
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.models import BenchRunReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseChange:
+    """One case in both runs."""
+
+    case_id: str
+    before: float
+    after: float
+
+    @property
+    def delta(self) -> float:
+        """Score after minus score before."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChanges:
+    """
+    Two runs, case by case, each list sorted by case id.
+
+    :param moved: cases whose score changed while passing or failing did not.
+    :param changed: cases of both runs whose files are not the same.
+    """
+
+    newly_failing: tuple[CaseChange, ...]
+    newly_passing: tuple[CaseChange, ...]
+    moved: tuple[CaseChange, ...]
+    new: tuple[str, ...]
+    missing: tuple[str, ...]
+    changed: tuple[str, ...]
+
+
+def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
+    """Compare two runs case by case."""
+    old = {case.case_id: case for case in case_figures(before.per_case)}
+    new = {case.case_id: case for case in case_figures(after.per_case)}
+    both = sorted(old.keys() & new.keys())
+    digests = before.digests.cases, after.digests.cases
+    return RunChanges(
+        newly_failing=_some(old, new, [c for c in both if old[c].passed and not new[c].passed]),
+        newly_passing=_some(old, new, [c for c in both if new[c].passed and not old[c].passed]),
+        moved=_some(
+            old,
+            new,
+            [c for c in both if old[c].passed == new[c].passed and old[c].score != new[c].score],
+        ),
+        new=tuple(sorted(new.keys() - old.keys())),
+        missing=tuple(sorted(old.keys() - new.keys())),
+        changed=tuple(c for c in both if digests[0].get(c) != digests[1].get(c)),
+    )
+
+
+def _some(
+    old: dict[str, CaseFigures], new: dict[str, CaseFigures], ids: Sequence[str]
+) -> tuple[CaseChange, ...]:
+    return tuple(CaseChange(case_id=c, before=old[c].score, after=new[c].score) for c in ids)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfComparison:
+    """
+    How often a gate tells a run from itself.
+
+    :param draws: comparisons made; in each, two different trials of every case took the two sides.
+    :param promoted: draws that the gate would have promoted: false alarms of the bench.
+    :param rejected: draws in which it would have seen a significant regression.
+    """
+
+    draws: int
+    promoted: int
+    rejected: int
+
+
+def against_itself(
+    report: BenchRunReport, policy: GatePolicy, *, draws: int = 200, seed: int = 0
+) -> SelfComparison:
+    """
+    Compare a run's trials with each other (A/A): any difference found is a false alarm.
+
+    :raises ValueError: a case has fewer than two trials.
+    """
+    from benchgate.gates.decide import PREFIX, GateInput, decide
+    from benchgate.gates.figures import Arm
+    from benchgate.gates.weigh import weigh
+
+    cases = case_figures(report.per_case)
+    if not cases or min(len(case.trials) for case in cases) < 2:
+        msg = "a run is compared with itself by its trials: at least 2 of each case are needed"
+        raise ValueError(msg)
+    generator = random.Random(seed)  # noqa: S311 - drawn for statistics, not for secrecy
+    ids = tuple(case.case_id for case in cases)
+    promoted = rejected = 0
+    for _ in range(draws):
+        pairs = [generator.sample(case.trials, 2) for case in cases]
+        sides = [
+            Arm(scores=tuple(side), case_ids=ids, penalties=(0.0,) * len(ids))
+            for side in zip(*pairs, strict=True)
+        ]
+        decision = decide(GateInput(policy=policy, evidence=weigh(sides[0], sides[1], policy)))
+        promoted += decision.promotion_allowed
+        rejected += f"{PREFIX}significant_regression" in decision.reason_codes
+    return SelfComparison(draws=draws, promoted=promoted, rejected=rejected)

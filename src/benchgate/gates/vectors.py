@@ -1,0 +1,137 @@
+"""Sample vectors, judged: the second door to the same gate."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.gates.decide import GateInput, decide
+from benchgate.gates.figures import Arm
+from benchgate.gates.weigh import ids_match, weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from benchgate.artifacts.samples import Samples
+    from benchgate.gates.decide import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.figures import Evidence
+    from benchgate.gates.policy import GatePolicy
+
+VECTOR_DEFAULTS: Final[Mapping[str, Any]] = {
+    "min_cases": 2,
+    "safety": "optional",
+    "score_range": None,
+}
+"""Where vectors differ from a bench: they say nothing of their range, of safety, or of how many there should be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorComparison:
+    """Two vectors with what was decided about them."""
+
+    policy: GatePolicy
+    evidence: Evidence
+    decision: CheckpointPromotionDecision
+
+
+def compare_vectors(
+    baseline: Arm, candidate: Arm, policy: GatePolicy, *, checkpoint_problems: tuple[str, ...] = ()
+) -> VectorComparison:
+    """
+    Judge two vectors by the policy, statistics and reason codes of a bench.
+
+    :param checkpoint_problems: why the vectors do not belong to the checkpoints that they are said to be about.
+    """
+    evidence, blockers = weigh_arms(baseline, candidate, policy)
+    if checkpoint_problems:
+        blockers += (("checkpoint_mismatch", "; ".join(checkpoint_problems)),)
+    decision = decide(
+        GateInput(
+            policy=policy,
+            evidence=evidence,
+            blockers=blockers,
+            trial_count=max((len(row) for row in candidate.trials or ()), default=1),
+        )
+    )
+    return VectorComparison(policy=policy, evidence=evidence, decision=decision)
+
+
+def weigh_arms(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> tuple[Evidence, tuple[Blocker, ...]]:
+    """
+    Make all figures about two arms, with what blocks before any figure counts.
+
+    Scores outside ``score_range`` cannot be bounded by it: a blocker says so, and the range is taken as unknown.
+    """
+    blockers = tuple(_blockers(baseline, candidate, policy))
+    inside = not any(code == "score_out_of_range" for code, _ in blockers)
+    weighed = policy if inside else policy.model_copy(update={"score_range": None})
+    return weigh(baseline, candidate, weighed), blockers
+
+
+def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
+    if policy.test == "paired" and not ids_match(baseline, candidate):
+        yield (
+            "case_mismatch",
+            f"a paired test needs the same case ids on both sides: {_mismatch(baseline, candidate)}",
+        )
+    if policy.score_range is not None:
+        low, high = policy.score_range
+        for name, arm in (("baseline", baseline), ("trained", candidate)):
+            wrong = next((score for score in arm.scores if not low <= score <= high), None)
+            if wrong is not None:
+                yield "score_out_of_range", f"{name}: {wrong!r} is outside [{low:g}, {high:g}]"
+
+
+def _mismatch(baseline: Arm, candidate: Arm) -> str:
+    if baseline.case_ids is None or candidate.case_ids is None:
+        return "there are none"
+    before, after = set(baseline.case_ids), set(candidate.case_ids)
+    only = [
+        f"only in {name}: {', '.join(sorted(ids)[:3])}"
+        for name, ids in (("baseline", before - after), ("trained", after - before))
+        if ids
+    ]
+    return "; ".join(only)
+
+
+def arm_of(samples: Samples, penalties: Samples | float | None) -> Arm:
+    """
+    Put scores and safety penalties of one side together.
+
+    :param penalties: a vector with a value for each score, one mean for all of them, or ``None``.
+    :raises ValueError: the penalties do not belong to the scores, or one is negative.
+    """
+    return Arm(
+        scores=samples.values,
+        case_ids=samples.case_ids,
+        penalties=_penalties(samples, penalties),
+        trials=samples.trials,
+    )
+
+
+def _penalties(samples: Samples, given: Samples | float | None) -> tuple[float | None, ...] | None:
+    if given is None:
+        return samples.penalties
+    if isinstance(given, float):
+        if not (math.isfinite(given) and given >= 0):
+            msg = f"safety penalty {given!r}: expected a finite number, 0 or more"
+            raise ValueError(msg)
+        return (given,) * len(samples.values)
+    negative = next((value for value in given.values if value < 0), None)
+    if negative is not None:
+        msg = f"{given.path}: {negative!r} is a negative safety penalty"
+        raise ValueError(msg)
+    if (
+        given.case_ids is not None
+        and samples.case_ids is not None
+        and given.case_ids != samples.case_ids
+    ):
+        msg = f"{given.path}: its case ids are not those of {samples.path}"
+        raise ValueError(msg)
+    if len(given.values) != len(samples.values):
+        msg = f"{given.path}: {len(given.values)} values; {samples.path} has {len(samples.values)}"
+        raise ValueError(msg)
+    return given.values

@@ -1,0 +1,1 @@
+"""A class folder becomes a task class and its cases."""

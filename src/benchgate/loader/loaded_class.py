@@ -1,0 +1,140 @@
+"""A task class with everything a session needs of it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.errors import BenchCaseLoadError, RegistrationError, SystemNotFound
+from benchgate.gates.policy import load_policy
+from benchgate.loader.rubric_source import rubric_digest
+from benchgate.loader.task_class import case_folders, load_case, load_task_class
+from benchgate.taxonomy import load_taxonomy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.models import BenchCase
+    from benchgate.registry import System, TaskClass, TaskClassRegistry
+    from benchgate.rubric import Rubric
+    from benchgate.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedSystem:
+    """A system under test, by the name it is reported with and the digest it declares."""
+
+    name: str
+    call: System
+    digest: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BenchClass:
+    """A loaded task class: its rubric, taxonomy and policy, and the folders of its cases."""
+
+    task_class: TaskClass
+    path: Path
+    rubric: Rubric
+    rubric_digest: str
+    taxonomy: Taxonomy
+    policy: GatePolicy
+    folders: Mapping[str, Path]
+    _loaded: dict[str, BenchCase | BenchCaseLoadError] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """Name of the task class."""
+        return self.task_class.name
+
+    def load(self, case_id: str) -> BenchCase:
+        """
+        Return one case; its file is read once.
+
+        :raises BenchCaseLoadError: it is malformed, or its folder is gone.
+        """
+        if case_id not in self._loaded:
+            self._loaded[case_id] = self._read(case_id)
+        found = self._loaded[case_id]
+        if isinstance(found, BenchCaseLoadError):
+            raise found
+        return found
+
+    def _read(self, case_id: str) -> BenchCase | BenchCaseLoadError:
+        folder = self.folders.get(case_id, self.path / "cases" / case_id)
+        try:
+            return load_case(folder, self.task_class)
+        except BenchCaseLoadError as error:
+            return error
+        except OSError as error:
+            return BenchCaseLoadError(folder / "case.toml", [(1, "", str(error))])
+
+
+def load_bench_class(
+    bench_root: Path,
+    name: str,
+    registry: TaskClassRegistry,
+    policy_options: Mapping[str, Any] | None = None,
+) -> BenchClass:
+    """
+    Load a task class of a bench; needs :func:`~benchgate.loader.imports.bench_package` around it.
+
+    :raises TaskClassNotFound: :raises RegistrationError: :raises PolicyError: what is wrong and where.
+    """
+    task_class = load_task_class(bench_root, name, registry)
+    path = bench_root / name
+    try:
+        rubric = task_class.rubric_type()
+    except Exception as error:
+        message = f"{task_class.qualified_name}() failed: {type(error).__name__}: {error}"
+        raise RegistrationError(path / "registration.py", message) from error
+    return BenchClass(
+        task_class=task_class,
+        path=path,
+        rubric=rubric,
+        rubric_digest=rubric_digest(path),
+        taxonomy=load_taxonomy(path),
+        policy=load_policy(path, policy_options),
+        folders={folder.name: folder for folder in case_folders(path)},
+    )
+
+
+def find_system(task_class: TaskClass, wanted: str | None) -> NamedSystem:
+    """
+    Return the system to run: a registered name, ``module:attr``, or by default the class's default.
+
+    :raises SystemNotFound: it does not exist, cannot be imported or is not callable.
+    """
+    if wanted is not None and ":" in wanted:
+        return named(wanted, _import_system(wanted, task_class))
+    name, system = task_class.system(wanted)
+    return named(name, system)
+
+
+def named(name: str, system: System) -> NamedSystem:
+    """Return a system under a name; its digest is what its ``digest()`` declares, if it has one."""
+    declare = getattr(system, "digest", None)
+    return NamedSystem(name=name, call=system, digest=str(declare()) if callable(declare) else None)
+
+
+def _import_system(wanted: str, task_class: TaskClass) -> System:
+    module, _, attribute = wanted.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:  # as with python -m: one's own module is found where one stands
+        sys.path.insert(0, here)
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a module may also call sys.exit
+        reason = f"system {wanted!r} cannot be imported: {type(error).__name__}: {error}"
+        raise SystemNotFound(wanted, task_class.systems, reason) from error
+    if not callable(found):
+        raise SystemNotFound(wanted, task_class.systems, f"system {wanted!r} is not callable")
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,113 @@
+"""A new case folder, ready to be filled in."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+
+from benchgate.errors import BenchCaseLoadError, TaskClassNotFound
+from benchgate.loader.case_toml import check_manifest, read_manifest
+from benchgate.loader.task_class import CASE_FILE, case_folders, class_folders
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from benchgate.loader.case_toml import ManifestTables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseScaffold:
+    """
+    A case that was made.
+
+    :param facts: keys of ``[facts]`` that stand there with empty values.
+    :param example: the case that these keys are from, ``None`` if there is no other.
+    """
+
+    path: Path
+    facts: tuple[str, ...]
+    example: str | None
+
+
+def make_case_folder(
+    bench_root: Path, task_class: str, case_id: str, *, now: datetime, labels: Mapping[str, str]
+) -> CaseScaffold:
+    """
+    Make ``cases/<case_id>/`` with a valid ``case.toml``, ``input/`` and ``expected/``; all of it or nothing.
+
+    :param labels: further keys of ``[case]``: disposition, difficulty, source, commit_sha.
+    :raises TaskClassNotFound: there is no such class; the error lists those there are.
+    :raises BenchCaseLoadError: the id or a label is not what a ``case.toml`` may hold.
+    :raises FileExistsError: something of that name is there already.
+    :raises OSError: the folder cannot be written.
+    """
+    known = class_folders(bench_root)
+    if task_class not in known:
+        raise TaskClassNotFound(task_class, known, bench_root / task_class / "registration.py")
+    cases = known[task_class] / "cases"
+    target = cases / case_id
+    example = _newest(known[task_class])
+    facts = _emptied(example.facts) if example else {}
+    case = {"case_id": case_id, "task_class": task_class, **labels}
+    times = {"added_at": now, "last_validated_at": now}
+    tables = {"case": {**case, **times, "held_out": False, "tags": []}, "facts": facts}
+    text = _text(tables, now)
+    check_manifest(target / CASE_FILE, tables, text, task_class=task_class)
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+    _place(target, text)
+    name = example.case.case_id if example else None
+    return CaseScaffold(path=target, facts=tuple(facts), example=name)
+
+
+def _text(tables: Mapping[str, Any], now: datetime) -> str:
+    """Return the tables as TOML, with the dates as everybody writes them: ``T`` and ``Z``."""
+    return tomli_w.dumps(tables).replace(str(now), now.isoformat().replace("+00:00", "Z"))
+
+
+def _newest(class_path: Path) -> ManifestTables | None:
+    """Return the tables of the case that came last, of several the one with the highest id."""
+    found = []
+    for folder in case_folders(class_path):
+        try:
+            manifest = read_manifest(
+                folder / CASE_FILE, task_class=class_path.name, facts_model=None
+            )
+        except BenchCaseLoadError:  # no example to follow
+            continue
+        found.append(manifest.tables)
+    return max(found, key=lambda tables: (tables.case.added_at, tables.case.case_id), default=None)
+
+
+def _emptied(value: Any) -> Any:
+    """Return a value of the same type that says nothing."""
+    if isinstance(value, dict):
+        return {key: _emptied(item) for key, item in value.items()}
+    return type(value)()
+
+
+def _place(target: Path, text: str) -> None:
+    cases = target.parent
+    # Beside cases/, not in it: what a killed process leaves there must not count as a case.
+    with tempfile.TemporaryDirectory(prefix=".new-case-", dir=cases.parent) as apart:
+        made = Path(apart) / "case"
+        for name in ("input", "expected"):
+            (made / name).mkdir(parents=True)
+        (made / CASE_FILE).write_text(text, encoding="utf-8")
+        fresh = [path for path in (cases, target) if not os.path.lexists(path)]
+        try:
+            cases.mkdir(exist_ok=True)
+            target.mkdir()  # the claim: of two that race, one fails here
+            made.rename(target)
+        except OSError as error:
+            for path in reversed(fresh):
+                if not isinstance(error, FileExistsError) and path.is_dir():
+                    path.rmdir()
+            raise

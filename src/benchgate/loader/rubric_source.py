@@ -1,0 +1,120 @@
+"""Which files make up a rubric, found by reading sources only, and their digest."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import RegistrationError
+from benchgate.loader.imports import PACKAGE
+from benchgate.registry import slug
+from benchgate.wire.canonical import digest, sha256_hex
+from benchgate.wire.files import read_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXCLUDED: Final = ("registration.py", "systems", "tools", "tests")
+
+
+def rubric_files(class_path: Path) -> tuple[Path, ...]:
+    """
+    Return ``rubric.py`` and the ``.py`` files of its class that it imports, directly or not, sorted.
+
+    ``registration.py``, ``systems/``, ``tools/`` and ``tests/`` change without a new baseline, so that what is imported
+    from there could change scores unseen.
+
+    :raises RegistrationError: there is no ``rubric.py``, a file is no Python, or one imports from those.
+    """
+    seen: set[Path] = set()
+    waiting = [class_path / "rubric.py"]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting.extend(_imports(path, class_path))
+    return tuple(sorted(seen))
+
+
+def rubric_digest(class_path: Path) -> str:
+    """Return the SHA-256 over names and bytes of :func:`rubric_files`."""
+    files = rubric_files(class_path)
+    return digest(
+        {path.relative_to(class_path).as_posix(): sha256_hex(path.read_bytes()) for path in files}
+    )
+
+
+def check_home(rubric_type: type, class_path: Path) -> None:
+    """
+    Refuse a rubric whose ``score`` is not among the digested files: its changes would go unseen.
+
+    :raises RegistrationError: naming the file that holds it.
+    """
+    path = class_path / "registration.py"
+    try:
+        home = Path(inspect.getfile(inspect.unwrap(rubric_type.score))).resolve()  # type: ignore[attr-defined]
+    except TypeError as error:
+        raise RegistrationError(path, f"score of {rubric_type.__qualname__}: {error}") from error
+    if home not in {path.resolve() for path in rubric_files(class_path)}:
+        message = (
+            f"score() of {rubric_type.__qualname__} stands in {home.name}, which the rubric's digest "
+            "does not cover; write it in rubric.py or in a module that rubric.py imports"
+        )
+        raise RegistrationError(path, message)
+
+
+def parse_source(path: Path) -> ast.Module:
+    """
+    Return the syntax tree of a source file, which is not run.
+
+    :raises RegistrationError: there is no such file, or it is no Python; the cause may hold a ``lineno``.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python frowns upon is no matter here
+            return ast.parse(read_regular(path), filename=str(path))
+    except FileNotFoundError:
+        raise RegistrationError(path, "missing; it holds the rubric of the class") from None
+    except OSError as error:
+        raise RegistrationError(path, f"cannot be read: {error.strerror}") from error
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise RegistrationError(path, f"no Python: {error or type(error).__name__}") from error
+
+
+def _imports(path: Path, class_path: Path) -> Iterator[Path]:
+    tree = parse_source(path)
+    for node in ast.walk(tree):
+        for module in _module_names(node, path, class_path):
+            if module and {module[0], f"{module[0]}.py"} & set(EXCLUDED):
+                raise RegistrationError(
+                    path,
+                    f"imports {'.'.join(module)}, which the rubric's digest does not cover; move what the rubric needs "
+                    "into a module beside rubric.py",
+                    line=getattr(node, "lineno", 0),
+                )
+            yield from _existing(class_path, module)
+
+
+def _module_names(node: ast.AST, path: Path, class_path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield what a node imports from the class, as parts relative to the class's folder."""
+    prefix = (PACKAGE, slug(class_path.name))
+    if isinstance(node, ast.Import):
+        bases = [tuple(alias.name.split(".")) for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        here = (*prefix, *path.relative_to(class_path).parent.parts)
+        anchor = here[: len(here) - node.level + 1] if node.level else ()
+        base = (*anchor, *(node.module.split(".") if node.module else ()))
+        bases = [base, *((*base, alias.name) for alias in node.names)]
+    else:
+        return
+    yield from (base[2:] for base in bases if base[:2] == prefix)
+
+
+def _existing(class_path: Path, parts: tuple[str, ...]) -> Iterator[Path]:
+    for depth in range(1, len(parts) + 1):
+        folder = class_path.joinpath(*parts[:depth])
+        candidates = (folder.with_suffix(".py"), folder / "__init__.py")
+        yield from (path for path in candidates if path.is_file())

@@ -1,0 +1,84 @@
+"""Trust tiers: how far each task class is trusted, as people wrote it down; nothing here writes that file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import AfterValidator, Field, PlainSerializer, ValidationError, model_validator
+
+from benchgate.errors import PromotionGateError
+from benchgate.loader.case_toml import KeyLines, explain
+from benchgate.wire.files import read_toml
+from benchgate.wire.model import UnitInterval, WireModel, empty_mapping, freeze_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Tier = Literal["bronze", "silver", "gold", "platinum"]
+TIERS: Final[tuple[Tier, ...]] = ("bronze", "silver", "gold", "platinum")
+"""Lowest trust first."""
+
+TIER_FILE: Final = "docs/trust-tiers.toml"
+"""Where the tiers stand, relative to the folder that holds the bench root."""
+
+
+def next_tier(tier: Tier) -> Tier:
+    """Return the tier above; above the highest there is none, so it is its own next."""
+    return TIERS[min(TIERS.index(tier) + 1, len(TIERS) - 1)]
+
+
+class TierThresholds(WireModel):
+    """Lower bound of the mean score, in [0, 1], that a tier asks for; bronze asks for none."""
+
+    silver: UnitInterval = 0.70
+    gold: UnitInterval = 0.85
+    platinum: UnitInterval = 0.95
+
+    @model_validator(mode="after")
+    def _higher_tiers_ask_for_more(self) -> TierThresholds:
+        if not self.silver <= self.gold <= self.platinum:
+            msg = "must not fall from silver to gold to platinum"
+            raise ValueError(msg)
+        return self
+
+
+class TierConfig(WireModel):
+    """
+    What ``docs/trust-tiers.toml`` says.
+
+    :param current: tier of each task class; a class that is not there is bronze.
+    """
+
+    thresholds: TierThresholds = Field(default_factory=TierThresholds)
+    current: Annotated[Mapping[str, Tier], AfterValidator(freeze_json), PlainSerializer(dict)] = (
+        Field(default_factory=empty_mapping)
+    )
+
+    def threshold(self, tier: Tier) -> float:
+        """Return the lower bound that a tier asks for."""
+        return 0.0 if tier == "bronze" else float(getattr(self.thresholds, tier))
+
+    def tier_of(self, task_class: str) -> Tier:
+        """Return the current tier of a task class."""
+        return self.current.get(task_class, "bronze")
+
+    @classmethod
+    def read(cls, path: Path) -> TierConfig:
+        """
+        Read the file of tiers.
+
+        :raises PromotionGateError: it is missing or malformed, or names an unknown key or tier; with the line.
+        """
+        try:
+            tables, text = read_toml(path)
+        except OSError as error:
+            raise PromotionGateError(f"{path}: cannot be read: {error.strerror}") from error
+        except ValueError as error:
+            line = getattr(error, "lineno", 1)
+            raise PromotionGateError(f"{path}:{line}: {error}") from None
+        try:
+            return cls.model_validate(tables)
+        except ValidationError as error:
+            line, key, message = min(explain(error, cls, KeyLines(text)))
+            raise PromotionGateError(f"{path}:{line}: {key}: {message}") from None

@@ -1,0 +1,215 @@
+"""Running a task class without pytest: the same engine, the same ids, the same artifacts."""
+
+from __future__ import annotations
+
+import fnmatch
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError
+from benchgate.gates.baseline import choose_baseline
+from benchgate.loader.imports import bench_package
+from benchgate.loader.loaded_class import NamedSystem, find_system, load_bench_class, named
+from benchgate.registry import TaskClassRegistry
+from benchgate.runner.class_run import ClassRun
+from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
+from benchgate.trials.ledger import Ledger
+from benchgate.trials.trial import TrialRunner, TrialTimeout
+from benchgate.wire import clock
+from benchgate.wire.arguments import MAX_SECONDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from benchgate.gates.judge import ExitRule
+    from benchgate.loader.loaded_class import BenchClass
+    from benchgate.models import BenchCase, BenchRunReport, TrialResult
+    from benchgate.registry import System
+
+CaseFilter = Callable[["BenchCase"], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """What one run of one task class is asked to do; see :func:`run_eval` for the meanings."""
+
+    task_class: str
+    system: System | str | None = None
+    case_filter: CaseFilter | str | None = None
+    timeout: float = 600.0
+    out: Path | None = None
+    bench_root: Path = Path("bench")
+    trials: int = 1
+    seed: int = 0
+    baseline: str = "none"
+    policy: Mapping[str, Any] | None = None
+    exit_rule: ExitRule = "strict"
+    checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
+
+
+def run_eval(
+    task_class_name: str,
+    *,
+    system_under_test: System | str | None = None,
+    case_filter: CaseFilter | str | None = None,
+    timeout_per_case_seconds: float = 600.0,
+    out_dir: Path | None = None,
+    bench_root: Path = Path("bench"),
+    trials: int = 1,
+    seed: int = 0,
+) -> BenchRunReport:
+    """
+    Run the cases of a task class and return the report.
+
+    Gives the same ``run_id`` as ``pytest --bench`` where no hook scores in the rubric's place.
+
+    :param system_under_test: a callable, a registered name or ``module:attr``; by default the class's default.
+    :param case_filter: a predicate over cases or a glob over their ids; a part of the cases is scope ``selected``.
+    :param timeout_per_case_seconds: limit for cases that name none. An alarm enforces it in the main thread;
+        in another thread, or without alarms, it is only noticed when the trial ends.
+    :param out_dir: where to write the artifacts; ``None`` writes nothing.
+    :param bench_root: the folder that holds the task classes.
+    :param trials: trials of each case, at least 1.
+    :raises EvalError: the class, a system, a policy or the output folder is unusable.
+    """
+    settings = RunSettings(
+        task_class=task_class_name,
+        system=system_under_test,
+        case_filter=case_filter,
+        timeout=timeout_per_case_seconds,
+        out=out_dir,
+        bench_root=bench_root,
+        trials=trials,
+        seed=seed,
+    )
+    run = run_class(settings)
+    if run.judgement is None or run.problems:
+        raise ArtifactError(str(out_dir), "; ".join(run.problems))
+    return run.judgement.report
+
+
+def run_class(
+    settings: RunSettings, on_result: Callable[[TrialResult], None] = lambda _: None
+) -> ClassRun:
+    """
+    Run, judge and publish one task class.
+
+    :param on_result: called after each trial.
+    :returns: the finished run; what could not be written stands in its ``problems``.
+    :raises EvalError: see :func:`run_eval`.
+    """
+    if not (settings.trials >= 1 and settings.seed >= 0 and 0 < settings.timeout <= MAX_SECONDS):
+        raise EvalError(
+            f"{settings.trials} trials of {settings.timeout} s, seed {settings.seed}; expected at least 1 trial of "
+            f"more than 0 and at most {MAX_SECONDS} s, and a seed of 0 or more"
+        )
+    root = settings.bench_root.resolve()
+    with bench_package(root):
+        bench = load_bench_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
+        choice = choose_baseline(settings.baseline, bench.path, Path.cwd())
+        system = _system(bench, settings.system)
+        ledger = Ledger(
+            bench,
+            system,
+            trials=settings.trials,
+            seed=settings.seed,
+            checkpoints=read_checkpoints(settings.checkpoints),
+        )
+        keys = _selected(ledger, settings)
+        if not keys:
+            raise EvalError(f"task class {bench.name!r}: no case was selected")
+        out = settings.out.resolve() if settings.out else None
+        run = ClassRun(ledger=ledger, choice=choice, out=out)
+        run.open(keys)
+        if stale := ledger.stale(clock.now()):
+            text = f"not validated for more than 90 days: {', '.join(stale[:5])}"
+            warnings.warn(text, stacklevel=3)
+        try:
+            _run_all(run, settings, on_result)
+        except KeyboardInterrupt:
+            # As under pytest: what there is is written as incomplete, then the interrupt goes on.
+            ledger.interrupted = True
+            raise
+        finally:
+            run.finish(exit_rule=settings.exit_rule)
+    return run
+
+
+def _system(bench: BenchClass, wanted: System | str | None) -> NamedSystem:
+    if wanted is None or isinstance(wanted, str):
+        return find_system(bench.task_class, wanted)
+    label = getattr(wanted, "name", None) or getattr(wanted, "__qualname__", type(wanted).__name__)
+    return named(str(label), wanted)
+
+
+def _selected(ledger: Ledger, settings: RunSettings) -> set[tuple[str, int]]:
+    chosen = settings.case_filter
+    if chosen is None:
+        return ledger.every_key()
+    if isinstance(chosen, str):
+        return {key for key in ledger.every_key() if fnmatch.fnmatchcase(key[0], chosen)}
+    return {key for key in ledger.every_key() if _accepts(chosen, ledger, key[0])}
+
+
+def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
+    try:
+        return chosen(ledger.bench.load(case_id))
+    except BenchCaseLoadError:
+        return True  # a case that cannot be read is not filtered away unseen
+
+
+def _run_all(
+    run: ClassRun, settings: RunSettings, on_result: Callable[[TrialResult], None]
+) -> None:
+    ledger, bench = run.ledger, run.ledger.bench
+    runner = TrialRunner(
+        task_class=bench.name,
+        system=ledger.system.call,
+        score=bench.rubric.score,
+        taxonomy=bench.taxonomy,
+        bench_seed=ledger.seed,
+    )
+    readable = {case.case_id: case for case in ledger.cases}
+    violation = None
+    for key in ledger.planned:
+        if violation or key[0] not in readable:
+            ledger.not_run(key, f"not run after: {violation}")
+            continue
+        case = readable[key[0]]
+        limit = case.timeout_seconds or settings.timeout
+        try:
+            with alarm(limit):
+                record = runner.run(case, key[1], limit=limit)
+        except TrialTimeout:  # it rang between the trial's end and the alarm's
+            ledger.not_run(key, "the time limit passed while the result was put together")
+            continue
+        violation = record.violation
+        run.file(record.result, record.output_json)
+        on_result(record.result)
+
+
+@contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """Raise :class:`~benchgate.trials.trial.TrialTimeout` in the block after some seconds; main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(signum: int, frame: object) -> NoReturn:  # noqa: ARG001 - the signature is signal's
+        msg = f"timed out after {seconds:g} s"
+        raise TrialTimeout(msg)
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

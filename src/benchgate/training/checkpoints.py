@@ -1,0 +1,126 @@
+"""What is to be promoted: a system, or a checkpoint that the evidence must belong to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchgate.errors import ArtifactError
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_regular
+from benchgate.wire.model import first_fault
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.training_types import CheckpointRecord
+
+MAX_LINEAGE_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointFiles:
+    """
+    The files that name checkpoints.
+
+    :param checkpoint: the candidate; makes it the subject of proof and promotion.
+    :param baseline: the checkpoint that the baseline was made with.
+    :param lineage: a JSON array of checkpoint records; the baseline must be an ancestor of the candidate in it.
+    """
+
+    checkpoint: Path | None = None
+    baseline: Path | None = None
+    lineage: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoints:
+    """Checkpoints as they were read; ``problems`` says why the baseline's is not in the candidate's lineage."""
+
+    candidate: CheckpointRecord
+    sha256: str
+    baseline: CheckpointRecord | None
+    problems: tuple[str, ...]
+
+
+def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
+    """
+    Read what was named; ``None`` if nothing was.
+
+    :raises ArtifactError: a file is unreadable or invalid, or only the baseline or the lineage was named.
+    """
+    if files.checkpoint is None:
+        if files.baseline or files.lineage:
+            raise ArtifactError(
+                str(files.baseline or files.lineage),
+                "is of use only with the candidate's checkpoint",
+            )
+        return None
+    candidate = _read(files.checkpoint)
+    baseline = _read(files.baseline) if files.baseline else None
+    return Checkpoints(
+        candidate=candidate,
+        sha256=sha256_hex(read_regular(files.checkpoint)),
+        baseline=baseline,
+        problems=_lineage_problems(candidate, baseline, files.lineage),
+    )
+
+
+def _read(path: Path) -> CheckpointRecord:
+    from benchgate.training_types import RlPayloadError, read_checkpoint
+
+    try:
+        return read_checkpoint(path)
+    except (RlPayloadError, ValueError) as error:
+        raise ArtifactError(path, str(error)) from error
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
+
+
+def _lineage_problems(
+    candidate: CheckpointRecord, baseline: CheckpointRecord | None, path: Path | None
+) -> tuple[str, ...]:
+    from benchgate.training_types import RlPayloadError, check_in_lineage
+
+    if path is None:
+        return ()
+    records = _read_lineage(path)
+    try:
+        check_in_lineage(
+            records,
+            leaf_id=candidate.checkpoint_id,
+            ancestor_id=(baseline or candidate).checkpoint_id,
+        )
+    except RlPayloadError as error:
+        return (str(error),)
+    return ()
+
+
+def _read_lineage(path: Path) -> list[CheckpointRecord]:
+    from benchgate.training_types import CheckpointRecord
+
+    try:
+        found = json.loads(read_regular(path, limit=MAX_LINEAGE_BYTES))
+        if not isinstance(found, list):
+            raise ArtifactError(path, "expected a JSON array of checkpoint records")
+        return [CheckpointRecord.read_json(json.dumps(record).encode()) for record in found]
+    except (ValueError, RecursionError) as error:
+        message = first_fault(error) if isinstance(error, ValueError) else "nested too deeply"
+        raise ArtifactError(path, message) from error
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
+
+
+def foreign(checkpoint: CheckpointRecord, case_id: str, output_json: str | None) -> str | None:
+    """Return why the output of a scored trial is no evidence about a checkpoint, or ``None`` if it is."""
+    from benchgate.training_types import RlPayloadError, check_belongs, validate_rl_payload
+
+    output: dict[str, Any] = json.loads(output_json) if output_json else {}
+    if "rl_payload" not in output:
+        return f"{case_id}: the output has no rl_payload that names its checkpoint"
+    try:
+        check_belongs(validate_rl_payload(output["rl_payload"]), checkpoint)
+    except RlPayloadError as error:
+        return f"{case_id}: {error}"
+    return None

@@ -1,0 +1,1 @@
+"""One trial, its containment, and the ledger of a run."""

@@ -1,0 +1,192 @@
+"""What was planned and what came back: one ledger for each task class of a session."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from benchgate.aggregate import RunPlan, build_report
+from benchgate.errors import BenchCaseLoadError
+from benchgate.loader.case_digest import case_digest, files_digest
+from benchgate.models import FailureMode, RunDigests, TrialResult
+from benchgate.training.checkpoints import foreign
+from benchgate.wire.canonical import digest, trial_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from benchgate.loader.loaded_class import BenchClass, NamedSystem
+    from benchgate.models import BenchCase, BenchRunReport, Scope
+    from benchgate.training.checkpoints import Checkpoints
+
+Key = tuple[str, int]
+"""Case id and trial number: what a record is filed under, never a pytest node id."""
+
+MODIFIED = "input_modified"
+MAX_AGE = timedelta(days=90)
+
+
+class Ledger:
+    """
+    Reconciles planned trials with recorded ones. A trial that left no result is ``not_run``.
+
+    :param trials: how many trials each case has.
+    :param checkpoints: the checkpoint that the evidence must belong to, if one is the subject.
+    """
+
+    def __init__(
+        self,
+        bench: BenchClass,
+        system: NamedSystem,
+        *,
+        trials: int,
+        seed: int,
+        checkpoints: Checkpoints | None = None,
+    ) -> None:
+        self.bench = bench
+        self.system = system
+        self.trials = trials
+        self.seed = seed
+        self.checkpoints = checkpoints
+        self.scope: Scope = "selected"
+        self.interrupted = False
+        self._planned: list[Key] = []
+        self._results: dict[Key, TrialResult] = {}
+        self._reruns: dict[Key, int] = {}
+        self._reasons: dict[Key, str] = {}
+        self._scorers: set[str] = set()
+        self._foreign: dict[Key, str] = {}
+        self._cases: dict[str, BenchCase] = {}
+        self._broken: dict[str, str] = {}
+        self._files: dict[str, tuple[str, str | None]] = {}
+        self._digests: dict[str, str] = {}
+
+    def every_key(self) -> set[Key]:
+        """Return all trials of all cases on disk."""
+        return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}
+
+    def plan(self, keys: Iterable[Key]) -> None:
+        """Fix which trials are asked for, and digest their cases before anything runs."""
+        self._planned = sorted(set(keys))
+        self.scope = "full" if self.every_key() <= set(self._planned) else "selected"
+        for case_id in sorted({case_id for case_id, _ in self._planned}):
+            try:
+                case = self._cases[case_id] = self.bench.load(case_id)
+                self._files[case_id] = files_digest(case)
+                self._digests[case_id] = case_digest(case, self._files[case_id])
+            except BenchCaseLoadError as error:
+                self._broken[case_id] = error.describe(f"cases/{case_id}/{error.path.name}")
+            except (OSError, ValueError) as error:
+                self._broken[case_id] = str(error)
+
+    @property
+    def planned(self) -> tuple[Key, ...]:
+        """The trials asked for, sorted."""
+        return tuple(self._planned)
+
+    @property
+    def cases(self) -> tuple[BenchCase, ...]:
+        """The planned cases that could be read, sorted by id."""
+        return tuple(self._cases[case_id] for case_id in sorted(self._digests))
+
+    def stale(self, now: datetime) -> tuple[str, ...]:
+        """Return the planned cases that nobody has validated for more than 90 days, sorted."""
+        return tuple(case.case_id for case in self.cases if now - case.last_validated_at > MAX_AGE)
+
+    def record(
+        self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
+    ) -> None:
+        """
+        File a result; a second one for the same trial counts as a rerun and replaces the first.
+
+        :param output_json: what the system returned; held against the checkpoint, if one is the subject.
+        """
+        key = (result.case_id, result.trial)
+        if key in self._results:
+            self.rerun(key)
+        self._results[key] = result
+        self._scorers.add(scorer or self.bench.rubric_digest)
+        if self.checkpoints is not None and result.outcome == "scored":
+            wrong = foreign(self.checkpoints.candidate, result.case_id, output_json)
+            if wrong is not None:
+                self._foreign[key] = wrong
+
+    def checkpoint_problems(self) -> tuple[str, ...]:
+        """Return why the evidence does not belong to the checkpoint that is the subject, sorted."""
+        if self.checkpoints is None:
+            return ()
+        return (*self.checkpoints.problems, *(self._foreign[key] for key in sorted(self._foreign)))
+
+    def rerun(self, key: Key) -> None:
+        """Note that a trial was run again."""
+        self._reruns[key] = self._reruns.get(key, 0) + 1
+
+    def not_run(self, key: Key, reason: str) -> None:
+        """Note why a trial has no result."""
+        self._reasons.setdefault(key, reason)
+
+    def results(self) -> list[TrialResult]:
+        """Return one result for each planned trial."""
+        return [self._result(key) for key in self._planned]
+
+    def _result(self, key: Key) -> TrialResult:
+        # A case that could not be digested was not run on known inputs, whatever came back.
+        found = None if key[0] in self._broken else self._results.get(key)
+        if found is None:
+            case_id, trial = key
+            case = self._cases.get(case_id)
+            found = TrialResult(
+                case_id=case_id,
+                trial=trial,
+                seed=trial_seed(self.bench.name, case_id, trial, self.seed),
+                held_out=case.held_out if case else False,
+                outcome="not_run",
+                detail=self._broken.get(case_id)
+                or self._reasons.get(key, "no result came back: the process ended or was stopped"),
+            )
+        return found.model_copy(update={"reruns": self._reruns.get(key, 0)})
+
+    def _check_inputs(self) -> None:
+        """Mark the results of every case whose files are no longer those that the run began with."""
+        modified = {case_id for case_id in self._digests if not self._unchanged(case_id)}
+        for key, result in self._results.items():
+            codes = {mode.code for mode in result.failure_modes}
+            if key[0] in modified and MODIFIED not in codes:
+                detail = "input/ or expected/ changed while the session ran"
+                modes = (*result.failure_modes, FailureMode(code=MODIFIED, detail=detail))
+                self._results[key] = result.model_copy(update={"failure_modes": modes})
+
+    def _unchanged(self, case_id: str) -> bool:
+        try:
+            return files_digest(self._cases[case_id]) == self._files[case_id]
+        except (OSError, ValueError):
+            return False
+
+    def report(self, *, harness_version: str, baseline: str | None) -> BenchRunReport:
+        """
+        Aggregate the run; the digests of all inputs are taken again first.
+
+        :param baseline: SHA-256 of the baseline's file, if the run is compared with one.
+        """
+        self._check_inputs()
+        scorers = sorted(self._scorers) or [self.bench.rubric_digest]
+        plan = RunPlan(
+            task_class=self.bench.name,
+            case_ids=tuple(sorted({case_id for case_id, _ in self._planned})),
+            scope=self.scope,
+            system=self.system.name,
+            trial_count=self.trials,
+            seed=self.seed,
+            harness_version=harness_version,
+            digests=RunDigests(
+                cases=self._digests,
+                rubric=self.bench.rubric_digest,
+                scorer=scorers[0] if len(scorers) == 1 else digest(scorers),
+                taxonomy=self.bench.taxonomy.digest,
+                system=self.system.digest,
+                policy=self.bench.policy.digest,
+                baseline=baseline,
+            ),
+        )
+        return build_report(plan, self.results(), self.bench.taxonomy, interrupted=self.interrupted)

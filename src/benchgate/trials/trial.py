@@ -1,0 +1,185 @@
+"""One trial of one case: run the system, score its output, and turn whatever happens into a result."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+
+from benchgate.errors import RubricViolation
+from benchgate.models import BenchScore, FailureMode, TrialResult
+from benchgate.trials.containment import process_kept, work_folder
+from benchgate.wire.canonical import trial_seed
+from benchgate.wire.plain import output_json
+
+if TYPE_CHECKING:
+    from benchgate.models import BenchCase, Outcome
+    from benchgate.registry import System
+    from benchgate.taxonomy import Taxonomy
+
+Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
+
+MAX_DETAIL: Final = 2000
+
+
+class TrialTimeout(BaseException):
+    """The time limit of a trial has passed. Not an Exception: a system must not swallow it by accident."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRecord:
+    """
+    A result with what does not belong into the report.
+
+    :param output_json: what the system returned, as JSON text; ``None`` if it returned nothing usable.
+    :param violation: the rubric broke its contract, so its class must not be scored any further.
+    """
+
+    result: TrialResult
+    output_json: str | None
+    violation: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRunner:
+    """
+    Runs trials of one task class with one system.
+
+    :param score: the rubric, or whoever scores in its place.
+    :param is_timeout: tells the exception with which the caller's alarm ends a trial.
+    """
+
+    task_class: str
+    system: System
+    score: Scorer
+    taxonomy: Taxonomy
+    bench_seed: int
+    is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
+
+    def run(self, case: BenchCase, trial: int, *, limit: float) -> TrialRecord:
+        """
+        Run one trial. Only KeyboardInterrupt gets out; every other end is a result.
+
+        :param limit: seconds; the caller arms the alarm, this recognises a trial that swallowed it.
+        """
+        case = case.model_copy(
+            update={
+                "trial": trial,
+                "seed": trial_seed(self.task_class, case.case_id, trial, self.bench_seed),
+            }
+        )
+        attempt = _Attempt(self, case)
+        started = time.perf_counter()
+        try:
+            attempt.go()
+        except KeyboardInterrupt:
+            raise
+        except (
+            BaseException
+        ) as error:  # SystemExit, pytest.skip and the like must never make a run green
+            attempt.failed(error, limit)
+        duration = time.perf_counter() - started
+        if duration >= limit:
+            attempt.timed_out(limit)
+        return attempt.record(duration)
+
+
+class _Attempt:
+    """The state of a trial in progress."""
+
+    def __init__(self, runner: TrialRunner, case: BenchCase) -> None:
+        self._runner = runner
+        self._case = case
+        self._outcome: Outcome = "harness_error"
+        self._modes: tuple[FailureMode, ...] = ()
+        self._score: BenchScore | None = None
+        self._output: str | None = None
+        self._violation: str | None = None
+        self._code: str | None = None
+
+    def go(self) -> None:
+        with work_folder() as work, process_kept():
+            case = self._case.model_copy(update={"work_path": work})
+            produced = self._runner.system(case.model_copy(update={"expected_path": None}))
+            self._check_payload(produced)
+            self._output = output_json(produced)
+            self._outcome = "rubric_error"
+            score = self._runner.score(case, json.loads(self._output))
+            self._score = self._checked(score)
+            self._outcome = "scored"
+        self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
+
+    def _check_payload(self, produced: object) -> None:
+        """Refuse an RL payload that does not hold, before anything is made of it."""
+        if isinstance(produced, Mapping) and "rl_payload" in produced:
+            from benchgate.training_types import RlPayloadError, validate_rl_payload
+
+            try:
+                validate_rl_payload(produced["rl_payload"])
+            except RlPayloadError:
+                self._code = "invalid_rl_payload"
+                raise
+
+    def _checked(self, score: object) -> BenchScore:
+        if type(score) is not BenchScore:
+            shown = f"{type(score).__module__}.{type(score).__qualname__}"
+            raise self._violated(f"returned {shown} {_shown(score, repr)}; expected a BenchScore")
+        # Built again from its plain fields: model_construct and object.__setattr__ get past validation.
+        return BenchScore.model_validate(dict(vars(score)))
+
+    def _violated(self, message: str) -> RubricViolation:
+        return RubricViolation(self._runner.task_class, self._case.case_id, message)
+
+    def failed(self, error: BaseException, limit: float) -> None:
+        self._score = None
+        if self._runner.is_timeout(error):
+            self.timed_out(limit)
+            return
+        if self._outcome == "scored":  # scored, but the clean-up failed
+            self._outcome = "harness_error"
+        if self._outcome == "rubric_error":
+            error = self._as_violation(error)
+        text = f"{type(error).__name__}: {_shown(error, str, MAX_DETAIL)}"
+        self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
+
+    def _as_violation(self, error: BaseException) -> BaseException:
+        """Recognise a score that the model refuses: a broken contract, wherever it was built."""
+        if isinstance(error, ValidationError) and error.title == "BenchScore":
+            fault = error.errors(include_url=False)[0]
+            where = ".".join(map(str, fault["loc"]))
+            found = _shown(fault["input"], repr)
+            error = self._violated(f"BenchScore.{where}: {fault['msg']}; found {found}")
+        if isinstance(error, RubricViolation):
+            self._violation = str(error)
+        return error
+
+    def timed_out(self, limit: float) -> None:
+        self._score = None
+        self._outcome = "timeout"
+        self._modes = (FailureMode(code="timeout", detail=f"timed out after {limit:g} s"),)
+
+    def record(self, duration: float) -> TrialRecord:
+        result = TrialResult(
+            case_id=self._case.case_id,
+            trial=self._case.trial,
+            seed=self._case.seed,
+            held_out=self._case.held_out,
+            outcome=self._outcome,
+            score=self._score,
+            failure_modes=self._modes,
+            duration_seconds=duration,
+        )
+        return TrialRecord(result=result, output_json=self._output, violation=self._violation)
+
+
+def _shown(value: object, show: Callable[[object], str], limit: int = 120) -> str:
+    try:
+        text = show(value)
+    except Exception as error:  # whose code this is, is unknown
+        return f"<{show.__name__}() raised {type(error).__name__}>"
+    text = text.encode(errors="backslashreplace").decode()
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"

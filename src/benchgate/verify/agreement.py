@@ -1,0 +1,71 @@
+"""Whether what a file says agrees with what lies beside it: the comparisons that all rechecking is made of."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_regular
+from benchgate.wire.model import WireModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+Model = TypeVar("Model", bound=WireModel)
+
+
+def read_artifact(path: Path, model: type[Model]) -> Model | None:
+    """Read an artifact; ``None`` if it is not there or does not hold."""
+    try:
+        return model.read_json(read_regular(path, limit=MAX_BYTES))
+    except (OSError, ValueError):
+        return None
+
+
+def plain(model: WireModel) -> dict[str, Any]:
+    """Return a model as it stands in a file."""
+    return model.model_dump(mode="json")
+
+
+def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
+    """Yield the fields of a read artifact that its file leaves out: in a file they must stand, default or not."""
+    if isinstance(full, dict) and isinstance(raw, dict):
+        for key, value in full.items():
+            if key not in raw:
+                yield f"{where}{key}: Field required"
+            else:
+                yield from missing_fields(value, raw[key], f"{where}{key}.")
+    elif isinstance(full, list) and isinstance(raw, list):
+        for index, (value, found) in enumerate(zip(full, raw, strict=False)):
+            yield from missing_fields(value, found, f"{where}{index}.")
+
+
+def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
+    """Yield why a file is not the one whose SHA-256 was written down."""
+    try:
+        actual = sha256_hex(read_regular(path))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        yield f"{where}: {path.name} cannot be read: {reason}"
+        return
+    if actual != expected:
+        yield f"{where}: the SHA-256 of {path.name} is not the one written down"
+
+
+def same(where: str, expected: Any, found: Any) -> Iterator[str]:
+    """Yield the first place where two JSON values differ; floats to nine digits."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key in expected:
+            yield from same(f"{where}.{key}", expected[key], found.get(key))
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        for index, (wanted, there) in enumerate(zip(expected, found, strict=True)):
+            yield from same(f"{where}.{index}", wanted, there)
+    elif isinstance(expected, float) and isinstance(found, (int, float)):
+        if not math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-12):
+            yield f"{where} is {found!r}; what lies beside it gives {expected!r}"
+    elif expected != found:
+        yield f"{where} is {found!r}; what lies beside it gives {expected!r}"

@@ -1,0 +1,171 @@
+"""
+Doing an artifact's arithmetic again.
+
+A digest shows that a file was changed only as long as nobody mends the digest too. So everything that can be computed
+from what lies beside a file is computed anew: means from samples, tests from means, reasons from tests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.aggregate import mean
+from benchgate.artifacts.build import evaluation_report, safety_of
+from benchgate.artifacts.evidence_kinds import (
+    ArmReport,
+    EvaluationReport,
+    ProofBundle,
+    SafetyReport,
+    SignificanceReport,
+)
+from benchgate.artifacts.proof import proof_bundle
+from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
+from benchgate.gates.decide import PREFIX, SAFETY_TOLERANCE
+from benchgate.verify.agreement import digest_holds, plain, read_artifact, same
+from benchgate.verify.rebuild import family_in, of_the_run, rebuilt
+from benchgate.verify.recheck_record import recheck_record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from benchgate.gates.vectors import VectorComparison
+    from benchgate.wire.model import WireModel
+
+
+def recheck(path: Path, artifact: WireModel) -> Iterator[str]:
+    """Yield what in a well-formed artifact does not follow from what it is made of."""
+    folder = path.parent
+    if isinstance(artifact, ArmReport):
+        yield from _arm(artifact)
+    elif isinstance(artifact, SignificanceReport):
+        yield from _significance(artifact, family_in(folder))
+    elif isinstance(artifact, SafetyReport):
+        yield from _safety(folder, artifact, family_in(folder))
+    elif isinstance(artifact, EvaluationReport):
+        yield from _evaluation(artifact, family_in(folder))
+    elif isinstance(artifact, ProofBundle):
+        yield from _proof(folder, artifact, family_in(folder))
+    elif isinstance(artifact, PromotionReport):
+        yield from _promotion(folder, artifact)
+    elif isinstance(artifact, RunRecord):
+        yield from recheck_record(folder, artifact)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return mean(known) if known and len(known) == len(values) else None
+
+
+def _arm(report: ArmReport) -> Iterator[str]:
+    samples, metrics = report.samples, report.metrics
+    yield from same("metrics.episodes", len(samples), metrics.episodes)
+    yield from same("metrics.mean_reward", _mean([s.score for s in samples]), metrics.mean_reward)
+    penalty = _mean([sample.safety_penalty for sample in samples])
+    yield from same("metrics.mean_safety_penalty", penalty, metrics.mean_safety_penalty)
+    for sample in samples:
+        if sample.trials is not None:
+            yield from same(f"samples.{sample.case_id}.score", _mean(sample.trials), sample.score)
+
+
+def _significance(report: SignificanceReport, family: VectorComparison | None) -> Iterator[str]:
+    figures = report.significance
+    yield from same("significance.alpha", report.policy.alpha, figures.alpha)
+    if family is not None:
+        expected = family.evidence.significance.model_dump(mode="json")
+        yield from same("significance", expected, figures.model_dump(mode="json"))
+        return
+    if figures.p_value is not None:
+        yield from same(
+            "significance.confidence_level", 1 - figures.p_value, figures.confidence_level
+        )
+    if figures.baseline_mean_reward is not None and figures.trained_mean_reward is not None:
+        delta = figures.trained_mean_reward - figures.baseline_mean_reward
+        yield from same("significance.mean_delta", delta, figures.mean_delta)
+
+
+def _safety(folder: Path, report: SafetyReport, family: VectorComparison | None) -> Iterator[str]:
+    means = (report.baseline_mean_safety_penalty, report.trained_mean_safety_penalty)
+    delta = None if means[0] is None or means[1] is None else means[1] - means[0]
+    yield from same("safety_regression_delta", delta, report.safety_regression_delta)
+    if report.promotion_allowed is not None:
+        yield from same("promotion_allowed", not report.reason_codes, report.promotion_allowed)
+    if family is None:
+        over = delta is not None and not delta <= report.max_safety_regression + SAFETY_TOLERANCE
+        listed = f"{PREFIX}safety_regression" in report.reason_codes
+        yield from same("reason_codes: safety_regression", over, listed)
+        return
+    # What the run itself objected to stands in the evaluation; of an incomplete run no reason is drawn.
+    sibling = read_artifact(folder / "evaluation.json", EvaluationReport)
+    given = sibling.checkpoint_promotion.reason_codes if sibling else ()
+    made = rebuilt(family, given, run_id=report.run_id, generated_at=report.generated_at)
+    yield from same("safety", plain(safety_of(made)), plain(report))
+
+
+def _evaluation(report: EvaluationReport, family: VectorComparison | None) -> Iterator[str]:
+    promotion = report.checkpoint_promotion
+    allowed = not promotion.reason_codes
+    yield from same("checkpoint_promotion.promotion_allowed", allowed, promotion.promotion_allowed)
+    if family is None:
+        return
+    made = rebuilt(family, promotion.reason_codes)
+    labels = (
+        "benchmark_suite_id",
+        "baseline_policy_id",
+        "candidate_policy_id",
+        "generated_at_epoch_ms",
+    )
+    expected = {
+        **plain(evaluation_report(made)),
+        **{name: getattr(report, name) for name in labels},
+    }
+    yield from same("evaluation", expected, plain(report))
+
+
+def _proof(folder: Path, proof: ProofBundle, family: VectorComparison | None) -> Iterator[str]:
+    names, digests = proof.artifacts.model_dump(), proof.artifact_sha256.model_dump()
+    for part, name in names.items():
+        yield from digest_holds(folder / name, digests[part], f"artifacts.{part}")
+    if family is None:
+        yield "what it is made of cannot be read beside it"
+        return
+    analysis = proof.failure_analysis
+    made = rebuilt(
+        family,
+        analysis.reasons if analysis else (),
+        run_id=proof.run_id,
+        candidate_run_id=proof.candidate_run_id,
+        suite=proof.benchmark_suite,
+        generated_at=proof.generated_at,
+        names=(proof.baseline.checkpoint_id, proof.trained.checkpoint_id),
+        min_confidence_level=proof.criteria.min_confidence_level,
+    )
+    by_file = {name: digests[part] for part, name in names.items()}
+    expected, found = plain(proof_bundle(made, by_file)), plain(proof)
+    if analysis and of_the_run(analysis.reasons):  # their sentences are in no file beside it
+        for side in (expected, found):
+            if side["failure_analysis"]:
+                del side["failure_analysis"]["details"]
+    yield from same("proof", expected, found)
+
+
+def _promotion(folder: Path, report: PromotionReport) -> Iterator[str]:
+    decision = report.decision
+    yield from same("policy_sha256", report.policy.digest, report.policy_sha256)
+    yield from same(
+        "decision.promotion_allowed", not decision.reason_codes, decision.promotion_allowed
+    )
+    promoted = decision.outcome == "promote"
+    yield from same("decision.outcome", promoted, decision.promotion_allowed)
+    if report.record_ref is None:
+        return
+    record = read_artifact(folder / report.record_ref.path, RunRecord)
+    if record is None:
+        yield f"record_ref: {report.record_ref.path} cannot be read"
+        return
+    yield from same("record_ref.seq", record.seq, report.record_ref.seq)
+    if record.decision is not None:
+        yield from same("decision.outcome", record.decision.outcome, decision.outcome)
+        yield from same(
+            "decision.reason_codes", list(record.decision.reason_codes), list(decision.reason_codes)
+        )

@@ -1,0 +1,79 @@
+"""Holding the copy of the newest evidence, ``evidence/<class>/``, against the record that it is of."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
+from benchgate.audit.chain import RECORD_FILE, numbered, unentered
+from benchgate.audit.walk import ChainFault
+from benchgate.verify.agreement import plain, read_artifact, same
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+AFTER: Final = 10**15
+"""Sorts what concerns no single record behind all that do."""
+
+
+def copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
+    """
+    Hold the copy of the newest evidence, which most readers look at, against the record.
+
+    While a newest record is not entered yet its evidence is being copied: each file may be that of the one before.
+    """
+    # Looked up again: runs may have ended since the chain was walked.
+    waiting = unentered(runs)
+    newest = numbered(runs)[-2 if waiting is not None else -1 :]
+    read = [(folder, read_artifact(folder / RECORD_FILE, RunRecord)) for _, folder in newest]
+    sources = [(folder, record) for folder, record in read if record is not None]
+    if newest and not sources:  # a record that cannot be read is named already
+        return
+    there = set(os.listdir(copy)) if copy.is_dir() else set()
+    wanted = {name for _, record in sources for name in record.evidence_files}
+    for name in sorted(there | (set() if waiting is not None else wanted)):
+        if name not in there:
+            yield ChainFault(AFTER, copy / name, "missing; the newest record has it")
+            continue
+        found = [_copy_fault(copy / name, folder, record) for folder, record in sources]
+        if found and all(found) and found[-1] is not None:
+            yield ChainFault(AFTER, copy / name, found[-1])
+        elif not found:
+            yield ChainFault(AFTER, copy / name, "evidence of a class without a record")
+
+
+def _copy_fault(path: Path, folder: Path, record: RunRecord) -> str | None:
+    """Return why a file of the copy is not that of a record, ``None`` if it is."""
+    if path.name not in record.evidence_files:
+        return "the newest record has no such evidence"
+    if path.name == "promotion.json":
+        return next(_promotion_faults(path, folder), None)
+    same_bytes = digest_of(path) == record.evidence_files[path.name]
+    return None if same_bytes else "not the evidence of the newest record"
+
+
+def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
+    # It names the record from where it lies, so it cannot be the same bytes.
+    found = read_artifact(path, PromotionReport)
+    own = read_artifact(folder / "evidence" / path.name, PromotionReport)
+    if path.is_symlink() or found is None or found.record_ref is None or own is None:
+        yield "no valid promotion report"
+        return
+    expected = RecordRef(
+        seq=own.record_ref.seq if own.record_ref else 0,
+        path=os.path.relpath(folder / RECORD_FILE, path.parent),
+    )
+    wanted = own.model_copy(update={"record_ref": expected})
+    yield from same("promotion", plain(wanted), plain(found))
+
+
+def digest_of(path: Path) -> str | None:
+    """Return the SHA-256 of a file, ``None`` if it cannot be read or is a symlink."""
+    try:
+        return None if path.is_symlink() else sha256_hex(read_regular(path))
+    except (OSError, ValueError):
+        return None

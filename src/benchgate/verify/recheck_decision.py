@@ -1,0 +1,232 @@
+"""Drawing a run's decision, evidence and verdict anew; see :mod:`.recheck_record`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.artifacts import build
+from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
+from benchgate.artifacts.proof import PROOF_PARTS, evidence_files, proof_bundle
+from benchgate.artifacts.run_evidence import promotion_report, promotion_toml
+from benchgate.artifacts.run_kinds import OWN_RECORD, RecordRef
+from benchgate.gates.baseline import arm, differences, read_baseline
+from benchgate.gates.decide import PREFIX, GateInput, decide
+from benchgate.gates.judge import run_blockers
+from benchgate.gates.vectors import weigh_arms
+from benchgate.promotion.tiers import next_tier
+from benchgate.promotion.verdict import judge_tier
+from benchgate.verify.agreement import plain, read_artifact, same
+from benchgate.verify.rebuild import arm_of_report
+from benchgate.wire.files import read_regular
+from benchgate.wire.model import read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from benchgate.artifacts.build import Comparison
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.gates.decide import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.figures import Arm, Evidence
+    from benchgate.promotion.verdict import PromotionVerdict
+
+GATE: Final = f"{PREFIX}gate:"
+
+
+def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
+    """
+    Yield what of the decision, and of the files that bear it out, does not follow from a record's facts.
+
+    :param outputs: what the systems returned, by the name of the trial's file.
+    """
+    found = record.decision
+    if found is None:
+        yield "decision: a record has one"
+        return
+    evidence = folder / "evidence"
+    before = read_artifact(evidence / "baseline.json", ArmReport)
+    yield from _baseline(folder, record, before)
+    yield from _subject(record, found, outputs)
+    made, weighed = _decided(record, found, before)
+    yield from same("decision", plain(made), plain(found))
+    yield from _verdict(record)
+    expected = {"promotion.json", *(() if weighed is None else FAMILY), *_lines(record)}
+    for name in sorted(expected ^ set(record.evidence_files)):
+        yield f"evidence/{name}: {'missing' if name in expected else 'nothing that this run gives'}"
+    yield from _promotion(evidence, record, made)
+    if weighed is not None:
+        yield from _evidence(evidence, record, made, weighed)
+
+
+FAMILY: Final = (*PROOF_PARTS.values(), "evaluation.json", "proof.json")
+
+
+def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iterator[str]:
+    """Hold the samples of the baseline against the file that they were taken from, as long as that is there."""
+    reference = record.baseline
+    if before is None:
+        return
+    if reference is None:
+        yield "evidence/baseline.json: the record names no baseline"
+        return
+    ids = {sample.case_id for sample in before.samples}
+    if ids != {result.case_id for result in record.report.per_case}:
+        yield "evidence/baseline.json: has other cases than the run"
+    found = read_baseline(folder / reference.path)
+    if found.report is None or found.sha256 != reference.sha256:
+        return
+    for problem in (*found.problems, *differences(found.report, record.report)):
+        yield f"baseline: could not be compared with: {problem}"
+    yield from same("baseline.run_id", found.report.run_id, reference.run_id)
+    there = _arm(arm(found.report))
+    yield from same("evidence/baseline.json", there, _arm(arm_of_report(before)))
+
+
+def _arm(side: Arm) -> list[Any]:
+    parts = (side.case_ids, side.scores, side.penalties, side.trials)
+    return [part and list(part) for part in parts]
+
+
+def _subject(
+    record: RunRecord, found: CheckpointPromotionDecision, outputs: Mapping[str, Any]
+) -> Iterator[str]:
+    subject, report = record.subject, record.report
+    if subject.kind == "system":
+        yield from same("subject.id", report.system, subject.id)
+        yield from same("subject.digest", report.digests.system, subject.digest)
+        return
+    scored = {result.case_id for result in report.per_case if result.outcome == "scored"}
+    foreign = any(
+        _checkpoint(output) != subject.id
+        for name, output in outputs.items()
+        if name.removesuffix(".json") in scored
+    )
+    if foreign and f"{PREFIX}checkpoint_mismatch" not in found.reason_codes:
+        yield f"subject.id is {subject.id!r}; a scored output belongs to another checkpoint"
+
+
+def _checkpoint(output: Any) -> Any:
+    try:
+        return output["rl_payload"]["checkpoint"]["checkpoint_id"]
+    except (KeyError, TypeError):
+        return None
+
+
+def _decided(
+    record: RunRecord, found: CheckpointPromotionDecision, before: ArmReport | None
+) -> tuple[CheckpointPromotionDecision, Evidence | None]:
+    weighed, objections = _weighed(record, before)
+    told = [(remark.code, remark.message) for remark in found.remarks]
+    given = [
+        (code.removeprefix(PREFIX), message)
+        for code, message in told
+        if _is_given(code.removeprefix(PREFIX), record, weighed)
+    ]
+    gates = [(code.removeprefix(GATE), message) for code, message in told if code.startswith(GATE)]
+    made = decide(
+        GateInput(
+            policy=record.policy,
+            trial_count=record.report.trial_count,
+            evidence=weighed,
+            blockers=(*run_blockers(record.report), *given, *objections),
+            further=tuple(gates),
+        )
+    )
+    return made, weighed
+
+
+def _weighed(
+    record: RunRecord, before: ArmReport | None
+) -> tuple[Evidence | None, tuple[Blocker, ...]]:
+    if before is None:
+        return None, ()
+    return weigh_arms(arm_of_report(before), arm(record.report), record.policy)
+
+
+def _is_given(code: str, record: RunRecord, weighed: Evidence | None) -> bool:
+    """Whether a reason is one that a record may bring along, and fits what is there of the baseline."""
+    if code == "baseline_missing":
+        return record.baseline is None
+    if code == "baseline_mismatch":
+        return record.baseline is not None and weighed is None
+    return code == "checkpoint_mismatch"
+
+
+def _verdict(record: RunRecord) -> Iterator[str]:
+    verdict = record.verdict
+    if verdict == "not_evaluated":
+        return
+    yield from same("verdict.target_tier", next_tier(verdict.current_tier), verdict.target_tier)
+    if verdict.target_tier != "bronze" and not verdict.bar.score_lower_bound_95 > 0:
+        yield f"verdict.bar: {verdict.target_tier} asks for nothing"
+    made: PromotionVerdict = judge_tier(
+        record.report,
+        verdict.current_tier,
+        verdict.target_tier,
+        verdict.bar,
+        chain_intact=verdict.chain_intact,
+    )
+    yield from same("verdict", plain(made), plain(verdict))
+
+
+def _lines(record: RunRecord) -> tuple[str, ...]:
+    verdict = record.verdict
+    recommended = verdict != "not_evaluated" and verdict.recommendation == "promote"
+    return ("promotion.toml",) if recommended else ()
+
+
+def _promotion(folder: Path, record: RunRecord, made: CheckpointPromotionDecision) -> Iterator[str]:
+    expected = promotion_report(
+        task_class=record.report.task_class,
+        subject=record.subject,
+        decision=made,
+        verdict=record.verdict,
+        policy=record.policy,
+        record=RecordRef(seq=record.seq, path=OWN_RECORD),
+    )
+    yield from _holds(folder, "promotion.json", plain(expected))
+    verdict = record.verdict
+    if verdict != "not_evaluated" and _lines(record):
+        try:
+            there = read_regular(folder / "promotion.toml")
+        except (OSError, ValueError):
+            there = b""
+        if there != promotion_toml(verdict, record.seq):
+            yield "evidence/promotion.toml: not the lines that the verdict gives"
+
+
+def _evidence(
+    folder: Path, record: RunRecord, made: CheckpointPromotionDecision, weighed: Evidence
+) -> Iterator[str]:
+    proof = read_artifact(folder / "proof.json", ProofBundle)
+    report = record.report
+    comparison = build.Comparison(
+        run_id=report.run_id,
+        candidate_run_id=report.run_id,
+        suite=report.suite,
+        generated_at=record.finished_at,
+        # What the baseline is called follows from nothing here.
+        names=(proof.baseline.checkpoint_id if proof else "", record.subject.id),
+        policy=record.policy,
+        evidence=weighed,
+        decision=made,
+    )
+    yield from _family(folder, comparison, record.evidence_files)
+
+
+def _family(folder: Path, made: Comparison, digests: Mapping[str, str]) -> Iterator[str]:
+    # By content, not by bytes: another machine's last digit is no forgery.
+    expected = {name: read_json(data) for name, data in evidence_files(made).items()}
+    written = {name: digests.get(name, "0" * 64) for name in PROOF_PARTS.values()}
+    expected["proof.json"] = plain(proof_bundle(made, written))
+    for name, content in expected.items():
+        yield from _holds(folder, name, content)
+
+
+def _holds(folder: Path, name: str, expected: Any) -> Iterator[str]:
+    try:
+        found = read_json(read_regular(folder / name))
+    except (OSError, ValueError) as error:
+        yield f"evidence/{name}: cannot be read: {error}"
+        return
+    yield from same(f"evidence/{name}", expected, found)

@@ -1,0 +1,146 @@
+"""
+Drawing a run's record anew from the facts in it.
+
+Facts are the results of the trials, the severities, the policy, the samples of the baseline. Ids, aggregates, evidence,
+decision and verdict follow from these and are made again. Taken as given is what another party said: how a baseline
+differs that is no longer there, what further gates objected to, which tier a class had and what its tiers ask for.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.aggregate import RunPlan, aggregates, irregular, suite_version
+from benchgate.artifacts.run_kinds import CaseFile, RunRecord, case_file_name
+from benchgate.models import Aggregates
+from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
+from benchgate.verify.agreement import digest_holds, plain, same
+from benchgate.verify.recheck_decision import recheck_decision
+from benchgate.wire.canonical import run_id, trial_seed
+from benchgate.wire.files import read_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.models import BenchRunReport
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+_FIGURES: Final = set(Aggregates.model_fields)
+
+
+def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
+    """Yield what in a record, or in the files beside it, does not follow from its facts."""
+    # Facts that nothing here could have written may break any of the arithmetic.
+    try:
+        yield from _files(folder, record)
+        yield from _report(record)
+        yield from _identity(record)
+        outputs: dict[str, Any] = {}
+        yield from _cases(folder / "cases", record, outputs)
+        yield from recheck_decision(folder, record, outputs)
+    except Exception as error:
+        yield f"its facts cannot be judged again: {type(error).__name__}: {error}"
+
+
+def _files(folder: Path, record: RunRecord) -> Iterator[str]:
+    for part, digests in (("cases", record.case_files), ("evidence", record.evidence_files)):
+        if os.path.islink(folder / part):
+            yield f"{part}: is a symlink; a record is all in its folder"
+            continue
+        there = os.listdir(folder / part) if (folder / part).is_dir() else ()
+        for name, digest in digests.items():
+            if name not in there or os.path.islink(folder / part / name):
+                yield f"{part}/{name}: missing, or a symlink"
+                continue
+            yield from digest_holds(folder / part / name, digest, f"{part}/{name}")
+        for name in sorted(set(there) - set(digests)):
+            yield f"{part}/{name}: not in the record: added later"
+
+
+def _report(record: RunRecord) -> Iterator[str]:
+    report, taxonomy = record.report, Taxonomy(record.severities)
+    yield from same("report.scope", "full", report.scope)
+    yield from same("report.digests.taxonomy", taxonomy.digest, report.digests.taxonomy)
+    for code, severity in RESERVED.items():
+        if code not in RAISABLE:
+            yield from same(f"severities.{code}", severity, record.severities.get(code))
+    expected = aggregates(report.per_case, taxonomy, bounded=True)
+    yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))
+    held = [result for result in report.per_case if result.held_out]
+    strata = aggregates(held, taxonomy, bounded=True) if held else None
+    found = report.held_out
+    yield from same("report.held_out", strata and plain(strata), found and plain(found))
+    if report.complete:
+        yield from _completeness(report)
+
+
+def _completeness(report: BenchRunReport) -> Iterator[str]:
+    trials = range(report.trial_count)
+    planned = {(case_id, trial) for case_id in report.digests.cases for trial in trials}
+    keys = [(result.case_id, result.trial) for result in report.per_case]
+    if set(keys) != planned or len(keys) != len(planned) or not keys:
+        yield f"report.complete: there are {len(keys)} results for {len(planned)} planned trials"
+    if any(map(irregular, report.per_case)):
+        yield "report.complete: a trial was left out, failed to be scored, or was run again"
+
+
+def _identity(record: RunRecord) -> Iterator[str]:
+    report, digests = record.report, record.report.digests
+    name = report.task_class
+    yield from same("report.run_id", run_id(name, report.per_case), report.run_id)
+    plan = RunPlan(
+        task_class=name,
+        case_ids=tuple({result.case_id for result in report.per_case}),
+        scope=report.scope,
+        system=report.system,
+        trial_count=report.trial_count,
+        seed=report.seed,
+        digests=digests,
+        harness_version=record.harness.benchgate,
+        isolation_class=report.isolation_class,
+    )
+    yield from same("report.plan_id", plan.plan_id(), report.plan_id)
+    yield from same("report.suite.name", name, report.suite.name)
+    yield from same("report.suite.version", suite_version(digests.cases), report.suite.version)
+    yield from same("report.digests.policy", record.policy.digest, digests.policy)
+    baseline = record.baseline.sha256 if record.baseline else None
+    yield from same("report.digests.baseline", baseline, digests.baseline)
+    for result in report.per_case:
+        seed = trial_seed(name, result.case_id, result.trial, report.seed)
+        yield from same(f"report.per_case.{_label(result)}.seed", seed, result.seed)
+
+
+def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator[str]:
+    """
+    Hold each result against the file of its trial.
+
+    :param outputs: is filled with what the systems returned, by file.
+    """
+    report = record.report
+    named = {case_file_name(result): result for result in report.per_case}
+    if set(named) != set(record.case_files) or len(named) != len(report.per_case):
+        yield "case_files: not one file for each result"
+    for name, result in named.items():
+        try:
+            case = CaseFile.read_json(read_regular(folder / name, limit=MAX_BYTES))
+        except (OSError, ValueError):
+            yield f"cases/{name}: no valid file of a trial"
+            continue
+        outputs[name] = case.output
+        told = {
+            "task_class": case.task_class,
+            "case_id": case.case_id,
+            "result": plain(case.result),
+        }
+        expected = {
+            "task_class": report.task_class,
+            "case_id": result.case_id,
+            "result": plain(result),
+        }
+        yield from same(f"cases/{name}", told, expected)
+
+
+def _label(result: Any) -> str:
+    return case_file_name(result).removesuffix(".json")

@@ -1,0 +1,90 @@
+"""Telling what an artifact is, and whether it holds everything that its kind promises."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+
+from benchgate.artifacts.kinds import KINDS
+from benchgate.errors import ArtifactError
+from benchgate.training.reading import JSON_LINES
+from benchgate.verify.agreement import missing_fields, plain
+from benchgate.verify.recheck import recheck
+from benchgate.wire.files import read_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.wire.model import WireModel
+
+MAX_BYTES: Final = 256 * 1024 * 1024
+
+TELLING_FIELDS: Final = {
+    "artifact_sha256": "proof",
+    "policy_improvement": "evaluation",
+    "record_ref": "promotion",
+    "sample_count": "safety",
+}
+"""Fields that tell the kinds which carry no ``report_kind``."""
+
+
+def validate_file(path: Path) -> str:
+    """
+    Check a file and return its kind: every field, the digests of what it refers to, and the arithmetic.
+
+    :raises ArtifactError: unreadable, of no known kind, or something does not hold; lists all that.
+    """
+    try:
+        data = read_regular(path, limit=MAX_BYTES)
+        raw = json.loads(data.decode("utf-8"))
+    except OSError as error:
+        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise ArtifactError(path, f"no JSON: {error}") from error
+    kind = kind_of(raw)
+    if kind is None:
+        raise ArtifactError(path, f"of no known kind; known: {', '.join(KINDS)}")
+    problems = list(_problems(path, data, raw, KINDS[kind]))
+    if problems:
+        raise ArtifactError(path, f"no valid {kind}: {'; '.join(problems)}")
+    return kind
+
+
+def is_payload_file(path: Path) -> bool:
+    """Whether a file holds RL payload bundles: one JSON document with a trajectory, or JSON lines."""
+    if path.suffix.lower() in JSON_LINES:
+        return path.is_file()
+    try:
+        raw = json.loads(read_regular(path, limit=MAX_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(raw, dict) and "trajectory" in raw
+
+
+def kind_of(raw: Any) -> str | None:
+    """Return the kind that a JSON value claims to be."""
+    if not isinstance(raw, dict):
+        return None
+    if "report_kind" in raw:
+        kind = raw["report_kind"]
+        return kind if isinstance(kind, str) and kind in KINDS else None
+    found = next((kind for field, kind in TELLING_FIELDS.items() if field in raw), None)
+    return found or ("head" if {"seq", "sha256"} & set(raw) else None)
+
+
+def _problems(path: Path, data: bytes, raw: Any, model: type[WireModel]) -> Iterator[str]:
+    try:
+        read = model.read_json(data)
+    except ValidationError as error:
+        for fault in error.errors(include_url=False):
+            yield f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+        return
+    except ValueError as error:
+        yield str(error)
+        return
+    # Fields with a default are filled in when read; in an artifact every one of them must be written.
+    missing = list(missing_fields(plain(read), raw))
+    yield from missing or recheck(path, read)

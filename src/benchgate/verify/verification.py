@@ -1,0 +1,220 @@
+"""
+Verifying an output folder: the chain of each class, every digest, and every decision drawn again.
+
+Done by another process than the one that ran the bench, best in another job: what a system did to the session that
+scored it cannot reach this far.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.audit.chain import (
+    FOLDER_NAME,
+    HEAD_FILE,
+    RECORD_FILE,
+    UNFINISHED,
+    numbered,
+    unentered,
+)
+from benchgate.audit.walk import ChainFault, chain_faults
+from benchgate.errors import ArtifactError
+from benchgate.registry import TASK_CLASS_PATTERN
+from benchgate.verify.agreement import missing_fields, plain, read_artifact, same
+from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
+from benchgate.verify.recheck_record import recheck_record
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_regular
+from benchgate.wire.model import first_fault, read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from benchgate.artifacts.run_kinds import Head
+
+PARTS: Final = frozenset({RECORD_FILE, "cases", "evidence"})
+RETRIES: Final = 10
+Found = tuple[int, "Path", "RunRecord | None"]
+"""Number, folder and content of a record; without the last if it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassVerification:
+    """
+    What there is of one class.
+
+    :param records: how many records there are.
+    :param newest: the newest record, if it can be read.
+    :param head: ``SEQ:SHA256`` of the newest record.
+    :param anchored_at: number of the record that a head kept elsewhere names; ``None`` if none was given.
+    :param faults: what does not hold, the first record first.
+    """
+
+    task_class: str
+    records: int
+    newest: RunRecord | None
+    head: str | None
+    anchored_at: int | None
+    faults: tuple[ChainFault, ...]
+
+
+def verify(
+    out: Path, retained: Mapping[str, Head], *, require_complete: bool = False
+) -> tuple[ClassVerification, ...]:
+    """
+    Verify every class in an output folder, and those of which a head was kept.
+
+    :param retained: heads that were kept elsewhere, by class.
+    :param require_complete: also object to a class without a record, to a newest run that is incomplete, and to a
+        session that began and left no record, or one that is not entered.
+    :raises ArtifactError: the folder cannot be read.
+    """
+    try:
+        os.listdir(out)
+        names = {name for part in ("runs", "evidence") for name in _folders(out / part)}
+    except OSError as error:
+        raise ArtifactError(out, f"cannot be read: {error.strerror}") from error
+    return tuple(
+        _verify_class(out, name, retained.get(name), require_complete=require_complete)
+        for name in sorted(names | set(retained))
+    )
+
+
+def _folders(path: Path) -> list[str]:
+    return [entry.name for entry in path.iterdir()] if os.path.lexists(path) else []
+
+
+def _verify_class(
+    out: Path, name: str, kept: Head | None, *, require_complete: bool
+) -> ClassVerification:
+    runs = out / "runs" / name
+    reason = None
+    if not TASK_CLASS_PATTERN.fullmatch(name):
+        reason = "no name of a task class"
+    elif not runs.is_dir() or runs.is_symlink():
+        reason = "missing: there is no record of this class"
+    try:
+        if reason is None:
+            return _settled(out, name, kept, require_complete=require_complete)
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}"
+    return ClassVerification(
+        task_class=name,
+        records=0,
+        newest=None,
+        head=None,
+        anchored_at=None,
+        faults=(ChainFault(0, runs, str(reason)),),
+    )
+
+
+def _settled(
+    out: Path, name: str, kept: Head | None, *, require_complete: bool
+) -> ClassVerification:
+    """Verify a class; once more if a run ended meanwhile."""
+    runs = out / "runs" / name
+    for _ in range(RETRIES):
+        before = digest_of(runs / HEAD_FILE), numbered(runs)
+        found = _verify_runs(out, name, kept, require_complete=require_complete)
+        if not found.faults or before == (digest_of(runs / HEAD_FILE), numbered(runs)):
+            break
+    return found
+
+
+def _verify_runs(
+    out: Path, name: str, kept: Head | None, *, require_complete: bool
+) -> ClassVerification:
+    runs = out / "runs" / name
+    records = [(seq, folder, _read(folder)) for seq, folder in numbered(runs)]
+    faults = [
+        *chain_faults(runs, kept),
+        *_record_faults(records),
+        *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
+        *copy_faults(out / "evidence" / name, runs),
+    ]
+    newest = records[-1] if records else None
+    if require_complete:
+        faults += _incompleteness(runs, newest[2] if newest else None, unentered(runs))
+    return ClassVerification(
+        task_class=name,
+        records=len(records),
+        newest=newest[2] if newest else None,
+        head=_head(newest) if newest else None,
+        anchored_at=kept.seq if kept else None,
+        faults=tuple(sorted(faults, key=lambda fault: fault.seq)),
+    )
+
+
+def _read(folder: Path) -> RunRecord | None:
+    return read_artifact(folder / RECORD_FILE, RunRecord)
+
+
+def _head(newest: Found) -> str | None:
+    try:
+        return f"{newest[0]}:{sha256_hex(read_regular(newest[1] / RECORD_FILE))}"
+    except (OSError, ValueError):
+        return None
+
+
+def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
+    before: RunRecord | None = None
+    for seq, folder, record in records:
+        if record is None:
+            yield ChainFault(seq, folder / RECORD_FILE, _unreadable(folder / RECORD_FILE))
+        else:
+            for message in (*_folder_faults(folder, record), *recheck_record(folder, record)):
+                yield ChainFault(seq, folder, message)
+            if before is not None and record.clock_regressed != (
+                record.finished_at < before.finished_at
+            ):
+                yield ChainFault(seq, folder, "clock_regressed is not what the times say")
+        before = record
+
+
+def _unreadable(path: Path) -> str:
+    try:
+        RunRecord.read_json(read_regular(path))
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    except ValueError as error:
+        return f"no valid record: {first_fault(error)}"
+    return "changed while it was read"
+
+
+def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
+    if folder.is_symlink():
+        yield "is a symlink; a record is a folder of its own"
+    stamp = f"{record.finished_at:%Y%m%dT%H%M%SZ}"
+    expected = f"{record.seq:08d}-{stamp}-{record.report.run_id[:8]}"
+    if folder.name != expected:
+        yield f"the folder of this record is called {expected}"
+    yield from same("report.task_class", folder.parent.name, record.report.task_class)
+    for name in sorted(set(os.listdir(folder)) - PARTS):
+        yield f"{name}: not part of a record: added later"
+    raw = read_json(read_regular(folder / RECORD_FILE))
+    yield from missing_fields(plain(record), raw)
+
+
+def _strays(runs: Path) -> Iterator[tuple[Path, str]]:
+    for path in sorted(runs.iterdir()):
+        known = path.name == HEAD_FILE or path.name.startswith((".", UNFINISHED))
+        if not known and not (path.is_dir() and FOLDER_NAME.fullmatch(path.name)):
+            yield path, "neither a record nor anything else that benchgate writes"
+
+
+def _incompleteness(
+    runs: Path, newest: RunRecord | None, waiting: int | None
+) -> Iterator[ChainFault]:
+    if newest is None:
+        yield ChainFault(AFTER, runs, "there is no record")
+    elif not newest.report.complete:
+        yield ChainFault(newest.seq, runs, f"the newest run, record {newest.seq}, is incomplete")
+    if waiting is not None:
+        message = f"record {waiting} is not entered in {HEAD_FILE}: its process was killed"
+        yield ChainFault(waiting, runs, message)
+    for path in sorted(runs.glob(f"{UNFINISHED}*")):
+        yield ChainFault(AFTER, path, "a session began and left no record: it was killed or exited")

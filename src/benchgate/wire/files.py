@@ -1,0 +1,91 @@
+"""Reading what other people wrote: regular files only, bounded, and never outside their folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Any, Final
+
+import tomli
+
+from benchgate.wire.canonical import sha256_hex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MAX_TOML_BYTES: Final = 64 * 1024
+
+
+def read_regular(path: Path | str, *, limit: int | None = None) -> bytes:
+    """
+    Read a regular file.
+
+    :raises ValueError: not a regular file, or larger than ``limit`` bytes.
+    :raises OSError: it cannot be opened.
+    """
+    # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            msg = "not a regular file"
+            raise ValueError(msg)
+        if limit is not None and status.st_size > limit:
+            msg = f"{status.st_size} bytes; at most {limit} are read"
+            raise ValueError(msg)
+        return file.read()
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """
+    Read a TOML file that a person wrote; return its tables and its text.
+
+    :raises ValueError: too large, not UTF-8, not TOML, or nested beyond reason; the message holds a line if known.
+    :raises OSError: it cannot be opened.
+    """
+    text = read_regular(path, limit=MAX_TOML_BYTES).decode("utf-8")
+    try:
+        return tomli.loads(text), text
+    except RecursionError:
+        msg = "tables or arrays are nested too deeply"
+        raise ValueError(msg) from None
+
+
+def tree_files(folder: Path) -> list[tuple[str, str]]:
+    """
+    Return relative POSIX path and path of every file below a folder, sorted.
+
+    :raises ValueError: something that is no regular file, or a symlink that leaves the folder or names a folder.
+    :raises OSError: a folder cannot be read.
+    """
+    return sorted(_walk(os.fspath(folder), "", os.fspath(folder)))
+
+
+def _walk(folder: str, prefix: str, root: str) -> Iterator[tuple[str, str]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            relative = prefix + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                yield from _walk(entry.path, relative + "/", root)
+                continue
+            if entry.is_symlink() and not _inside(entry.path, root):
+                raise ValueError(f"{relative} is a symlink that leaves the folder")
+            if not entry.is_file():
+                raise ValueError(f"{relative} is no regular file")
+            yield relative, entry.path
+
+
+def _inside(path: str, root: str) -> bool:
+    return os.path.realpath(path).startswith(os.path.realpath(root) + os.sep)
+
+
+def tree_digest(folder: Path) -> str:
+    """
+    Return the SHA-256 over names and bytes of all files below a folder.
+
+    It is taken over ``<sha256 of the file>  <name>`` and a zero byte for each file, sorted by name.
+
+    :raises ValueError: see :func:`tree_files`; :raises OSError: a file cannot be read.
+    """
+    rows = (f"{sha256_hex(read_regular(path))}  {name}\0" for name, path in tree_files(folder))
+    return sha256_hex("".join(rows).encode(errors="surrogateescape"))

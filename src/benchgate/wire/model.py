@@ -1,0 +1,189 @@
+"""
+The base of all wire models, and the types that their fields are made of.
+
+Wire models are frozen and refuse unknown fields, silent coercion (``True`` is no number, ``"1"`` neither), NaN
+and infinity. Reading back our own JSON with :meth:`WireModel.read_json` ignores unknown fields, so that files
+of a later minor version stay readable.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+)
+
+from benchgate.wire.arguments import MAX_SECONDS
+
+SCHEMA_VERSION: Final = 1
+"""Major version of every artifact; only additive fields within it."""
+
+CASE_ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+MAX_SAFE_INTEGER: Final = 2**53 - 1
+BANNED_TOKENS: Final = frozenset({"confidence", "llm", "self_reported", "model_says"})
+
+
+def freeze_json(value: Any) -> Any:
+    """Return a deeply read-only copy of a JSON value: mappings as proxies, arrays as tuples."""
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: freeze_json(item) for key, item in value.items()})
+    if isinstance(value, (list, tuple)):
+        return tuple(freeze_json(item) for item in value)
+    return value
+
+
+def thaw_json(value: Any) -> Any:
+    """Return plain builtins for a value that :func:`freeze_json` made."""
+    if isinstance(value, Mapping):
+        return {key: thaw_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [thaw_json(item) for item in value]
+    return value
+
+
+def banned_token(name: str) -> str | None:
+    """Return the token that makes ``name`` a self-assessment, if any; tokens stand between ``. - _``."""
+    padded = f"_{re.sub(r'[.-]', '_', name.casefold())}_"
+    return next((token for token in sorted(BANNED_TOKENS) if f"_{token}_" in padded), None)
+
+
+def _check_breakdown_keys(breakdown: Mapping[str, float]) -> Mapping[str, float]:
+    for key in breakdown:
+        if token := banned_token(key):
+            msg = (
+                f"breakdown key {key!r} holds the banned token {token!r}: "
+                "a score is never a self-assessment"
+            )
+            raise ValueError(msg)
+    return breakdown
+
+
+def check_text(text: str) -> str:
+    """Return text that is Unicode; a lone surrogate would stop every file and every wire later."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        msg = f"{text!r} holds a lone surrogate: that is no Unicode text"
+        raise ValueError(msg) from None
+    return text
+
+
+def empty_mapping() -> Mapping[str, Any]:
+    """Return the default of a read-only mapping field."""
+    return MappingProxyType({})
+
+
+# The conversions to exact builtins matter under xdist: execnet refuses subclasses such as numpy.float64.
+FrozenJson = Annotated[
+    Mapping[str, Any],
+    AfterValidator(freeze_json),
+    PlainSerializer(thaw_json, return_type=dict[str, Any]),
+]
+Number = Annotated[float, AfterValidator(float)]
+NonNegative = Annotated[Number, Field(ge=0)]
+Seconds = Annotated[Number, Field(gt=0, le=MAX_SECONDS)]
+UnitInterval = Annotated[Number, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Digests = Annotated[
+    Mapping[str, Sha256],
+    AfterValidator(freeze_json),
+    PlainSerializer(dict, return_type=dict[str, str]),
+]
+# Not Literal[1], which takes true for 1.
+Version = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": SCHEMA_VERSION})]
+CaseId = Annotated[str, Field(pattern=CASE_ID_PATTERN)]
+Text = Annotated[str, AfterValidator(check_text)]
+Told = Annotated[
+    str,
+    BeforeValidator(
+        lambda text: (
+            text.encode(errors="backslashreplace").decode() if isinstance(text, str) else text
+        )
+    ),
+]
+FailureCode = Annotated[Text, Field(min_length=1, max_length=200)]
+Breakdown = Annotated[
+    Mapping[Text, Number],
+    AfterValidator(_check_breakdown_keys),
+    AfterValidator(freeze_json),
+    PlainSerializer(dict, return_type=dict[str, float]),
+]
+
+
+class WireModel(BaseModel):
+    """Base of all wire models."""
+
+    model_config = ConfigDict(
+        strict=True,
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        # On every model, not only the outer one: else an instance built with model_construct passes unseen.
+        revalidate_instances="always",
+        # Some fields of the artifacts are named by a Python keyword: ``pass``.
+        validate_by_name=True,
+        serialize_by_alias=True,
+        # What is written has every field, also those with a default.
+        json_schema_serialization_defaults_required=True,
+    )
+
+    @classmethod
+    def read_json(cls, data: bytes) -> Self:
+        """
+        Read an artifact, ignoring fields of a later minor version.
+
+        :raises ValueError: not UTF-8, not JSON, a key given twice, or a field that does not hold.
+        """
+        read_json(data)
+        return cls.model_validate_json(data, extra="ignore")
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self  # nothing in it can change
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Mapping proxies cannot be pickled, and systems do send cases to process pools.
+        return type(self).model_validate, (self.model_dump(),)
+
+
+def read_json(data: bytes) -> Any:
+    """
+    Return a JSON value.
+
+    :raises ValueError: not UTF-8, not JSON, nested beyond reason, or a key given twice.
+    """
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_refuse_duplicate_keys)
+    except RecursionError:
+        msg = "arrays or objects are nested too deeply"
+        raise ValueError(msg) from None
+
+
+def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        msg = f"key {twice!r} stands twice in one object"
+        raise ValueError(msg)
+    return made
+
+
+def first_fault(error: ValueError) -> str:
+    """Return on one line what a reader first stumbled over."""
+    if isinstance(error, ValidationError):
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(map(str, fault["loc"]))
+        return f"{where}: {fault['msg']}" if where else fault["msg"]
+    return " ".join(str(error).split())[:300]
