@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchgate.aggregate import RunPlan, build_report
+from benchgate.aggregate import build_report
+from benchgate.ids import RunPlan, trial_seed
 from benchgate.models import BenchRunReport, BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
-from benchgate.wire.canonical import trial_seed
 from benchgate.wire.writing import model_bytes
 
 PATH = Path(__file__).parent / "data" / "eval_run_report.v1.json"

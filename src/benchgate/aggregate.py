@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from benchgate.models import Aggregates, BenchRunReport, RunDigests, Suite
-from benchgate.wire.canonical import digest, run_id
+from benchgate.ids import RunPlan, run_id, suite_version
+from benchgate.models import Aggregates, BenchRunReport, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from benchgate.models import IsolationClass, Scope, TrialResult
+    from benchgate.models import TrialResult
     from benchgate.taxonomy import Taxonomy
+
 
 INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run"})
 
@@ -95,40 +96,6 @@ def score_lower_bound(cases: Sequence[CaseFigures]) -> float | None:
     return gaffke_lower([case.score for case in cases], confidence=0.95)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunPlan:
-    """What was going to be run, and what it depends on."""
-
-    task_class: str
-    case_ids: tuple[str, ...]
-    scope: Scope
-    system: str
-    trial_count: int
-    seed: int
-    digests: RunDigests
-    harness_version: str
-    isolation_class: IsolationClass = "none"
-
-    def plan_id(self) -> str:
-        """Return the SHA-256 over the plan; a baseline is no part of it."""
-        digests = self.digests
-        return digest(
-            {
-                "task_class": self.task_class,
-                "cases": sorted(self.case_ids),
-                "case_digests": dict(digests.cases),
-                "rubric": digests.scorer,
-                "taxonomy": digests.taxonomy,
-                "system": {"name": self.system, "digest": digests.system},
-                "policy": digests.policy,
-                "trials": self.trial_count,
-                "seed": self.seed,
-                "isolation_class": self.isolation_class,
-                "harness_version": self.harness_version,
-            }
-        )
-
-
 def irregular(result: TrialResult) -> bool:
     """Whether a trial makes its run incomplete: it was not run once to a score or a failure of the system."""
     return result.outcome in INCOMPLETE or result.reruns > 0
@@ -162,8 +129,3 @@ def build_report(
         held_out=aggregates(held_out, taxonomy, bounded=bounded) if held_out else None,
         digests=plan.digests,
     )
-
-
-def suite_version(cases: Mapping[str, str]) -> str:
-    """Return the version of a set of cases: the start of the digest over their digests."""
-    return digest(dict(cases))[:12]

@@ -7,6 +7,7 @@ types; :meth:`RlPayloadBundle.validate_bundle` checks values, and raises the fir
 
 from __future__ import annotations
 
+from benchgate.training.bundle import RlPayloadBundle
 from benchgate.training.checks import advantage_errors, checkpoint_errors, trajectory_errors
 from benchgate.training.errors import (
     BlankName,
@@ -42,7 +43,6 @@ from benchgate.training.payloads import (
     AdvantageBatch,
     CheckpointRecord,
     EpisodeTrajectory,
-    RlPayloadBundle,
     TrajectoryStep,
 )
 from benchgate.training.reading import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.decide import CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.judge import Judgement
     from benchgate.models import FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict

@@ -8,7 +8,7 @@ import json
 import jsonschema
 import pytest
 
-from benchgate.artifacts.kinds import KINDS
+from benchgate.artifacts.reading import KINDS
 from benchgate.artifacts.schemas import make_schema, schema_kinds, schema_text
 from benchgate.cli import main
 from benchgate.errors import ArtifactError

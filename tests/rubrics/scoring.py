@@ -16,12 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchgate.ids import trial_seed
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import load_bench_class
 from benchgate.loader.task_class import class_folders
 from benchgate.registry import TaskClassRegistry
 from benchgate.trials.containment import work_folder
-from benchgate.wire.canonical import canonical_bytes, trial_seed
+from benchgate.wire.canonical import canonical_bytes
 from benchgate.wire.plain import MAX_DEPTH, output_json
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.aggregate import RunPlan, suite_version
+from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
-from benchgate.wire.canonical import canonical_bytes, digest, run_id, trial_seed
+from benchgate.wire.canonical import canonical_bytes, digest
 from benchgate.wire.files import tree_digest
 
 

@@ -6,10 +6,11 @@ import random
 
 import pytest
 
-from benchgate.aggregate import RunPlan, build_report
+from benchgate.aggregate import build_report
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.run_diff import against_itself, changes
 from benchgate.gates.weigh import weigh
+from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.gates.decide import PREFIX, REASONS, REJECTING, GateInput, decide
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import PREFIX, REASONS, REJECTING, GateInput
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.weigh import weigh

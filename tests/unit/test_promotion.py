@@ -7,9 +7,10 @@ import tomli
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.aggregate import RunPlan, build_report
+from benchgate.aggregate import build_report
 from benchgate.artifacts.run_evidence import promotion_toml
 from benchgate.errors import PromotionGateError, PromotionMustBeHumanAuthorized
+from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.promotion.tiers import TIERS, next_tier
 from benchgate.promotion.verdict import (

@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from benchgate.gates.decide import PREFIX, GateInput, decide
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.weigh import weigh

@@ -15,10 +15,11 @@ from benchgate.audit.chain import GENESIS, numbered
 from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
+from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
-from benchgate.wire.canonical import digest, run_id, sha256_hex
+from benchgate.wire.canonical import digest, sha256_hex
 from benchgate.wire.writing import model_bytes
 
 CASE = """\

@@ -12,7 +12,7 @@ from _benchgate_bench.gridworld_policy.rubric import GridworldPolicyRubric
 from _benchgate_bench.gridworld_policy.systems.policy import CheckpointPolicy
 
 from benchgate import BenchCase, BenchScore
-from benchgate.wire.canonical import trial_seed
+from benchgate.ids import trial_seed
 
 CLASS = Path(__file__).resolve().parent.parent
 NAME = "gridworld-policy"

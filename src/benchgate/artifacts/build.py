@@ -17,14 +17,14 @@ from benchgate.artifacts.evidence_kinds import (
     Sample,
     SignificanceReport,
 )
-from benchgate.gates.decide import Remark
+from benchgate.gates.decision import Remark
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
-    from benchgate.gates.decide import CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Evidence, SafetyFigures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import Suite

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RecordRef, Verdict
-    from benchgate.gates.decide import CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
-from benchgate.gates.decide import CheckpointPromotionDecision
+from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.models import BenchRunReport, TrialResult
 from benchgate.promotion.verdict import PromotionVerdict

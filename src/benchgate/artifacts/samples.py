@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import mean
 from benchgate.errors import SampleError
+from benchgate.gates.figures import Arm
 from benchgate.wire.files import read_regular
 from benchgate.wire.model import first_fault
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.evidence_kinds import Sample
+
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
@@ -187,3 +189,43 @@ def _add_row(
     if trial in seen:
         raise SampleError(path, f"case {case_id!r} trial {trial!r} stands twice", line=line)
     seen[trial] = number
+
+
+def arm_of(samples: Samples, penalties: Samples | float | None) -> Arm:
+    """
+    Put scores and safety penalties of one side together.
+
+    :param penalties: a vector with a value for each score, one mean for all of them, or ``None``.
+    :raises ValueError: the penalties do not belong to the scores, or one is negative.
+    """
+    return Arm(
+        scores=samples.values,
+        case_ids=samples.case_ids,
+        penalties=_penalties(samples, penalties),
+        trials=samples.trials,
+    )
+
+
+def _penalties(samples: Samples, given: Samples | float | None) -> tuple[float | None, ...] | None:
+    if given is None:
+        return samples.penalties
+    if isinstance(given, float):
+        if not (math.isfinite(given) and given >= 0):
+            msg = f"safety penalty {given!r}: expected a finite number, 0 or more"
+            raise ValueError(msg)
+        return (given,) * len(samples.values)
+    negative = next((value for value in given.values if value < 0), None)
+    if negative is not None:
+        msg = f"{given.path}: {negative!r} is a negative safety penalty"
+        raise ValueError(msg)
+    if (
+        given.case_ids is not None
+        and samples.case_ids is not None
+        and given.case_ids != samples.case_ids
+    ):
+        msg = f"{given.path}: its case ids are not those of {samples.path}"
+        raise ValueError(msg)
+    if len(given.values) != len(samples.values):
+        msg = f"{given.path}: {len(given.values)} values; {samples.path} has {len(samples.values)}"
+        raise ValueError(msg)
+    return given.values

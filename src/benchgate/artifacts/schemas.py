@@ -27,7 +27,7 @@ def schema_text(kind: str) -> str:
 
 def make_schema(kind: str) -> dict[str, Any]:
     """Make the schema of a kind from its model; a test holds the kept files against it."""
-    from benchgate.artifacts.kinds import KINDS
+    from benchgate.artifacts.reading import KINDS
 
     # What is written has every field, so the schema is that of serialisation: all are required.
     made = KINDS[kind].model_json_schema(mode="serialization")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError
-from benchgate.verify.agreement import read_artifact
 from benchgate.wire.writing import make_folder, model_bytes, write_file
 
 if TYPE_CHECKING:

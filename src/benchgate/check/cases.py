@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 from benchgate.check.problem import Problem, located
 from benchgate.errors import BenchCaseLoadError, RegistrationError
 from benchgate.loader.case_digest import case_digest, files_digest
+from benchgate.loader.case_folder import CASE_FILE, case_folders, make_case, read_folder
 from benchgate.loader.case_toml import read_manifest
-from benchgate.loader.task_class import (
-    CASE_FILE,
-    case_folders,
-    make_case,
-    read_folder,
-)
 from benchgate.wire.files import tree_files
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from benchgate.check.problem import Problem
-from benchgate.loader.task_class import CASE_FILE, class_folders
+from benchgate.loader.case_folder import CASE_FILE
+from benchgate.loader.task_class import class_folders
 from benchgate.registry import TASK_CLASS_PATTERN, slug
 
 if TYPE_CHECKING:

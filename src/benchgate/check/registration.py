@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError
-from benchgate.loader.case_toml import line_of
 from benchgate.loader.rubric_source import parse_source
 from benchgate.registry import MIN_CASES, min_cases_fault
 from benchgate.wire.files import read_regular
+from benchgate.wire.toml import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError
-from benchgate.loader.case_toml import line_of
 from benchgate.loader.rubric_source import parse_source, rubric_files
 from benchgate.wire.model import banned_token
+from benchgate.wire.toml import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

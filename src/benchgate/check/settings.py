@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from benchgate import taxonomy
 from benchgate.check.problem import Problem, located
 from benchgate.errors import PolicyError
 from benchgate.gates import policy
-from benchgate.loader.case_toml import KeyLines, explain, line_of, one_line
-from benchgate.wire.files import read_toml
+from benchgate.loader import failure_modes
+from benchgate.taxonomy import RAISABLE
 from benchgate.wire.model import banned_token
+from benchgate.wire.toml import KeyLines, explain, line_of, one_line, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 def taxonomy_problems(class_path: Path) -> Iterator[Problem]:
     """Yield what is wrong with the failure modes of a class, if it has the file."""
-    path = class_path / taxonomy.FILE_NAME
+    path = class_path / failure_modes.FILE_NAME
     read = _read(path)
     if not isinstance(read, Tables):
         yield from read
         return
     data, lines = read
     try:
-        tables = taxonomy.TaxonomyFile.model_validate(data).failure_modes
+        tables = failure_modes.TaxonomyFile.model_validate(data).failure_modes
     except ValidationError as error:
-        yield from located(path, explain(error, taxonomy.TaxonomyFile, lines))
+        yield from located(path, explain(error, failure_modes.TaxonomyFile, lines))
         return
     for code, table in tables.items():
         for message in _code_problems(code, table):
@@ -39,9 +39,9 @@ def taxonomy_problems(class_path: Path) -> Iterator[Problem]:
             yield from located(path, [(line, f"failure_modes.{code}", message)])
 
 
-def _code_problems(code: str, table: taxonomy.FailureModeTable) -> Iterator[str]:
-    if taxonomy.redefines_reserved(code, table):
-        raisable = " and ".join(taxonomy.RAISABLE)
+def _code_problems(code: str, table: failure_modes.FailureModeTable) -> Iterator[str]:
+    if failure_modes.redefines_reserved(code, table):
+        raisable = " and ".join(RAISABLE)
         yield f"reserved for the harness; only {raisable} may be raised to warn or block"
     if token := banned_token(code):
         yield f"holds the banned token {token!r}; expected what went wrong, not a self-assessment"

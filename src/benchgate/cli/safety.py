@@ -20,9 +20,9 @@ def safety_of(given: argparse.Namespace) -> SafetyReport:
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
     from benchgate.artifacts.build import safety_report
-    from benchgate.artifacts.samples import read_samples
-    from benchgate.gates.decide import PREFIX, Remark, safety_objections
-    from benchgate.gates.vectors import arm_of
+    from benchgate.artifacts.samples import arm_of, read_samples
+    from benchgate.gates.decide import safety_objections
+    from benchgate.gates.decision import PREFIX, Remark
     from benchgate.gates.weigh import safety
 
     policy = policy_of(given)

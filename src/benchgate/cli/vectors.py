@@ -124,8 +124,7 @@ def arms_of(given: argparse.Namespace) -> tuple[Arm, Arm]:
 
 
 def _arm(given: argparse.Namespace, side: str) -> Arm:
-    from benchgate.artifacts.samples import read_samples
-    from benchgate.gates.vectors import arm_of
+    from benchgate.artifacts.samples import arm_of, read_samples
 
     options: dict[str, Any] = vars(given)
     path = options.get(f"{side}_safety_samples")

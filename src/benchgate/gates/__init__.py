@@ -6,7 +6,8 @@ What computes with scipy is not imported here: it costs more than all the rest, 
 
 from __future__ import annotations
 
-from benchgate.gates.decide import CheckpointPromotionDecision, GateInput, Remark, decide
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
 from benchgate.gates.figures import Arm, Evidence, SafetyFigures, Significance
 from benchgate.gates.policy import GatePolicy, load_policy, make_policy
 

@@ -10,8 +10,9 @@ from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
+from benchgate.ids import run_id
 from benchgate.models import BenchRunReport
-from benchgate.wire.canonical import run_id, sha256_hex
+from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_regular
 from benchgate.wire.model import WireModel, first_fault
 

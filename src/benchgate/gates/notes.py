@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.decide import Blocker, GateInput
+    from benchgate.gates.decision import Blocker, GateInput
 
 
 def notes(given: GateInput) -> Iterator[Blocker]:

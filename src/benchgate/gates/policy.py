@@ -10,12 +10,13 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from benchgate.errors import PolicyError
 from benchgate.wire.canonical import digest
-from benchgate.wire.files import read_toml
 from benchgate.wire.model import MAX_SAFE_INTEGER, Number, WireModel
+from benchgate.wire.toml import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
 
 FILE_NAME: Final = "gate.toml"
 

@@ -96,7 +96,8 @@ def against_itself(
 
     :raises ValueError: a case has fewer than two trials.
     """
-    from benchgate.gates.decide import PREFIX, GateInput, decide
+    from benchgate.gates.decide import decide
+    from benchgate.gates.decision import PREFIX, GateInput
     from benchgate.gates.figures import Arm
     from benchgate.gates.weigh import weigh
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.gates.decide import GateInput, decide
-from benchgate.gates.figures import Arm
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import GateInput
 from benchgate.gates.weigh import ids_match, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchgate.artifacts.samples import Samples
-    from benchgate.gates.decide import Blocker, CheckpointPromotionDecision
-    from benchgate.gates.figures import Evidence
+    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.figures import Arm, Evidence
     from benchgate.gates.policy import GatePolicy
+
 
 VECTOR_DEFAULTS: Final[Mapping[str, Any]] = {
     "min_cases": 2,
@@ -95,43 +94,3 @@ def _mismatch(baseline: Arm, candidate: Arm) -> str:
         if ids
     ]
     return "; ".join(only)
-
-
-def arm_of(samples: Samples, penalties: Samples | float | None) -> Arm:
-    """
-    Put scores and safety penalties of one side together.
-
-    :param penalties: a vector with a value for each score, one mean for all of them, or ``None``.
-    :raises ValueError: the penalties do not belong to the scores, or one is negative.
-    """
-    return Arm(
-        scores=samples.values,
-        case_ids=samples.case_ids,
-        penalties=_penalties(samples, penalties),
-        trials=samples.trials,
-    )
-
-
-def _penalties(samples: Samples, given: Samples | float | None) -> tuple[float | None, ...] | None:
-    if given is None:
-        return samples.penalties
-    if isinstance(given, float):
-        if not (math.isfinite(given) and given >= 0):
-            msg = f"safety penalty {given!r}: expected a finite number, 0 or more"
-            raise ValueError(msg)
-        return (given,) * len(samples.values)
-    negative = next((value for value in given.values if value < 0), None)
-    if negative is not None:
-        msg = f"{given.path}: {negative!r} is a negative safety penalty"
-        raise ValueError(msg)
-    if (
-        given.case_ids is not None
-        and samples.case_ids is not None
-        and given.case_ids != samples.case_ids
-    ):
-        msg = f"{given.path}: its case ids are not those of {samples.path}"
-        raise ValueError(msg)
-    if len(given.values) != len(samples.values):
-        msg = f"{given.path}: {len(given.values)} values; {samples.path} has {len(samples.values)}"
-        raise ValueError(msg)
-    return given.values

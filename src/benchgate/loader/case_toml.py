@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, time
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -22,17 +20,17 @@ from pydantic import (
 from benchgate.errors import BenchCaseLoadError
 from benchgate.models import Difficulty, Disposition, Source
 from benchgate.wire.canonical import canonical_bytes
-from benchgate.wire.files import read_toml
 from benchgate.wire.model import CaseId, Seconds, Sha256, WireModel
+from benchgate.wire.toml import KeyLines, Problem, explain, line_of, one_line, read_toml
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 
 NORECURSE_NAMES: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv")
 """Folder names that pytest skips by default: a case of such a name would never be collected."""
 
-Problem = tuple[int, str, str]
 Words = Annotated[
     tuple[str, ...], BeforeValidator(lambda tags: tuple(tags) if isinstance(tags, list) else tags)
 ]
@@ -85,31 +83,6 @@ class Manifest:
     lines: KeyLines
 
 
-class KeyLines:
-    """Finds the line of a key. TOML parsers give no positions, so this looks for its text."""
-
-    def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
-
-    def header(self, table: str) -> int:
-        """Return the 1-based line of ``[table]``, or 1."""
-        pattern = re.compile(rf"\s*\[\s*{re.escape(table)}\s*[\].]")
-        return next((n for n, line in enumerate(self._lines, 1) if pattern.match(line)), 1)
-
-    def key(self, location: tuple[Any, ...]) -> int:
-        """Return the 1-based line of the key at a location, else the line of its table."""
-        if not location:
-            return 1
-        start = self.header(str(location[0]))
-        for part in location[1:]:
-            pattern = re.compile(rf"\s*(\[.*)?[\"']?{re.escape(str(part))}[\"']?\s*[=\].]")
-            found = (
-                n for n, line in enumerate(self._lines[start - 1 :], start) if pattern.match(line)
-            )
-            start = next(found, start)
-        return start
-
-
 def read_manifest(path: Path, *, task_class: str, facts_model: type[BaseModel] | None) -> Manifest:
     """
     Read and check a ``case.toml``.
@@ -155,50 +128,6 @@ def check_manifest(
     if problems:
         raise BenchCaseLoadError(path, sorted(problems))
     return Manifest(path, tables, lines)
-
-
-def line_of(error: BaseException | None) -> int:
-    """Return the line that a parser stumbled over, or 1."""
-    return int(getattr(error, "lineno", None) or 1)
-
-
-def one_line(error: Exception) -> str:
-    """Return what is wrong with a file that cannot be read, on one line."""
-    if isinstance(error, OSError):
-        return f"cannot be read: {error.strerror}"
-    return " ".join(str(error).split())
-
-
-def explain(
-    error: ValidationError, model: type[BaseModel], lines: KeyLines, prefix: tuple[str, ...] = ()
-) -> list[Problem]:
-    """Turn a validation error of what a person wrote into located problems that name the nearest valid key."""
-    problems = []
-    for fault in error.errors(include_url=False):
-        location = (*prefix, *fault["loc"])
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            message = f"unknown key{_suggestion(model, fault['loc'])}"
-        elif fault["type"] == "missing":
-            message = "missing"
-        elif fault["type"] == "timezone_aware":
-            message = f"{fault['input']}: needs its offset, such as Z"
-        elif not isinstance(fault["input"], Mapping):
-            message = f"{message}; found {fault['input']!r}"
-        problems.append((lines.key(location), ".".join(map(str, location)), message))
-    return problems
-
-
-def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
-    known: type[BaseModel] | None = model
-    for part in location[:-1]:
-        field = known.model_fields.get(str(part)) if known else None
-        inner = field.annotation if field else None
-        known = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
-    if known is None:
-        return ""
-    near = difflib.get_close_matches(str(location[-1]), known.model_fields, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known.model_fields)}"
 
 
 def _identity_problems(

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import ModuleType
 
+
 PACKAGE: Final = "_benchgate_bench"
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import BenchCaseLoadError, RegistrationError, SystemNotFound
 from benchgate.gates.policy import load_policy
+from benchgate.loader.case_folder import case_folders, load_case
+from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.rubric_source import rubric_digest
-from benchgate.loader.task_class import case_folders, load_case, load_task_class
-from benchgate.taxonomy import load_taxonomy
+from benchgate.loader.task_class import load_task_class
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from benchgate.errors import BenchCaseLoadError, TaskClassNotFound
+from benchgate.loader.case_folder import CASE_FILE, case_folders
 from benchgate.loader.case_toml import check_manifest, read_manifest
-from benchgate.loader.task_class import CASE_FILE, case_folders, class_folders
+from benchgate.loader.task_class import class_folders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,6 +17,7 @@ from benchgate.wire.files import read_regular
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 EXCLUDED: Final = ("registration.py", "systems", "tools", "tests")
 
 

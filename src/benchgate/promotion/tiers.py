@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AfterValidator, Field, PlainSerializer, ValidationError, model_validator
 
 from benchgate.errors import PromotionGateError
-from benchgate.loader.case_toml import KeyLines, explain
-from benchgate.wire.files import read_toml
 from benchgate.wire.model import UnitInterval, WireModel, empty_mapping, freeze_json
+from benchgate.wire.toml import KeyLines, explain, read_toml
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from benchgate.gates.baseline import BaselineChoice, choose_baseline
 from benchgate.models import BenchRunReport, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file
 from benchgate.pytest_plugin.nodes import CaseItem
-from benchgate.pytest_plugin.session import PAYLOAD, BenchSession
+from benchgate.pytest_plugin.reports import PAYLOAD
 from benchgate.runner.class_run import ClassRun
 from benchgate.training.checkpoints import CheckpointFiles, Checkpoints, read_checkpoints
 from benchgate.trials.ledger import Key, Ledger
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.gates.judge import Gate
+    from benchgate.pytest_plugin.session import BenchSession
+
 
 TOLERATED = frozenset({"scored", "harness_error", "timeout"})
 """Outcomes that fail a case but, with ``--bench-exit=gate``, not the session."""

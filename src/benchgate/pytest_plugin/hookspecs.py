@@ -14,7 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from benchgate.gates.decide import CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.judge import Gate
     from benchgate.models import BenchCase, BenchRunReport, BenchScore, TrialResult
     from benchgate.registry import System, TaskClass

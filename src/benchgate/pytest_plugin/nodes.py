@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.pytest_plugin.failure import BenchCaseFailed, FailureRepr, failure_text
+from benchgate.errors import BenchCaseLoadError
+from benchgate.pytest_plugin.item_outcome import (
+    BenchCaseFailed,
+    FailureRepr,
+    failure_text,
+    properties,
+)
 from benchgate.pytest_plugin.layout import CASE_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     import pluggy
 
-    from benchgate.errors import BenchCaseLoadError
     from benchgate.models import BenchCase, TrialResult
     from benchgate.pytest_plugin.session import BenchSession
+
 
 SESSION = pytest.StashKey["BenchSession"]()
 
@@ -134,21 +140,57 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.trial = trial
         self.loaded = loaded
         self.result: TrialResult | None = None
-        bench.mark(self)
+        self.output_json: str | None = None
+        self._mark()
+
+    def _mark(self) -> None:
+        """Set markers and keywords; a malformed case has no difficulty or disposition to select by."""
+        case = self.loaded
+        if isinstance(case, BenchCaseLoadError):
+            self.add_marker(pytest.mark.bench_case())
+            return
+        self.extra_keyword_matches.update(case.tags)
+        self.add_marker(
+            pytest.mark.bench_case(
+                difficulty=case.difficulty,
+                disposition=case.disposition,
+                held_out=case.held_out,
+                source=case.source,
+            )
+        )
+        # func_only: the limit is on the trial, not on what other plugins set up around it. signal: the other
+        # method ends the whole process.
+        limit = self.bench.limit(case)
+        self.add_marker(pytest.mark.timeout(limit, method="signal", func_only=True))
 
     def setup(self) -> None:
         """Fail if the case cannot be run; forget an earlier attempt, whose properties would double."""
         self.user_properties.clear()
-        self.result = None
-        if reason := self.bench.obstacle(self):
+        self.result = self.output_json = None
+        if reason := self._obstacle():
             self.user_properties.append(("bench.outcome", "not_run"))
             pytest.fail(reason, pytrace=False)
 
+    def _obstacle(self) -> str | None:
+        if isinstance(self.loaded, BenchCaseLoadError):
+            return self.loaded.describe(self.where().rpartition(":")[0])
+        return self.bench.obstacle(self.path)
+
     def runtest(self) -> None:
         """Run the trial."""
-        self.result = self.bench.run(self)
-        if not self.result.passed:
-            raise BenchCaseFailed(failure_text(self.result, self.where()))
+        if isinstance(
+            self.loaded, BenchCaseLoadError
+        ):  # pragma: no branch - setup has failed before
+            raise self.loaded
+        record = self.bench.run(self.loaded, self.trial, self._score)
+        self.result, self.output_json = record.result, record.output_json
+        self.user_properties.extend(properties(record.result))
+        if not record.result.passed:
+            raise BenchCaseFailed(failure_text(record.result, self.where()))
+
+    def _score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
+        score = self.ihook.pytest_bench_score
+        return score(config=self.config, case=case, harness_output=harness_output)
 
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any
@@ -169,7 +211,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
         return f"{path.as_posix()}:{self._line() + 1}"
 
     def _line(self) -> int:
-        from benchgate.wire.files import MAX_TOML_BYTES, read_regular
+        from benchgate.wire.files import read_regular
+        from benchgate.wire.toml import MAX_TOML_BYTES
 
         try:
             lines = read_regular(self.path, limit=MAX_TOML_BYTES).splitlines()

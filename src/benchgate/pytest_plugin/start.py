@@ -10,6 +10,7 @@ from benchgate.pytest_plugin.controller import Controller
 from benchgate.pytest_plugin.json_report import JsonReport
 from benchgate.pytest_plugin.junit import JunitSuite
 from benchgate.pytest_plugin.nodes import SESSION
+from benchgate.pytest_plugin.reports import Reports
 from benchgate.pytest_plugin.session import BenchSession
 from benchgate.pytest_plugin.terminal import Terminal
 
@@ -31,6 +32,7 @@ def start(config: pytest.Config, settings: Settings, selection: Selection) -> No
     session = BenchSession(config, settings, selection)
     session.open()
     config.pluginmanager.register(session, "benchgate-session")
+    config.pluginmanager.register(Reports(session), "benchgate-reports")
     config.stash[SESSION] = session
     if selection.by_option:
         # Workers parse the command line anew, so this happens in each of them too.

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline, BaselineChoice
-    from benchgate.gates.judge import ExitRule, Gate, Judgement
+    from benchgate.gates.exit_status import ExitRule
+    from benchgate.gates.judge import Gate, Judgement
     from benchgate.models import TrialResult
     from benchgate.trials.ledger import Key, Ledger
 

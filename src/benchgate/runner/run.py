@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from benchgate.gates.judge import ExitRule
+    from benchgate.gates.exit_status import ExitRule
     from benchgate.loader.loaded_class import BenchClass
     from benchgate.models import BenchCase, BenchRunReport, TrialResult
     from benchgate.registry import System

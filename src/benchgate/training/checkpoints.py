@@ -14,7 +14,7 @@ from benchgate.wire.model import first_fault
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.training_types import CheckpointRecord
+    from benchgate.training.payloads import CheckpointRecord
 
 MAX_LINEAGE_BYTES = 64 * 1024 * 1024
 
@@ -68,7 +68,8 @@ def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
 
 
 def _read(path: Path) -> CheckpointRecord:
-    from benchgate.training_types import RlPayloadError, read_checkpoint
+    from benchgate.training.errors import RlPayloadError
+    from benchgate.training.reading import read_checkpoint
 
     try:
         return read_checkpoint(path)
@@ -81,7 +82,8 @@ def _read(path: Path) -> CheckpointRecord:
 def _lineage_problems(
     candidate: CheckpointRecord, baseline: CheckpointRecord | None, path: Path | None
 ) -> tuple[str, ...]:
-    from benchgate.training_types import RlPayloadError, check_in_lineage
+    from benchgate.training.errors import RlPayloadError
+    from benchgate.training.lineage import check_in_lineage
 
     if path is None:
         return ()
@@ -98,7 +100,7 @@ def _lineage_problems(
 
 
 def _read_lineage(path: Path) -> list[CheckpointRecord]:
-    from benchgate.training_types import CheckpointRecord
+    from benchgate.training.payloads import CheckpointRecord
 
     try:
         found = json.loads(read_regular(path, limit=MAX_LINEAGE_BYTES))
@@ -114,7 +116,9 @@ def _read_lineage(path: Path) -> list[CheckpointRecord]:
 
 def foreign(checkpoint: CheckpointRecord, case_id: str, output_json: str | None) -> str | None:
     """Return why the output of a scored trial is no evidence about a checkpoint, or ``None`` if it is."""
-    from benchgate.training_types import RlPayloadError, check_belongs, validate_rl_payload
+    from benchgate.training.errors import RlPayloadError
+    from benchgate.training.lineage import check_belongs
+    from benchgate.training.reading import validate_rl_payload
 
     output: dict[str, Any] = json.loads(output_json) if output_json else {}
     if "rl_payload" not in output:

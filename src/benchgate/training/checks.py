@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from benchgate.training.errors import (
     BlankName,
-    CheckpointBehindTrajectory,
     DiscountOutOfRange,
     EmptyIdentifier,
     EmptyVector,
     NonFiniteNumber,
     RlPayloadError,
-    StepCountMismatch,
     StepIndexGap,
-    TrajectoryIdMismatch,
     UnsupportedSchemaVersion,
     VectorLengthMismatch,
 )
@@ -28,18 +24,7 @@ if TYPE_CHECKING:
         AdvantageBatch,
         CheckpointRecord,
         EpisodeTrajectory,
-        RlPayloadBundle,
         TrajectoryStep,
-    )
-
-
-def bundle_errors(bundle: RlPayloadBundle) -> Iterator[RlPayloadError]:
-    """Yield all that is wrong with a bundle: its parts first, then what is between them."""
-    return chain(
-        trajectory_errors(bundle.trajectory),
-        advantage_errors(bundle.advantages),
-        checkpoint_errors(bundle.checkpoint),
-        _cross_errors(bundle),
     )
 
 
@@ -71,7 +56,7 @@ def advantage_errors(batch: AdvantageBatch, name: str = "advantages") -> Iterato
     for part in ("returns", "value_targets"):
         found = len(getattr(batch, part))
         if found not in (0, expected):  # no returns at all are an empty vector
-            yield _differ(
+            yield differing(
                 VectorLengthMismatch,
                 (f"len({name}.{part})", f"len({name}.advantages)"),
                 (found, expected),
@@ -89,36 +74,13 @@ def checkpoint_errors(
         yield from _number_errors(getattr(record, part), f"{name}.{part}")
 
 
-def _cross_errors(bundle: RlPayloadBundle) -> Iterator[RlPayloadError]:
-    trajectory, batch, checkpoint = bundle.trajectory, bundle.advantages, bundle.checkpoint
-    if trajectory.trajectory_id != batch.trajectory_id:
-        yield _differ(
-            TrajectoryIdMismatch,
-            ("advantages.trajectory_id", "trajectory.trajectory_id"),
-            (batch.trajectory_id, trajectory.trajectory_id),
-        )
-    steps = len(trajectory.steps)
-    if steps != len(batch.advantages):
-        yield _differ(
-            StepCountMismatch,
-            ("len(advantages.advantages)", "len(trajectory.steps)"),
-            (len(batch.advantages), steps),
-        )
-    if checkpoint.global_step < steps:
-        yield _differ(
-            CheckpointBehindTrajectory,
-            ("checkpoint.global_step", "len(trajectory.steps)"),
-            (checkpoint.global_step, steps),
-            "expected at least",
-        )
-
-
-def _differ(
+def differing(
     kind: type[RlPayloadError],
     fields: tuple[str, str],
     values: tuple[Any, Any],
     expectation: str = "expected that of",
 ) -> RlPayloadError:
+    """Return the error of a field whose value does not fit that of another."""
     message = f"{fields[0]} is {values[0]!r}; {expectation} {fields[1]}, {values[1]!r}"
     return kind(message, fields, values)
 

@@ -16,7 +16,9 @@ from benchgate.training.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from benchgate.training.payloads import CheckpointRecord, RlPayloadBundle
+    from benchgate.training.bundle import RlPayloadBundle
+    from benchgate.training.payloads import CheckpointRecord
+
 
 PARENT_KEY: Final = "parent_checkpoint_id"
 """The key of a record's metadata that names the checkpoint it was trained from."""

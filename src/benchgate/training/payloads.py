@@ -8,9 +8,9 @@ which can name what is wrong; hence NaN, empty vectors and the like can be built
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -31,9 +31,6 @@ from benchgate.wire.model import (
     freeze_json,
     thaw_json,
 )
-
-if TYPE_CHECKING:
-    from benchgate.training.errors import RlPayloadError
 
 
 def _read_time(value: Any) -> Any:
@@ -57,12 +54,14 @@ Metadata = Annotated[
 ]
 
 
-class _Payload(WireModel):
+class Payload(WireModel):
+    """Base of the payloads."""
+
     # NaN is a value that validation names; written as null it could not be told from absence.
     model_config = ConfigDict(allow_inf_nan=True, ser_json_inf_nan="constants")
 
 
-class TrajectoryStep(_Payload):
+class TrajectoryStep(Payload):
     """
     One step of an episode.
 
@@ -86,7 +85,7 @@ class TrajectoryStep(_Payload):
     value_estimate: Number | None = None
 
 
-class EpisodeTrajectory(_Payload):
+class EpisodeTrajectory(Payload):
     """
     What happened in one episode.
 
@@ -164,7 +163,7 @@ class EpisodeTrajectory(_Payload):
         return cls.model_validate(fields)
 
 
-class AdvantageBatch(_Payload):
+class AdvantageBatch(Payload):
     """
     What a learner made of a trajectory: one value of each kind for each of its steps.
 
@@ -187,7 +186,7 @@ class AdvantageBatch(_Payload):
     metadata: Metadata = Field(default_factory=empty_mapping)
 
 
-class CheckpointRecord(_Payload):
+class CheckpointRecord(Payload):
     """
     A policy at one point of its training.
 
@@ -212,31 +211,3 @@ class CheckpointRecord(_Payload):
     artifact_uri: Text
     created_at: Time
     metadata: Metadata = Field(default_factory=empty_mapping)
-
-
-class RlPayloadBundle(_Payload):
-    """The evidence of one episode: what happened, what the learner made of it, and of which checkpoint."""
-
-    trajectory: EpisodeTrajectory
-    advantages: AdvantageBatch
-    checkpoint: CheckpointRecord
-
-    def errors(self) -> Iterator[RlPayloadError]:
-        """Yield what is wrong, in fixed order: trajectory, advantages, checkpoint, then what is between them."""
-        from benchgate.training.checks import bundle_errors
-
-        return bundle_errors(self)
-
-    def validate_bundle(self) -> None:
-        """
-        Check the values of all parts, and that the parts belong together.
-
-        :raises RlPayloadError: the first error of :meth:`collect_errors`; the same input gives the same.
-        """
-        error = next(self.errors(), None)
-        if error is not None:
-            raise error
-
-    def collect_errors(self) -> tuple[RlPayloadError, ...]:
-        """Return all that is wrong, in fixed order; empty if nothing is."""
-        return tuple(self.errors())

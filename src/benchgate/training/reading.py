@@ -10,9 +10,10 @@ from typing import IO, Any, Final
 
 from pydantic import ValidationError
 
+from benchgate.training.bundle import RlPayloadBundle
 from benchgate.training.checks import checkpoint_errors
 from benchgate.training.errors import MalformedPayload, RlPayloadError
-from benchgate.training.payloads import CheckpointRecord, RlPayloadBundle
+from benchgate.training.payloads import CheckpointRecord
 from benchgate.wire.files import read_regular
 from benchgate.wire.model import first_fault
 

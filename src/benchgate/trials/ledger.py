@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import RunPlan, build_report
+from benchgate.aggregate import build_report
 from benchgate.errors import BenchCaseLoadError
+from benchgate.ids import RunPlan, trial_seed
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
 from benchgate.training.checkpoints import foreign
-from benchgate.wire.canonical import digest, trial_seed
+from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from benchgate.errors import RubricViolation
+from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, work_folder
-from benchgate.wire.canonical import trial_seed
 from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_regular
-from benchgate.wire.model import WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-
-MAX_BYTES: Final = 256 * 1024 * 1024
-Model = TypeVar("Model", bound=WireModel)
-
-
-def read_artifact(path: Path, model: type[Model]) -> Model | None:
-    """Read an artifact; ``None`` if it is not there or does not hold."""
-    try:
-        return model.read_json(read_regular(path, limit=MAX_BYTES))
-    except (OSError, ValueError):
-        return None
+    from benchgate.wire.model import WireModel
 
 
 def plain(model: WireModel) -> dict[str, Any]:

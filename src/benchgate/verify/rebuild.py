@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, SignificanceReport
-from benchgate.gates.decide import PREFIX, REASONS, REJECTING, CheckpointPromotionDecision, Remark
+from benchgate.artifacts.reading import read_artifact
+from benchgate.gates.decision import PREFIX, REASONS, REJECTING, CheckpointPromotionDecision, Remark
 from benchgate.gates.figures import Arm
 from benchgate.gates.vectors import compare_vectors
 from benchgate.models import Suite
-from benchgate.verify.agreement import read_artifact
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
 from benchgate.audit.chain import RECORD_FILE, numbered, unentered
 from benchgate.audit.walk import ChainFault
-from benchgate.verify.agreement import plain, read_artifact, same
+from benchgate.verify.agreement import plain, same
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_regular
 

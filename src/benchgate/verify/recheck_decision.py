@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.artifacts import build
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.proof import PROOF_PARTS, evidence_files, proof_bundle
+from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import promotion_report, promotion_toml
 from benchgate.artifacts.run_kinds import OWN_RECORD, RecordRef
 from benchgate.gates.baseline import arm, differences, read_baseline
-from benchgate.gates.decide import PREFIX, GateInput, decide
-from benchgate.gates.judge import run_blockers
+from benchgate.gates.blockers import run_blockers
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
-from benchgate.verify.agreement import plain, read_artifact, same
+from benchgate.verify.agreement import plain, same
 from benchgate.verify.rebuild import arm_of_report
 from benchgate.wire.files import read_regular
 from benchgate.wire.model import read_json
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.build import Comparison
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.gates.decide import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Evidence
     from benchgate.promotion.verdict import PromotionVerdict
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import RunPlan, aggregates, irregular, suite_version
+from benchgate.aggregate import aggregates, irregular
 from benchgate.artifacts.run_kinds import CaseFile, RunRecord, case_file_name
+from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
 from benchgate.verify.agreement import digest_holds, plain, same
 from benchgate.verify.recheck_decision import recheck_decision
-from benchgate.wire.canonical import run_id, trial_seed
 from benchgate.wire.files import read_regular
 
 if TYPE_CHECKING:

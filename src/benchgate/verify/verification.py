@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import (
     FOLDER_NAME,
@@ -23,7 +24,7 @@ from benchgate.audit.chain import (
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError
 from benchgate.registry import TASK_CLASS_PATTERN
-from benchgate.verify.agreement import missing_fields, plain, read_artifact, same
+from benchgate.verify.agreement import missing_fields, plain, same
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
 from benchgate.wire.canonical import sha256_hex

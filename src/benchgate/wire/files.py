@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING, Any, Final
-
-import tomli
+from typing import TYPE_CHECKING
 
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-MAX_TOML_BYTES: Final = 64 * 1024
 
 
 def read_regular(path: Path | str, *, limit: int | None = None) -> bytes:
@@ -34,21 +30,6 @@ def read_regular(path: Path | str, *, limit: int | None = None) -> bytes:
             msg = f"{status.st_size} bytes; at most {limit} are read"
             raise ValueError(msg)
         return file.read()
-
-
-def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """
-    Read a TOML file that a person wrote; return its tables and its text.
-
-    :raises ValueError: too large, not UTF-8, not TOML, or nested beyond reason; the message holds a line if known.
-    :raises OSError: it cannot be opened.
-    """
-    text = read_regular(path, limit=MAX_TOML_BYTES).decode("utf-8")
-    try:
-        return tomli.loads(text), text
-    except RecursionError:
-        msg = "tables or arrays are nested too deeply"
-        raise ValueError(msg) from None
 
 
 def tree_files(folder: Path) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""What a failed case says: the reason first, then the figures, then where the case stands."""
+"""What a finished item tells reporters: the text of a failure, reason first, and the JUnit properties."""
 
 from __future__ import annotations
 
@@ -67,3 +67,20 @@ def _reason(result: TrialResult) -> str:
     if result.score is not None:
         return f"not passed, score {result.score.score:.3f}: {', '.join(modes) or 'no failure mode named'}"
     return ", ".join(modes) or result.outcome
+
+
+def properties(result: TrialResult) -> list[tuple[str, object]]:
+    """Return the JUnit properties of a trial: exact builtin types, each key once."""
+    properties: list[tuple[str, object]] = [
+        ("bench.outcome", result.outcome),
+        ("bench.passed", result.passed),
+        ("bench.failure_modes", ",".join(mode.code for mode in result.failure_modes)),
+    ]
+    if result.score is not None:
+        properties += [
+            ("bench.score", result.score.score),
+            ("bench.cost_usd", result.score.cost_usd),
+        ]
+        if result.score.safety_penalty is not None:
+            properties.append(("bench.safety_penalty", result.score.safety_penalty))
+    return properties

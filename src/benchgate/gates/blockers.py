@@ -1,0 +1,65 @@
+"""What stops a promotion before anything is compared: the run itself, or its baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.aggregate import INCOMPLETE
+from benchgate.gates.baseline import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.gates.baseline import Baseline
+    from benchgate.gates.decision import Blocker
+    from benchgate.models import BenchRunReport
+
+
+def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
+    """Yield what in a run itself stops a promotion, before anything is compared."""
+    if not report.complete:
+        yield "incomplete_run", incompleteness(report)
+    if report.block_severity_failure_modes:
+        yield "block_severity_failure_mode", f"severity block: {blocking(report)}"
+
+
+def blocking(report: BenchRunReport) -> str:
+    """Name each blocking code with what is behind it and the cases that have it."""
+    found: dict[str, list[str]] = {}
+    for result in report.per_case:
+        for mode in result.failure_modes:
+            if mode.code in report.block_severity_failure_modes:
+                told = mode.code == "unknown_failure_mode"
+                label = f"{mode.code} {mode.detail!r}" if told else mode.code
+                found.setdefault(label, []).append(result.case_id)
+    return "; ".join(f"{label} in {_some(ids)}" for label, ids in sorted(found.items()))
+
+
+def _some(ids: list[str]) -> str:
+    unique = list(dict.fromkeys(ids))
+    return f"{', '.join(unique[:3])}{', ...' if unique[3:] else ''}"
+
+
+def incompleteness(report: BenchRunReport) -> str:
+    """Say which trials make a run incomplete, or that the session ended early."""
+    parts = []
+    for outcome in sorted(INCOMPLETE):
+        ids = [r.case_id for r in report.per_case if r.outcome == outcome]
+        if ids:
+            parts.append(f"{len(ids)} {outcome} ({_some(ids)})")
+    rerun = [r.case_id for r in report.per_case if r.reruns]
+    if rerun:
+        parts.append(f"{len(rerun)} run again ({_some(rerun)})")
+    return "; ".join(parts) or "the session ended early"
+
+
+def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iterator[Blocker]:
+    """Yield why a run cannot be compared with its baseline, if it cannot."""
+    if baseline is None:
+        yield "baseline_missing", "there is no baseline to compare with"
+        return
+    problems = baseline.problems
+    if not problems and baseline.report is not None:
+        problems = differences(baseline.report, report)
+    if problems:
+        yield "baseline_mismatch", f"{baseline.path.name}: {'; '.join(problems)}"

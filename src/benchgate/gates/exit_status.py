@@ -1,0 +1,38 @@
+"""Why a run does not exit with 0."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from benchgate.gates.blockers import blocking, incompleteness
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.gates.baseline import BaselineChoice
+    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.models import BenchRunReport
+
+
+ExitRule = Literal["strict", "gate"]
+
+
+def failures(
+    report: BenchRunReport,
+    decision: CheckpointPromotionDecision | None,
+    choice: BaselineChoice,
+    exit_rule: ExitRule,
+) -> Iterator[str]:
+    """Yield why a run does not exit with 0; promotion is never inferred from what is absent."""
+    if decision is None:
+        if choice.requested:
+            yield "a gate was asked for, but only a part of the cases was selected: not evaluated"
+    elif choice.binding and not decision.promotion_allowed:
+        yield f"the gate decided {decision.outcome}"
+    if report.block_severity_failure_modes:
+        yield f"severity block: {blocking(report)}"
+    if not report.complete:
+        yield f"the run is incomplete: {incompleteness(report)}"
+    failed = report.case_count - report.passed_count
+    if failed and (exit_rule == "strict" or decision is None):
+        yield f"{failed} of {report.case_count} cases failed"

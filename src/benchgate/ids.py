@@ -1,0 +1,79 @@
+"""The ids of a run, each a digest that names what it covers: same content, same id."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.wire.canonical import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from benchgate.models import IsolationClass, RunDigests, Scope, TrialResult
+
+
+def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
+    """
+    Return the id of a run: the same results have the same id.
+
+    It covers, for each trial, case id, trial number, outcome, the fields of the score and the failure codes;
+    no times, no paths, no details.
+    """
+    rows = [
+        [
+            result.case_id,
+            result.trial,
+            result.outcome,
+            result.score.model_dump(mode="json") if result.score else None,
+            [mode.code for mode in result.failure_modes],
+        ]
+        for result in sorted(results, key=lambda result: (result.case_id, result.trial))
+    ]
+    return digest({"task_class": task_class, "results": rows})
+
+
+def trial_seed(task_class: str, case_id: str, trial: int, bench_seed: int) -> int:
+    """Return the seed of a trial: 48 bits of SHA-256 over class, case, trial and the session's seed."""
+    text = f"{task_class}|{case_id}|{trial}|{bench_seed}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """What was going to be run, and what it depends on."""
+
+    task_class: str
+    case_ids: tuple[str, ...]
+    scope: Scope
+    system: str
+    trial_count: int
+    seed: int
+    digests: RunDigests
+    harness_version: str
+    isolation_class: IsolationClass = "none"
+
+    def plan_id(self) -> str:
+        """Return the SHA-256 over the plan; a baseline is no part of it."""
+        digests = self.digests
+        return digest(
+            {
+                "task_class": self.task_class,
+                "cases": sorted(self.case_ids),
+                "case_digests": dict(digests.cases),
+                "rubric": digests.scorer,
+                "taxonomy": digests.taxonomy,
+                "system": {"name": self.system, "digest": digests.system},
+                "policy": digests.policy,
+                "trials": self.trial_count,
+                "seed": self.seed,
+                "isolation_class": self.isolation_class,
+                "harness_version": self.harness_version,
+            }
+        )
+
+
+def suite_version(cases: Mapping[str, str]) -> str:
+    """Return the version of a set of cases: the start of the digest over their digests."""
+    return digest(dict(cases))[:12]

@@ -1,0 +1,115 @@
+"""What the report of an item carries: the result of its trial, from the process that ran it to the one that judges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from benchgate.errors import BenchCaseLoadError
+from benchgate.ids import trial_seed
+from benchgate.models import BenchCase, TrialResult
+from benchgate.pytest_plugin.nodes import CaseItem
+from benchgate.wire.canonical import digest, sha256_hex
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from benchgate.models import Outcome
+    from benchgate.pytest_plugin.session import BenchSession
+
+
+PAYLOAD = "benchgate"
+"""Attribute of a report that carries a trial's result; from a worker builtin types only, or execnet kills it."""
+
+
+class Reports:
+    """Puts results on reports: the one channel that survives a worker's crash."""
+
+    def __init__(self, session: BenchSession) -> None:
+        self._session = session
+        self._is_worker = hasattr(session.config, "workerinput")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Put the result of an item on the report of the phase that ends it."""
+        report = yield
+        if isinstance(item, CaseItem):
+            result = self._result(item, report)
+            if result is not None:
+                payload = {
+                    "task_class": self._session.bench_of(item.path).name,
+                    # As text where it has a wire to cross.
+                    "result": result.model_dump_json() if self._is_worker else result,
+                    "output": item.output_json,
+                    "scorer": self._scorer(item),
+                }
+                setattr(report, PAYLOAD, payload)
+                item.output_json = None  # may be large, and pytest keeps items to the end
+        return report
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_json_runtest_metadata(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> dict[str, Any]:
+        """Add the result to an item of pytest-json-report, which declares this hook only when it is used."""
+        if call.when != "call" or not isinstance(item, CaseItem) or item.result is None:
+            return {}
+        return {"benchgate": item.result.model_dump(mode="json")}
+
+    def _result(self, item: CaseItem, report: pytest.TestReport) -> TrialResult | None:
+        """Return the result that a phase ends an item with, if it does."""
+        seed = self._session.settings.seed
+        if report.when == "call" and item.result is not None:
+            # The last is a strict xfail, or a hook after the trial.
+            excused = hasattr(report, "wasxfail") or (item.result.passed and report.failed)
+            return unscored(item, seed, "skipped", first_line(report)) if excused else item.result
+        if report.when == "setup" and not report.passed:
+            outcome: Outcome = "skipped" if report.skipped else "not_run"
+            return unscored(item, seed, outcome, first_line(report))
+        if report.when == "call" and report.skipped:
+            return unscored(item, seed, "skipped", first_line(report))
+        return None
+
+    def _scorer(self, item: CaseItem) -> str:
+        """Return the digest of what scores an item: the rubric's, with that of every hook before it."""
+        rubric = self._session.bench_of(item.path).rubric_digest
+        plugins = [
+            implementation.plugin
+            for implementation in item.ihook.pytest_bench_score.get_hookimpls()
+            if implementation.plugin is not self._session
+        ]
+        return digest([rubric, *map(_source_digest, plugins)]) if plugins else rubric
+
+
+def _source_digest(plugin: object) -> str:
+    path = getattr(plugin, "__file__", None)
+    if path is None:
+        return str(getattr(plugin, "__name__", type(plugin).__qualname__))
+    with open(path, "rb") as file:
+        return sha256_hex(file.read())
+
+
+def first_line(report: pytest.TestReport) -> str:
+    """Return why a report is what it is, on one line."""
+    if hasattr(report, "wasxfail"):
+        return f"xfail: {report.wasxfail}"
+    if isinstance(report.longrepr, tuple):  # a skip: path, line, reason
+        return str(report.longrepr[2])
+    return (report.longreprtext or "failed in setup").splitlines()[0]
+
+
+def unscored(item: CaseItem, bench_seed: int, outcome: Outcome, detail: str) -> TrialResult:
+    """Return the result of an item that was not scored."""
+    case_id = item.path.parent.name
+    task_class = item.path.parents[2].name
+    return TrialResult(
+        case_id=case_id if isinstance(item.loaded, BenchCaseLoadError) else item.loaded.case_id,
+        trial=item.trial,
+        seed=trial_seed(task_class, case_id, item.trial, bench_seed),
+        held_out=isinstance(item.loaded, BenchCase) and item.loaded.held_out,
+        outcome=outcome,
+        detail=detail,
+    )
