@@ -6,14 +6,18 @@ The errors of benchgate; all that it raises on purpose are in this tree.
     EvalError
     +-- TaskClassAlreadyRegistered
     +-- TaskClassNotFound (also a KeyError)
-    +-- RegistrationError
     +-- SystemNotFound (also a KeyError)
-    +-- BenchCaseLoadError
+    +-- LocatedError
+    |   +-- RegistrationError
+    |   +-- BenchCaseLoadError
+    |   +-- PolicyError (also a PromotionGateError)
+    |   +-- TierFileError (also a PromotionGateError)
+    +-- ClassLoadError
     +-- RubricViolation
     +-- PromotionGateError
-    |   +-- PolicyError
     |   +-- PromotionMustBeHumanAuthorized
     +-- ArtifactError
+    |   +-- Unreadable
     +-- SampleError
 
 Programs read the attributes; the text is for people and starts with ``path:line`` where there is one.
@@ -60,16 +64,6 @@ class TaskClassNotFound(EvalError, KeyError):
     __str__ = Exception.__str__  # KeyError would print the repr of the message
 
 
-class RegistrationError(EvalError):
-    """A ``registration.py`` that is missing, fails, or registers something else; :attr:`line` is 0 if unknown."""
-
-    def __init__(self, path: Path, message: str, *, line: int = 0) -> None:
-        self.path = path
-        self.message = message
-        self.line = line
-        super().__init__(f"{path}{f':{line}' if line else ''}: {message}")
-
-
 class SystemNotFound(EvalError, KeyError):
     """The system under test cannot be found; :attr:`known` lists the registered names."""
 
@@ -82,25 +76,46 @@ class SystemNotFound(EvalError, KeyError):
     __str__ = Exception.__str__
 
 
-class BenchCaseLoadError(EvalError):
-    """
-    A case that cannot be loaded.
+Fault = tuple[int, str, str]
+"""One thing wrong in a file: its 1-based line (0 if unknown), its key (may be empty), and what is wrong."""
 
-    :param path: the file at fault, usually the ``case.toml``.
-    :param problems: one ``(line, key, message)`` for each fault found; line is 1-based, key may be empty.
+
+class LocatedError(EvalError):
+    """
+    Something that a person wrote, usually a file, and that cannot be used.
+
+    :param path: the file; for options, what they are called.
+    :param faults: everything that is wrong, or one message.
+    :param line: of that one message; 0 if unknown.
     """
 
-    def __init__(self, path: Path, problems: Iterable[tuple[int, str, str]]) -> None:
+    def __init__(self, path: Path | str, faults: Iterable[Fault] | str, *, line: int = 0) -> None:
         self.path = path
-        self.problems = tuple(problems)
+        self.faults = ((line, "", faults),) if isinstance(faults, str) else tuple(faults)
         super().__init__(self.describe(path))
 
     def describe(self, path: Path | str) -> str:
-        """Return one line for each problem, with the file written as ``path``."""
+        """Return one line for each fault, with the file written as ``path``."""
         return "\n".join(
-            f"{path}:{line}: {f'{key}: ' if key else ''}{message}"
-            for line, key, message in self.problems
+            f"{path}{f':{line}' if line else ''}: {f'{key}: ' if key else ''}{message}"
+            for line, key, message in self.faults
         )
+
+
+class RegistrationError(LocatedError):
+    """A ``registration.py``, a rubric or its failure modes that cannot be used."""
+
+
+class BenchCaseLoadError(LocatedError):
+    """A case that cannot be loaded; its file is usually the ``case.toml``."""
+
+
+class ClassLoadError(EvalError):
+    """A task class with faults in several files; :attr:`errors` has one error for each file."""
+
+    def __init__(self, errors: Iterable[EvalError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__("\n".join(map(str, self.errors)))
 
 
 class RubricViolation(EvalError):
@@ -117,13 +132,12 @@ class PromotionGateError(EvalError):
     """A gate was asked for something it cannot do, or its settings are wrong."""
 
 
-class PolicyError(PromotionGateError):
-    """A gate policy with an unknown key or a value out of range."""
+class PolicyError(LocatedError, PromotionGateError):
+    """A gate policy, from a ``gate.toml`` or from options, with an unknown key or a value out of range."""
 
-    def __init__(self, source: str, key: str, message: str) -> None:
-        self.source = source
-        self.key = key
-        super().__init__(f"{source}: {key}: {message}")
+
+class TierFileError(LocatedError, PromotionGateError):
+    """A file of trust tiers that is missing or malformed."""
 
 
 class PromotionMustBeHumanAuthorized(PromotionGateError):
@@ -147,6 +161,19 @@ class ArtifactError(EvalError):
         self.path = path
         self.message = message
         super().__init__(f"{path}: {message}")
+
+
+class Unreadable(ArtifactError):
+    """
+    A file that cannot be read, or does not hold what was expected; :attr:`why` says so on one line.
+
+    :param missing: there is no such file.
+    """
+
+    def __init__(self, path: Path | str, why: str, *, missing: bool = False) -> None:
+        self.why = why
+        self.missing = missing
+        super().__init__(path, why)
 
 
 class SampleError(EvalError):

@@ -170,7 +170,7 @@ def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
     before = toy.run("weak")
     toy.run("strong", case_filter="c0*")
     assert compare(before, toy.root / "out" / "last-selected" / "toy" / "report.json") == 2
-    assert "no record of a run" in capsys.readouterr().err
+    assert "no valid record of a run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
         (["one", "none"], "none: cannot be read"),
         (["none/record.json", "one"], "none/record.json: cannot be read"),
         (["one", "empty"], "empty: cannot be read"),
-        (["one", "text.json"], "text.json: it is no record of a run"),
-        (["one", "one/evidence/promotion.json"], "promotion.json: it is no record of a run"),
+        (["one", "text.json"], "text.json: no valid record of a run"),
+        (["one", "one/evidence/promotion.json"], "promotion.json: no valid record of a run"),
         (["one", "one", "--policy=alpha=2"], "alpha: Input should be less than 1"),
         (["one", "one", "--policy=alfa=0.1"], "did you mean 'alpha'?"),
         (["one", "one", "--policy=alpha"], "expected KEY=VALUE"),

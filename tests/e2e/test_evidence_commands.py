@@ -155,7 +155,7 @@ def test_its_own_evidence_is_taken_as_samples(vectors):
         ),
         (["--alpha=2"], "alpha: Input should be less than 1"),
         (["--test=ttest"], "test: Input should be 'welch', 'auto' or 'paired'"),
-        (["--policy=none.toml"], "none.toml: gate.toml: cannot be read"),
+        (["--policy=none.toml"], "none.toml:1: cannot be read"),
         (["--baseline-safety-samples=short.json"], "2 values; low.json has 10"),
     ],
 )
@@ -257,4 +257,4 @@ def test_a_proof_without_what_it_stands_on_is_not_valid(vectors, capsys):
     proof()
     shutil.move(vectors / "proof" / "proof.json", vectors / "proof.json")
     assert main(["validate", "proof.json"]) == 1
-    assert "baseline.json cannot be read" in capsys.readouterr().err
+    assert "baseline.json: cannot be read" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from benchgate.cli import main
 from benchgate.verify.validate import validate_file
 
 PREFIX = "checkpoint_promotion_blocked_"
@@ -233,7 +234,7 @@ def assert_mismatch(bench, words: str) -> None:
 )
 def test_a_baseline_that_is_no_record_is_a_mismatch(graded, damage):
     (graded.path / "baseline.json").write_bytes(damage)
-    assert_mismatch(graded, "is no record of a run: ")
+    assert_mismatch(graded, "no valid record of a run: ")
 
 
 def test_a_baseline_that_is_a_folder_is_a_mismatch(graded):
@@ -428,8 +429,8 @@ def test_a_policy_option_that_does_not_hold_is_wrong_use(bench, option, reason):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("alpha = ", "*bench/echo/gate.toml: *"),
-        ("alhpa = 0.1", "*bench/echo/gate.toml: alhpa: unknown key; did you mean 'alpha'?"),
+        ("alpha = ", "*bench/echo/gate.toml:1: *"),
+        ("alhpa = 0.1", "*bench/echo/gate.toml:1: alhpa: unknown key; did you mean 'alpha'?"),
     ],
 )
 def test_a_gate_file_that_does_not_hold_is_wrong_use(bench, text, reason):
@@ -481,4 +482,26 @@ def test_a_class_may_not_lower_a_code_of_the_harness(bench, table):
     bench.write("failure_modes.toml", f'[failure_modes.{table}\ndescription = "x"\n')
     result = bench.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*failure_modes.toml: *reserved for the harness"])
+    result.stderr.fnmatch_lines(["*failure_modes.toml:1: *reserved for the harness*"])
+
+
+@pytest.mark.parametrize("door", ["pytest", "run"])
+def test_all_that_is_wrong_with_the_files_of_a_class_is_told_at_once(bench, capsys, door):
+    bench.write("registration.py", "1 / 0\n")
+    bench.write("failure_modes.toml", '[failure_modes.wrong]\nseverty = "warn"\n')
+    bench.write("gate.toml", "alpha = 2\n\nmin_dleta = 0.1\n")
+    if door == "pytest":
+        result = bench.run()
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        told = str(result.stderr)
+    else:
+        assert main(["run", "--task-class=echo"]) == 2
+        told = capsys.readouterr().err
+    for line in (
+        "registration.py: ZeroDivisionError",
+        "failure_modes.toml:1: failure_modes.wrong.description: missing",
+        "failure_modes.toml:2: failure_modes.wrong.severty: unknown key; did you mean 'severity'?",
+        "gate.toml:1: alpha: Input should be less than 1; found 2",
+        "gate.toml:3: min_dleta: unknown key; did you mean 'min_delta'?",
+    ):
+        assert line in told

@@ -49,7 +49,7 @@ FAULTS = {
     "returns a lone surrogate": (r'return {"answer": "\udc80"}', "surrogate"),
     "returns itself": (
         "loop = {}; loop['loop'] = loop; return loop",
-        "ValueError: the output is nested more than 150 deep",
+        "ValueError: output is nested more than 150 deep",
     ),
 }
 

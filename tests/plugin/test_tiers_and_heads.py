@@ -207,7 +207,7 @@ def test_what_the_command_cannot_use_is_said(bench, capsys):
     capsys.readouterr()
     status, _, err = verdict(capsys, "--target-tier=silver")
     assert status == 2
-    assert re.search(r"trust-tiers\.toml: cannot be read: No such file", err)
+    assert re.search(r"trust-tiers\.toml:1: cannot be read: No such file", err)
     tiers(bench, "[thresholds]\nsilver = 2\n")
     status, _, err = verdict(capsys, "--target-tier=silver")
     assert status == 2
@@ -220,4 +220,4 @@ def test_what_the_command_cannot_use_is_said(bench, capsys):
     assert "there is no record" in err
     status, _, err = verdict(capsys, "--target-tier=silver", "--report=docs/trust-tiers.toml")
     assert status == 1
-    assert "no record of a run" in err
+    assert "no valid record of a run" in err

@@ -71,7 +71,7 @@ def test_a_wrong_option_is_named(tmp_path, option, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("alpha = ", "gate.toml: "),
+        ("alpha = ", "gate.toml:1: "),
         ("alpa = 0.1", "alpa: unknown key"),
         ('alpha = "0.1"', "alpha: "),
     ],

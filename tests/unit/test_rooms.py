@@ -1,4 +1,4 @@
-"""The house has rooms, and arrows between them point one way: the list in :data:`FLOORS`, which docs/explanation repeats."""
+"""The package has rooms, and imports between them point one way: down the list in :data:`FLOORS`."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 import pytest
 
 from benchgate.audit import chain
-from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.wire import writing
@@ -202,7 +201,7 @@ def test_a_run_that_cannot_be_finished_keeps_what_was_recorded(settings, monkeyp
     def full(*_):
         raise ArtifactError("record.json", "cannot be written: No space left on device")
 
-    monkeypatch.setattr(RunStore, "_record", full)
+    monkeypatch.setattr("benchgate.runner.class_run.record_entry", full)
     (problem,) = run_class(settings).problems
     assert "No space left" in problem
     runs = settings.out / "runs" / "one"

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.build import Comparison
 
+
 PROOF_PARTS: Final = MappingProxyType(
     {
         "baseline_report": "baseline.json",

@@ -13,7 +13,7 @@ from benchgate.artifacts.evidence_kinds import (
     SignificanceReport,
 )
 from benchgate.artifacts.run_kinds import CaseFile, Head, PromotionReport, RunRecord, SelectedRecord
-from benchgate.wire.files import read_regular
+from benchgate.errors import Unreadable
 from benchgate.wire.model import WireModel
 
 if TYPE_CHECKING:
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-MAX_BYTES: Final = 256 * 1024 * 1024
 Model = TypeVar("Model", bound=WireModel)
 
 
 def read_artifact(path: Path, model: type[Model]) -> Model | None:
-    """Read an artifact; ``None`` if it is not there or does not hold."""
+    """Read an artifact that may be missing or damaged: then ``None``, for callers who report that elsewhere."""
     try:
-        return model.read_json(read_regular(path, limit=MAX_BYTES))
-    except (OSError, ValueError):
+        return model.read_file(path, "artifact")
+    except Unreadable:
         return None
 
 

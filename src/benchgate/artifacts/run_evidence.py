@@ -1,134 +1,110 @@
-"""A judged run in the terms of the artifacts: its subject, its baseline, its comparison, its promotion."""
+"""The evidence files of a judged run, from its facts alone: a run writes them, and verify makes them again."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts import build
+from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.proof import evidence_files
-from benchgate.artifacts.run_kinds import (
-    BaselineRef,
-    PromotionOutcome,
-    PromotionReport,
-    Subject,
-)
-from benchgate.errors import ArtifactError
-from benchgate.promotion.tiers import TIER_FILE, next_tier
-from benchgate.promotion.verdict import PromotionGate, promotion_lines
+from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, RecordRef, Subject
+from benchgate.promotion.tiers import TIER_FILE
+from benchgate.promotion.verdict import promotion_lines
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
     from datetime import datetime
-    from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import RecordRef, Verdict
+    from benchgate.artifacts.run_kinds import Verdict
     from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.figures import Evidence
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
-    from benchgate.promotion.tiers import TierConfig
     from benchgate.promotion.verdict import PromotionVerdict
-    from benchgate.taxonomy import Severity
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunTerms:
-    """
-    What a run is judged under, beside its policy.
-
-    :param severities: severity of each failure code.
-    :param min_cases: passed cases that each tier asks of the class.
-    :param tiers: ``None`` if there is no file of tiers, or none that can be read.
-    """
-
-    harness_version: str
-    severities: Mapping[str, Severity]
-    min_cases: Mapping[str, int]
-    tiers: TierConfig | None
-
-    def verdict(self, report: BenchRunReport, chain_intact: Callable[[], bool]) -> Verdict:
-        """Return whether the run is evidence for the tier above the current one, or for keeping the highest."""
-        if self.tiers is None:
-            return "not_evaluated"
-        current = self.tiers.tier_of(report.task_class)
-        return PromotionGate(self.tiers).evaluate(
-            report.task_class,
-            current,
-            report,
-            target_tier=next_tier(current),
-            min_cases=self.min_cases,
-            chain_intact=chain_intact(),
-        )
+OWN_RECORD = "../record.json"
+"""The record as seen from its own ``evidence/``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvidence:
-    """The evidence of a judged run; ``family`` is all of it that does not know of the run's record."""
+    """
+    What the evidence of a run is made of.
 
-    judgement: Judgement
+    :param weighed: the figures of the comparison; ``None`` if the run was compared with nothing.
+    :param baseline_name: checkpoint id of the baseline, else its system.
+    """
+
+    report: BenchRunReport
+    subject: Subject
+    policy: GatePolicy
+    decision: CheckpointPromotionDecision
+    weighed: Evidence | None
+    baseline_name: str
     finished: datetime
-    family: Mapping[str, bytes]
 
     @classmethod
-    def of(cls, judgement: Judgement, finished: datetime) -> RunEvidence:
-        """Make the evidence of a run; of one that was compared with nothing there is no family."""
-        made = comparison(judgement, finished)
-        family = evidence_files(made) if made is not None else {}
-        return cls(judgement=judgement, finished=finished, family=family)
-
-    def files(self, verdict: Verdict, record: RecordRef) -> dict[str, bytes]:
-        """
-        Return every file of the evidence; ``promotion.toml`` is there only if the verdict recommends a promotion.
-
-        :param record: the run's record as seen from these files.
-        :raises ArtifactError: the run is a selection, which is not judged.
-        """
-        report, decision = self.judgement.report, self.judgement.decision
-        if decision is None:
-            raise ArtifactError("promotion.json", "a run that was not judged has no evidence")
-        promotion = promotion_report(
-            task_class=report.task_class,
-            subject=subject(self.judgement),
+    def of(
+        cls, judgement: Judgement, decision: CheckpointPromotionDecision, finished: datetime
+    ) -> RunEvidence:
+        """Return the evidence of a run that was judged."""
+        return cls(
+            report=judgement.report,
+            subject=_subject(judgement),
+            policy=judgement.policy,
             decision=decision,
-            verdict=verdict,
-            policy=self.judgement.policy,
-            record=record,
+            weighed=judgement.evidence,
+            baseline_name=_baseline_name(judgement),
+            finished=finished,
         )
-        files = {**self.family, "promotion.json": model_bytes(promotion)}
+
+    def comparison(self) -> Comparison | None:
+        """Return what the evidence family is made of; ``None`` if nothing was compared."""
+        if self.weighed is None:
+            return None
+        return Comparison(
+            run_id=self.report.run_id,
+            candidate_run_id=self.report.run_id,
+            suite=self.report.suite,
+            generated_at=self.finished,
+            names=(self.baseline_name, self.subject.id),
+            policy=self.policy,
+            evidence=self.weighed,
+            decision=self.decision,
+        )
+
+    def files(self, verdict: Verdict, seq: int) -> dict[str, bytes]:
+        """
+        Return every file of the evidence by name.
+
+        ``promotion.toml`` is there only if the verdict recommends a promotion.
+
+        :param seq: number of the run's record.
+        """
+        made = self.comparison()
+        promotion = PromotionReport(
+            schema_version=SCHEMA_VERSION,
+            task_class=self.report.task_class,
+            subject=self.subject,
+            decision=PromotionOutcome(
+                outcome=self.decision.outcome,
+                promotion_allowed=self.decision.promotion_allowed,
+                reason_codes=self.decision.reason_codes,
+                notes=self.decision.notes,
+            ),
+            verdict=verdict,
+            policy=self.policy,
+            policy_sha256=self.policy.digest,
+            record_ref=RecordRef(seq=seq, path=OWN_RECORD),
+        )
+        files = evidence_files(made) if made is not None else {}
+        files["promotion.json"] = model_bytes(promotion)
         if verdict != "not_evaluated" and verdict.recommendation == "promote":
-            files["promotion.toml"] = promotion_toml(verdict, record.seq)
+            files["promotion.toml"] = promotion_toml(verdict, seq)
         return files
-
-
-def promotion_report(
-    *,
-    task_class: str,
-    subject: Subject,
-    decision: CheckpointPromotionDecision,
-    verdict: Verdict,
-    policy: GatePolicy,
-    record: RecordRef | None,
-) -> PromotionReport:
-    """Build ``promotion.json``; it needs no baseline, so every judged run has one."""
-    return PromotionReport(
-        schema_version=SCHEMA_VERSION,
-        task_class=task_class,
-        subject=subject,
-        decision=PromotionOutcome(
-            outcome=decision.outcome,
-            promotion_allowed=decision.promotion_allowed,
-            reason_codes=decision.reason_codes,
-            notes=decision.notes,
-        ),
-        verdict=verdict,
-        policy=policy,
-        policy_sha256=policy.digest,
-        record_ref=record,
-    )
 
 
 def promotion_toml(verdict: PromotionVerdict, seq: int) -> bytes:
@@ -138,8 +114,7 @@ def promotion_toml(verdict: PromotionVerdict, seq: int) -> bytes:
     return f"{head}{told}{promotion_lines(verdict)}".encode()
 
 
-def subject(judgement: Judgement) -> Subject:
-    """Return what a run is evidence about."""
+def _subject(judgement: Judgement) -> Subject:
     report, checkpoints = judgement.report, judgement.checkpoints
     if checkpoints is None:
         return Subject(kind="system", id=report.system, digest=report.digests.system)
@@ -148,37 +123,8 @@ def subject(judgement: Judgement) -> Subject:
     )
 
 
-def comparison(judgement: Judgement, finished: datetime) -> build.Comparison | None:
-    """Return what the evidence family is made of; ``None`` if nothing was compared."""
-    before = judgement.baseline.report if judgement.baseline else None
-    if before is None or judgement.evidence is None or judgement.decision is None:
-        return None
-    return build.Comparison(
-        run_id=judgement.report.run_id,
-        candidate_run_id=judgement.report.run_id,
-        suite=judgement.report.suite,
-        generated_at=finished,
-        names=(_baseline_name(judgement, before), subject(judgement).id),
-        policy=judgement.policy,
-        evidence=judgement.evidence,
-        decision=judgement.decision,
-    )
-
-
-def _baseline_name(judgement: Judgement, before: BenchRunReport) -> str:
-    checkpoints = judgement.checkpoints
-    if checkpoints is None or checkpoints.baseline is None:
-        return before.system
-    return checkpoints.baseline.checkpoint_id
-
-
-def baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | None:
-    """Return what a record says of its baseline, its path relative to a folder."""
-    found = judgement.baseline
-    if found is None:
-        return None
-    return BaselineRef(
-        path=os.path.relpath(found.path, folder),
-        sha256=found.sha256,
-        run_id=found.report.run_id if found.report else None,
-    )
+def _baseline_name(judgement: Judgement) -> str:
+    checkpoints, baseline = judgement.checkpoints, judgement.baseline
+    if checkpoints is not None and checkpoints.baseline is not None:
+        return checkpoints.baseline.checkpoint_id
+    return baseline.report.system if baseline and baseline.report else ""

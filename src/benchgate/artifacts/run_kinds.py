@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
@@ -24,8 +24,6 @@ Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), Plai
 
 
 Verdict = PromotionVerdict | Literal["not_evaluated"]
-OWN_RECORD: Final = "../record.json"
-"""The record as seen from its own ``evidence/``."""
 
 
 class Subject(WireModel):

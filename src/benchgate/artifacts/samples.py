@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import mean
-from benchgate.errors import SampleError
+from benchgate.errors import SampleError, Unreadable
 from benchgate.gates.figures import Arm
-from benchgate.wire.files import read_regular
-from benchgate.wire.model import first_fault
+from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,9 +54,9 @@ def read_samples(path: Path) -> Samples:
         message names file, place and value.
     """
     try:
-        text = read_regular(path, limit=MAX_BYTES).decode("utf-8-sig")
-    except OSError as error:
-        raise SampleError(path, f"cannot be read: {error.strerror}") from error
+        text = read_bytes(path, limit=MAX_BYTES).decode("utf-8-sig")
+    except Unreadable as error:
+        raise SampleError(path, error.why) from error
     except ValueError as error:
         raise SampleError(path, str(error)) from error
     samples = _from_csv(path, text) if path.suffix.lower() == ".csv" else _from_json(path, text)
@@ -120,9 +119,9 @@ def _from_arm(path: Path, text: str) -> Samples:
     from benchgate.artifacts.evidence_kinds import ArmReport
 
     try:
-        report = ArmReport.read_json(text.encode())
-    except ValueError as error:
-        raise SampleError(path, f"no valid sample report: {first_fault(error)}") from error
+        report = ArmReport.parse(path, text.encode(), "sample report")
+    except Unreadable as error:
+        raise SampleError(path, error.why) from error
     samples = report.samples
     ids = [sample.case_id for sample in samples]
     if None not in ids:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from pydantic import AwareDatetime
 
 from benchgate.artifacts.run_kinds import Head
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, Unreadable
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_regular
-from benchgate.wire.model import SCHEMA_VERSION, Count, Sha256, Version, WireModel, first_fault
+from benchgate.wire.files import read_bytes
+from benchgate.wire.model import MAX_JSON_BYTES, SCHEMA_VERSION, Count, Sha256, Version, WireModel
 from benchgate.wire.writing import model_bytes, write_file
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ HEAD_FILE: Final = "HEAD.json"
 RECORD_FILE: Final = "record.json"
 FOLDER_NAME: Final = re.compile(r"([0-9]{8,15})-\d{8}T\d{6}Z-[0-9a-f]{8}")
 UNFINISHED: Final = "incomplete-"
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""Of one record; a run of a hundred thousand trials has less."""
+STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +63,11 @@ class Link:
     sha256: str | None
     stated: ChainLink | None
     fault: str | None
+
+
+def record_folder(seq: int, finished: datetime, run_id: str) -> str:
+    """Return the name of a record's folder."""
+    return f"{seq:08d}-{finished:{STAMP}}-{run_id[:8]}"
 
 
 def numbered(runs: Path) -> list[tuple[int, Path]]:
@@ -99,7 +103,7 @@ def read_end(runs: Path) -> ChainEnd:
 def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
     path = folder / RECORD_FILE
     record = read_part(path, ChainLink)
-    sha256 = sha256_hex(read_regular(path))
+    sha256 = sha256_hex(read_bytes(path))
     if record.seq != seq:
         raise ArtifactError(path, f"says it is record {record.seq}; its folder says {seq}")
     if seq == head.seq + 1 and record.prev_hash == head.sha256:
@@ -113,21 +117,17 @@ def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
 
 def _bytes(path: Path) -> bytes:
     if path.is_symlink():
-        raise ValueError("is a symlink; a record is all in its folder")
-    return read_regular(path, limit=MAX_BYTES)
+        raise Unreadable(path, "is a symlink; a record is all in its folder")
+    return read_bytes(path, limit=MAX_JSON_BYTES)
 
 
 def read_part(path: Path, model: type[Model]) -> Model:
     """
     Read a file of the chain.
 
-    :raises ArtifactError: it is damaged, or no file of its folder.
+    :raises Unreadable: it is damaged, or a link to another folder.
     """
-    try:
-        return model.read_json(_bytes(path))
-    except (OSError, ValueError) as error:
-        message = error.strerror if isinstance(error, OSError) else first_fault(error)
-        raise ArtifactError(path, f"damaged: {message}; nothing is appended after it") from error
+    return model.parse(path, _bytes(path), "head" if model is Head else "record")
 
 
 def write_head(runs: Path, seq: int, sha256: str) -> None:
@@ -144,7 +144,7 @@ def unentered(runs: Path) -> int | None:
     """
     try:
         head = read_part(runs / HEAD_FILE, Head)
-    except ArtifactError:
+    except Unreadable:
         head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
     newest = max(numbered(runs), default=None)
     if newest is None or newest[0] != head.seq + 1:
@@ -159,11 +159,9 @@ def link_at(seq: int, path: Path) -> Link:
     try:
         data = _bytes(path)
         sha256 = sha256_hex(data)
-        stated = ChainLink.read_json(data)
-    except OSError as error:
-        fault = f"cannot be read: {error.strerror}"
-    except ValueError as error:
-        fault = f"no record: {first_fault(error)}"
+        stated = ChainLink.parse(path, data, "record")
+    except Unreadable as error:
+        fault = error.why
     if stated is not None and stated.seq != seq:
         fault = f"says it is record {stated.seq}; its folder says {seq}"
     return Link(seq=seq, path=path, sha256=sha256, stated=stated, fault=fault)

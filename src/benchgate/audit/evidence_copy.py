@@ -12,18 +12,17 @@ from benchgate.errors import ArtifactError
 from benchgate.wire.writing import make_folder, model_bytes, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 
-def reference_from(copy: Path, folder: Path, seq: int) -> RecordRef:
-    """Return the reference to a record as seen from the copy: it lies elsewhere, so it is another relative path."""
-    return RecordRef(seq=seq, path=os.path.relpath(folder / RECORD_FILE, copy))
-
-
-def replace_copy(copy: Path, files: Mapping[str, bytes]) -> str | None:
-    """Put files in the place of the copy; return why it is not whole, if it is not."""
+def write_copy(copy: Path, folder: Path) -> str | None:
+    """Replace the copy by the evidence in a record's folder; return why it is incomplete, if it is."""
     try:
+        stored = folder / "evidence"
+        files = {path.name: path.read_bytes() for path in stored.iterdir()}
+        promotion = promotion_in_copy(copy, folder)
+        if promotion is not None:
+            files["promotion.json"] = model_bytes(promotion)
         make_folder(copy)
         for stale in set(os.listdir(copy)) - set(files):
             (copy / stale).unlink()
@@ -34,13 +33,12 @@ def replace_copy(copy: Path, files: Mapping[str, bytes]) -> str | None:
     return None
 
 
-def restore_copy(copy: Path, folder: Path) -> None:
-    """Make the copy anew from the evidence in a record's folder."""
-    stored = folder / "evidence"
-    files = {path.name: path.read_bytes() for path in stored.iterdir()}
-    report = read_artifact(stored / "promotion.json", PromotionReport)
-    if report is not None and report.record_ref is not None:
-        reference = reference_from(copy, folder, report.record_ref.seq)
-        moved = report.model_copy(update={"record_ref": reference})
-        files["promotion.json"] = model_bytes(moved)
-    replace_copy(copy, files)
+def promotion_in_copy(copy: Path, folder: Path) -> PromotionReport | None:
+    """Return a record's ``promotion.json`` as it is in the copy: there the path to the record is another one."""
+    report = read_artifact(folder / "evidence" / "promotion.json", PromotionReport)
+    if report is None or report.record_ref is None:
+        return None
+    reference = RecordRef(
+        seq=report.record_ref.seq, path=os.path.relpath(folder / RECORD_FILE, copy)
+    )
+    return report.model_copy(update={"record_ref": reference})

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shutil
-import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_evidence import RunEvidence, baseline_ref, subject
-from benchgate.artifacts.run_kinds import (
-    OWN_RECORD,
-    Harness,
-    RecordRef,
-    RunRecord,
-    SelectedRecord,
-    case_file_name,
-)
+from benchgate.artifacts.record import ChainSlot
+from benchgate.artifacts.run_kinds import SelectedRecord, case_file_name
 from benchgate.audit.chain import (
     RECORD_FILE,
+    STAMP,
     UNFINISHED,
     numbered,
     read_end,
+    record_folder,
     unentered,
     write_head,
 )
-from benchgate.audit.evidence_copy import reference_from, replace_copy, restore_copy
+from benchgate.audit.evidence_copy import write_copy
 from benchgate.audit.walk import chain_faults
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.model import SCHEMA_VERSION
@@ -42,17 +35,14 @@ from benchgate.wire.writing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from datetime import datetime
     from pathlib import Path
 
-    from benchgate.artifacts.run_evidence import RunTerms
+    from benchgate.artifacts.record import RecordEntry
     from benchgate.artifacts.run_kinds import Verdict
     from benchgate.audit.chain import ChainEnd
-    from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport, Scope, TrialResult
-
-STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +105,7 @@ class RunStore:
     def _end(self) -> ChainEnd:
         """Return the end of the chain; of a record whose process died before it was entered, finish the copy first."""
         if unentered(self._runs) is not None:
-            restore_copy(self._copy, numbered(self._runs)[-1][1])
+            write_copy(self._copy, numbered(self._runs)[-1][1])
         return read_end(self._runs)
 
     def write_trial(self, result: TrialResult, output_json: str | None) -> None:
@@ -166,37 +156,46 @@ class RunStore:
         write_file(self._folder / "report.json", model_bytes(record))
         return Published(folder=self._folder)
 
-    def publish(self, judgement: Judgement, finished: datetime, terms: RunTerms) -> Published:
+    def publish(
+        self, report: BenchRunReport, build: Callable[[ChainSlot], RecordEntry]
+    ) -> Published:
         """
         Finish a full run: evidence, record, chain, and the copy of the evidence.
 
+        :param build: makes the record once its place in the chain is known; called under the chain's lock.
         :raises ArtifactError: a file cannot be written, or the chain is damaged; old files are intact.
         """
-        self._settle_trials(judgement.report)
-        evidence = RunEvidence.of(judgement, finished)
+        self._settle_trials(report)
         with locked(self._runs):
             end = self._end()
-            verdict = terms.verdict(judgement.report, lambda: not chain_faults(self._runs))
-            files = evidence.files(verdict, RecordRef(seq=end.seq + 1, path=OWN_RECORD))
-            self._write_evidence(files)
-            record = self._record(evidence, terms, verdict, end, files)
-            data = model_bytes(record)
-            write_file(self._folder / RECORD_FILE, data)
-            stamp = finished.strftime(STAMP)
-            name = f"{record.seq:08d}-{stamp}-{judgement.report.run_id[:8]}"
-            final = self._runs / name
+            entry = build(self._slot(end))
+            self._write_evidence(entry.evidence)
+            write_file(self._folder / RECORD_FILE, entry.record)
+            seq = end.seq + 1
+            final = self._runs / record_folder(seq, entry.finished, entry.run_id)
             rename(self._folder, final)
             # Entered last: what a killed process leaves is a record that follows the head, or none.
-            problem = self._copy_evidence(evidence, verdict, record.seq, final)
-            sha256 = sha256_hex(data)
-            write_head(self._runs, record.seq, sha256)
+            problem = write_copy(self._copy, final)
+            sha256 = sha256_hex(entry.record)
+            write_head(self._runs, seq, sha256)
         return Published(
             folder=final,
             evidence=self._copy,
-            seq=record.seq,
+            seq=seq,
             sha256=sha256,
-            verdict=verdict,
+            verdict=entry.verdict,
             problem=problem,
+        )
+
+    def _slot(self, end: ChainEnd) -> ChainSlot:
+        return ChainSlot(
+            seq=end.seq + 1,
+            prev_hash=end.sha256,
+            folder=self._folder,
+            started=self._started,
+            previous_finished=end.finished_at,
+            chain_intact=lambda: not chain_faults(self._runs),
+            case_files={name: sha256 for name, (_, sha256) in self._written.items()},
         )
 
     def _write_evidence(self, files: Mapping[str, bytes]) -> None:
@@ -205,45 +204,6 @@ class RunStore:
         for name, data in files.items():
             write_draft(folder / name, data)
 
-    def _record(
-        self,
-        evidence: RunEvidence,
-        terms: RunTerms,
-        verdict: Verdict,
-        end: ChainEnd,
-        files: Mapping[str, bytes],
-    ) -> RunRecord:
-        judgement, finished = evidence.judgement, evidence.finished
-        return RunRecord(
-            schema_version=SCHEMA_VERSION,
-            report_kind="record",
-            seq=end.seq + 1,
-            prev_hash=end.sha256,
-            started_at=self._started,
-            finished_at=finished,
-            clock_regressed=end.finished_at is not None and finished < end.finished_at,
-            harness=Harness(
-                benchgate=terms.harness_version,
-                python=platform.python_version(),
-                platform=f"{sys.platform}-{platform.machine()}",
-            ),
-            subject=subject(judgement),
-            report=judgement.report,
-            policy=judgement.policy,
-            severities=terms.severities,
-            baseline=baseline_ref(judgement, self._folder),
-            decision=judgement.decision,
-            verdict=verdict,
-            case_files={name: sha256 for name, (_, sha256) in sorted(self._written.items())},
-            evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
-        )
-
     @property
     def _copy(self) -> Path:
         return self._out / "evidence" / self._task_class
-
-    def _copy_evidence(
-        self, evidence: RunEvidence, verdict: Verdict, seq: int, final: Path
-    ) -> str | None:
-        reference = reference_from(self._copy, final, seq)
-        return replace_copy(self._copy, evidence.files(verdict, reference))

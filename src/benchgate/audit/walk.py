@@ -16,7 +16,7 @@ from benchgate.audit.chain import (
     read_part,
     unentered,
 )
-from benchgate.errors import ArtifactError
+from benchgate.errors import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,10 +45,10 @@ def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
         return []
     try:
         head, faults = read_part(runs / HEAD_FILE, Head), []
-    except ArtifactError as error:
+    except Unreadable as error:
         # Of a first record that is not entered yet there is no head.
         waiting = not os.path.lexists(runs / HEAD_FILE) and unentered(runs) is not None
-        fault = ChainFault(0, runs / HEAD_FILE, error.message.partition(";")[0])
+        fault = ChainFault(0, runs / HEAD_FILE, error.why)
         head, faults = None, [] if waiting else [fault]
     links = [link_at(seq, folder / RECORD_FILE) for seq, folder in found]
     witnesses = [(HEAD_FILE, head), ("the head that was kept", retained)]

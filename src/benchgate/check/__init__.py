@@ -17,7 +17,7 @@ from benchgate.check.pinned import baseline_problems, is_pinned
 from benchgate.check.problem import Problem
 from benchgate.check.registration import read_registration
 from benchgate.check.rubric import rubric_problems
-from benchgate.check.settings import policy_problems, taxonomy_problems
+from benchgate.check.settings import setting_problems
 from benchgate.errors import TaskClassNotFound
 
 if TYPE_CHECKING:
@@ -62,8 +62,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         *layout_problems(class_path),
         *registration.problems,
         *rubric_problems(class_path),
-        *taxonomy_problems(class_path),
-        *policy_problems(class_path),
+        *setting_problems(class_path),
         *cases.problems,
         *_too_few(class_path, registration, len(cases.digests)),
         *baseline_problems(class_path, cases.digests),

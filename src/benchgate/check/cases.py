@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.check.problem import Problem, located
-from benchgate.errors import BenchCaseLoadError, RegistrationError
+from benchgate.errors import BenchCaseLoadError, RegistrationError, Unreadable
 from benchgate.loader.case_digest import case_digest, files_digest
-from benchgate.loader.case_folder import CASE_FILE, case_folders, make_case, read_folder
-from benchgate.loader.case_toml import read_manifest
+from benchgate.loader.case_folder import CASE_FILE, case_folders, load_case
 from benchgate.wire.files import tree_files
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def read_cases(class_path: Path, *, with_digests: bool) -> CaseSet:
     try:
         folders = case_folders(class_path)
     except RegistrationError as error:
-        return CaseSet(digests={}, problems=(*problems, Problem(error.path, 1, error.message)))
+        return CaseSet(digests={}, problems=(*problems, *located(error)))
     digests: dict[str, str | None] = {}
     for folder in folders:
         found, of_case = _read_case(folder, class_path.name, with_digests=with_digests)
@@ -66,24 +65,20 @@ def _read_case(
     if not os.path.lexists(path):
         return None, [Problem(folder, 1, f"no case; expected a {CASE_FILE} in it")]
     try:
-        manifest = read_manifest(path, task_class=task_class, facts_model=None)
-    except BenchCaseLoadError as error:
-        # What lies beside a malformed manifest is told too: a curator mends all at once.
-        return None, [*located(path, [*error.problems, *read_folder(folder)[1]])]
-    try:
-        case = make_case(folder, manifest)
-        problems = [*located(path, _empty_folders(folder))]
+        case = load_case(folder, task_class=task_class)
+        problems = list(_empty_folders(folder))
         digest = case_digest(case, files_digest(case)) if with_digests else None
     except BenchCaseLoadError as error:
-        return None, [*located(path, error.problems)]
-    except (OSError, ValueError) as error:
-        return None, [Problem(path, 1, f"cannot be read: {error}")]
+        return None, [*located(error)]
+    except (Unreadable, ValueError) as error:  # or facts that are nested too deeply
+        return None, [Problem(path, 1, str(error).removeprefix(f"{path}: "))]
     return digest, problems
 
 
-def _empty_folders(folder: Path) -> Iterator[tuple[int, str, str]]:
+def _empty_folders(folder: Path) -> Iterator[Problem]:
     """Yield the folders that git would lose: elsewhere the case would be another one, or none."""
     for name in ("input", "expected"):
         if (folder / name).is_dir() and not tree_files(folder / name):
             hint = "" if name == "input" else ", or no such folder"
-            yield 1, name, f"is empty, and git keeps no empty folder; expected files in it{hint}"
+            message = f"{name}: is empty, and git keeps no empty folder; expected files in it{hint}"
+            yield Problem(folder / CASE_FILE, 1, message)

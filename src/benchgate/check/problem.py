@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
+
+    from benchgate.errors import LocatedError
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -29,7 +31,7 @@ class Problem:
         return text.encode(errors="backslashreplace").decode().replace("\n", "\\n")
 
 
-def located(path: Path, problems: Iterable[tuple[int, str, str]]) -> Iterator[Problem]:
-    """Yield the ``(line, key, message)`` problems of a TOML file."""
-    for line, key, message in problems:
-        yield Problem(path, line, f"{key}: {message}" if key else message)
+def located(error: LocatedError, path: Path | None = None) -> Iterator[Problem]:
+    """Yield the problems of an error, each at its line of its file, or of ``path``."""
+    for line, key, message in error.faults:
+        yield Problem(path or Path(error.path), line or 1, f"{key}: {message}" if key else message)

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.check.problem import Problem
-from benchgate.errors import RegistrationError
+from benchgate.check.problem import Problem, located
+from benchgate.errors import RegistrationError, Unreadable
 from benchgate.loader.rubric_source import parse_source
 from benchgate.registry import MIN_CASES, min_cases_fault
-from benchgate.wire.files import read_regular
-from benchgate.wire.toml import line_of
+from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,10 +56,8 @@ def read_registration(class_path: Path, name: str) -> Registration:
     try:
         tree = parse_source(path)
     except RegistrationError as error:
-        if not os.path.lexists(path):  # said by the check of required files
-            return Registration(problems=elsewhere)
-        problem = Problem(path, line_of(error.__cause__), error.message)
-        return Registration(problems=(problem, *elsewhere))
+        missing = not os.path.lexists(path)  # reported by the check of required files
+        return Registration(problems=elsewhere if missing else (*located(error), *elsewhere))
     uses = _uses(tree)
     calls = [node for node in uses if isinstance(node, ast.Call)]
     problems = [*elsewhere, *_wrong_uses(path, uses, calls)]
@@ -71,10 +68,10 @@ def read_registration(class_path: Path, name: str) -> Registration:
     return Registration(line=calls[0].lineno, min_cases=_lowest(calls[0]), problems=tuple(problems))
 
 
-def _wrong_uses(path: Path, uses: list[ast.expr], calls: list[ast.Call]) -> Iterator[Problem]:
+def _wrong_uses(path: Path, uses: list[Use], calls: list[ast.Call]) -> Iterator[Problem]:
     for use in uses:
         if not isinstance(use, ast.Call):
-            message = f"{FUNCTION} is used without a call; expected one literal call of it"
+            message = f"{FUNCTION} is renamed or handed on; expected one literal call of it"
             yield Problem(path, use.lineno, message)
     for call in calls[1:]:
         message = f"registers again, after line {calls[0].lineno}; expected one call in the file"
@@ -83,55 +80,26 @@ def _wrong_uses(path: Path, uses: list[ast.expr], calls: list[ast.Call]) -> Iter
         yield Problem(path, 1, f"registers nothing; expected one literal call of {FUNCTION}")
 
 
-def _uses(tree: ast.Module) -> list[ast.expr]:
-    """Return calls of the decorator and whatever else is done with it, in the order of the source."""
-    names = _names(tree)
-    called: dict[int, ast.Call] = {}
-    given_names: set[int] = set()
-    mentioned: list[ast.expr] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _is_decorator(node.func, names):
-            called[id(node.func)] = node
-        elif (pair := _assignment(node)) is not None and _is_decorator(pair[1], names):
-            given_names.add(id(pair[1]))
-        if isinstance(node, ast.expr) and _is_decorator(node, names):
-            mentioned.append(node)
-    uses = [called.get(id(node), node) for node in mentioned if id(node) not in given_names]
+Use = ast.expr | ast.alias
+
+
+def _uses(tree: ast.Module) -> list[Use]:
+    """Return the calls of the decorator and whatever else names it, in the order of the source."""
+    calls = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    uses = [
+        calls.get(id(node), node)
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.expr, ast.alias)) and _names_decorator(node)
+    ]
     return sorted(uses, key=lambda node: (node.lineno, node.col_offset))
 
 
-def _names(tree: ast.Module) -> frozenset[str]:
-    """Return every name that the decorator goes by in a file."""
-    names = {FUNCTION}
-    pairs = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            names |= {a.asname or a.name for a in node.names if a.name == FUNCTION}
-        elif (pair := _assignment(node)) is not None:
-            pairs.append(pair)
-    before = 0
-    while before < len(names):  # a name of a name of it
-        before = len(names)
-        names |= {name for name, value in pairs if _is_decorator(value, frozenset(names))}
-    return frozenset(names)
-
-
-def _assignment(node: ast.AST) -> tuple[str, ast.expr] | None:
-    """Return name and value of ``name = value``, in any of its forms."""
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        target, value = node.targets[0], node.value
-    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-        target, value = node.target, node.value
-    else:
-        return None
-    return (target.id, value) if isinstance(target, ast.Name) else None
-
-
-def _is_decorator(node: ast.expr, names: frozenset[str]) -> bool:
-    if isinstance(node, ast.NamedExpr):
-        return _is_decorator(node.value, names)
+def _names_decorator(node: Use) -> bool:
+    """Whether a node is the decorator; one shape only, so that nobody has to follow it through other names."""
+    if isinstance(node, ast.alias):  # a plain import is no use yet
+        return node.name == FUNCTION and node.asname not in (None, FUNCTION)
     if isinstance(node, ast.Name):
-        return node.id in names and isinstance(node.ctx, ast.Load)
+        return node.id == FUNCTION
     return isinstance(node, ast.Attribute) and node.attr == FUNCTION
 
 
@@ -206,14 +174,13 @@ def _elsewhere(class_path: Path) -> Iterator[Problem]:
     """Find registrations in the other sources of a class; its tests may register what they like."""
     for path in _sources(class_path):
         try:
-            if FUNCTION.encode() not in read_regular(path):
+            if FUNCTION.encode() not in read_bytes(path):
                 continue
             uses = _uses(parse_source(path))
         except RegistrationError as error:
-            yield Problem(path, line_of(error.__cause__), error.message)
+            yield from located(error)
             continue
-        # Neither the rubric's nor the registration's: what is wrong with it is nobody's matter.
-        except (OSError, ValueError):
+        except Unreadable:  # neither the rubric's nor the registration's, so it breaks nothing
             continue
         for use in uses:
             message = f"{FUNCTION} in another file; expected in registration.py only"

@@ -6,11 +6,10 @@ import ast
 import os
 from typing import TYPE_CHECKING, Final
 
-from benchgate.check.problem import Problem
+from benchgate.check.problem import Problem, located
 from benchgate.errors import RegistrationError
 from benchgate.loader.rubric_source import parse_source, rubric_files
 from benchgate.wire.model import banned_token
-from benchgate.wire.toml import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +61,7 @@ def rubric_problems(class_path: Path) -> Iterator[Problem]:
         files = rubric_files(class_path)
     except RegistrationError as error:
         if os.path.lexists(error.path):  # else said by the check of required files
-            yield Problem(error.path, error.line or line_of(error.__cause__), error.message)
+            yield from located(error)
         return
     for path in files:
         tree = parse_source(path)

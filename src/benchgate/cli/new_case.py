@@ -54,7 +54,7 @@ def execute(given: argparse.Namespace) -> int:
             f"{error.filename}: is there already; an id is never given to another case", 1
         )
     except BenchCaseLoadError as error:
-        return _refuse("\n".join(f"{key}: {text}" for _, key, text in error.problems), 2)
+        return _refuse("\n".join(f"{key}: {text}" for _, key, text in error.faults), 2)
     except EvalError as error:
         return _refuse(str(error), 2)
     except OSError as error:

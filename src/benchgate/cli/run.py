@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from benchgate.wire.arguments import natural, positive, seconds
+from benchgate.wire.arguments import RUN_OPTIONS
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from benchgate.gates.judge import Judgement
     from benchgate.models import TrialResult
     from benchgate.runner.class_run import ClassRun
+    from benchgate.runner.run import RunSettings
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,14 +30,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--task-class", required=True, metavar="CLASS")
     parser.add_argument("--cases", metavar="GLOB", help="only cases whose id matches")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write the artifacts here")
     parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
-    parser.add_argument("--system", metavar="NAME|module:attr")
-    parser.add_argument("--trials", type=positive, default=1, metavar="K")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N")
-    parser.add_argument("--baseline", default="auto", metavar="auto|pinned|none|PATH")
-    parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--timeout", type=seconds, default=600.0, metavar="SECONDS")
+    for option in RUN_OPTIONS:
+        option.declare(parser.add_argument, "")
     parser.set_defaults(execute=execute)
 
 
@@ -48,29 +44,15 @@ def execute(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.errors import EvalError, TaskClassNotFound
-    from benchgate.gates.policy import parse_options
-    from benchgate.runner.run import RunSettings, run_class
+    from benchgate.runner.run import run_class
 
     printer = _Printer(out)
     try:
-        settings = RunSettings(
-            task_class=given.task_class,
-            system=given.system,
-            case_filter=given.cases,
-            timeout=given.timeout,
-            out=given.out,
-            bench_root=given.bench_root,
-            trials=given.trials,
-            seed=given.seed,
-            baseline=given.baseline,
-            policy=parse_options(given.policy),
-            exit_rule="gate",
-        )
-        finished = run_class(settings, on_result=printer)
+        finished = run_class(_settings(given), on_result=printer)
     except TaskClassNotFound as error:
         print(error, file=sys.stderr)
         return 1
-    except EvalError as error:
+    except (EvalError, argparse.ArgumentTypeError) as error:
         print(error, file=sys.stderr)
         return 2
     if finished.judgement is not None:
@@ -80,6 +62,30 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
     for failure in finished.failures:
         print(failure, file=sys.stderr)
     return 1 if finished.failures else 0
+
+
+def _settings(given: argparse.Namespace) -> RunSettings:
+    from benchgate.gates.policy import parse_options
+    from benchgate.runner.run import RunSettings
+    from benchgate.training.checkpoints import CheckpointFiles
+
+    value = {
+        option.key: option.value(getattr(given, option.key), environ=os.environ, here=Path.cwd())
+        for option in RUN_OPTIONS
+    }
+    return RunSettings(
+        task_class=given.task_class,
+        case_filter=given.cases,
+        bench_root=given.bench_root,
+        policy=parse_options(value.pop("policy")),
+        exit_rule="gate",
+        checkpoints=CheckpointFiles(
+            checkpoint=value.pop("checkpoint"),
+            baseline=value.pop("baseline_checkpoint"),
+            lineage=value.pop("lineage"),
+        ),
+        **value,
+    )
 
 
 @contextmanager

@@ -23,7 +23,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """Check each file; 1 if one is invalid, 2 if one cannot be read."""
-    from benchgate.errors import ArtifactError
+    from benchgate.errors import ArtifactError, Unreadable
     from benchgate.verify.validate import validate_file
 
     status = 0
@@ -35,7 +35,7 @@ def execute(given: argparse.Namespace) -> int:
             print(f"{path}: valid {validate_file(path)}")
         except ArtifactError as error:
             print(error, file=sys.stderr)
-            status = max(status, 2 if isinstance(error.__cause__, OSError) else 1)
+            status = max(status, 2 if isinstance(error, Unreadable) else 1)
     return status
 
 

@@ -97,16 +97,8 @@ def _newest(out: Path, task_class: str) -> Path:
 
 def _record(path: Path) -> RunRecord:
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.errors import ArtifactError
-    from benchgate.wire.files import read_regular
-    from benchgate.wire.model import first_fault
 
-    try:
-        return RunRecord.read_json(read_regular(path))
-    except OSError as error:
-        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ArtifactError(path, f"no record of a run: {first_fault(error)}") from error
+    return RunRecord.read_file(path, "record of a run")
 
 
 def _chained(path: Path, record: RunRecord) -> bool:

@@ -34,10 +34,11 @@ def seed_reproducibility(
 
     :returns: ``None`` below two trials, where cases differ in their number of them, or where arms cannot be paired.
     """
-    runs = _runs(baseline, candidate)
-    if runs is None:
+    pairs = baseline.paired_with(candidate)
+    if pairs is None or len({len(pair.trials) for pair in pairs}) != 1:
         return None
-    before, after = runs
+    before = [pair.before for pair in pairs]
+    after = list(zip(*(pair.trials for pair in pairs), strict=True))
     table = [paired_differences(before, run) for run in after]
     band = seed_band(table, level=policy.band_level)
     if band is None:
@@ -80,15 +81,18 @@ def sample_size_sensitivity(
 
     :returns: ``None`` below four cases, or where the arms cannot be paired.
     """
-    pairs = _pairs(baseline, candidate)
-    if pairs is None:
-        return None
-    before, after = zip(*pairs, strict=True) if pairs else ((), ())
+    pairs = sorted(
+        baseline.paired_with(candidate) or (),
+        key=lambda pair: hashlib.sha256(pair.case_id.encode()).digest(),
+    )
+    before, after = [pair.before for pair in pairs], [pair.after for pair in pairs]
     band = sample_size_band(paired_differences(before, after), level=policy.band_level)
     if band is None:
         return None
     sizes = [*(point.cases for point in band.points), band.cases]
-    p_values = [_p_value(pairs[:size], policy) for size in sizes]
+    p_values = [
+        welch_test(before[:size], after[:size], alpha=policy.alpha).p_two_sided for size in sizes
+    ]
     points = [(point.cases, point.delta, point.z) for point in band.points]
     points.append((band.cases, band.delta, None))
     report = SampleSizeSensitivityReport(
@@ -118,35 +122,6 @@ def sample_size_sensitivity(
             "within_band": fixed.within_band,
         }
     )
-
-
-def _runs(baseline: Arm, candidate: Arm) -> tuple[list[float], list[tuple[float, ...]]] | None:
-    if baseline.case_ids is None or candidate.case_ids is None or candidate.trials is None:
-        return None
-    before = dict(zip(baseline.case_ids, baseline.scores, strict=True))
-    trials = dict(zip(candidate.case_ids, candidate.trials, strict=True))
-    if before.keys() != trials.keys() or len({len(row) for row in trials.values()}) != 1:
-        return None
-    ids = sorted(before)
-    return [before[case_id] for case_id in ids], list(
-        zip(*(trials[case_id] for case_id in ids), strict=True)
-    )
-
-
-def _pairs(baseline: Arm, candidate: Arm) -> list[tuple[float, float]] | None:
-    if baseline.case_ids is None or candidate.case_ids is None:
-        return None
-    before = dict(zip(baseline.case_ids, baseline.scores, strict=True))
-    after = dict(zip(candidate.case_ids, candidate.scores, strict=True))
-    if before.keys() != after.keys():
-        return None
-    order = sorted(before, key=lambda case_id: hashlib.sha256(case_id.encode()).digest())
-    return [(before[case_id], after[case_id]) for case_id in order]
-
-
-def _p_value(pairs: Sequence[tuple[float, float]], policy: GatePolicy) -> float | None:
-    before, after = zip(*pairs, strict=True)
-    return welch_test(before, after, alpha=policy.alpha).p_two_sided
 
 
 def _range(values: Sequence[float | None]) -> float | None:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import case_figures, irregular
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import run_id
 from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_regular
-from benchgate.wire.model import WireModel, first_fault
+from benchgate.wire.files import read_bytes
+from benchgate.wire.model import WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 FILE_NAME: Final = "baseline.json"
@@ -60,9 +60,9 @@ class Baseline:
     problems: tuple[str, ...]
 
 
-def choose_baseline(choice: str, class_path: Path, here: Path) -> BaselineChoice:
+def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
     """
-    Resolve ``auto``, ``pinned``, ``none`` or a path relative to ``here``.
+    Resolve ``auto``, ``pinned``, ``none`` or a path.
 
     :raises ArtifactError: the file that was asked for does not exist.
     """
@@ -72,7 +72,7 @@ def choose_baseline(choice: str, class_path: Path, here: Path) -> BaselineChoice
     if choice == "auto":
         there = os.path.lexists(pinned)  # a dangling link is a damaged baseline, not none
         return BaselineChoice(path=pinned if there else None, binding=there, requested=False)
-    path = pinned if choice == "pinned" else here / choice
+    path = pinned if choice == "pinned" else Path(choice)
     if not path.is_file():
         raise ArtifactError(
             path, "no such baseline; a person makes one by copying a full run's record.json"
@@ -83,15 +83,14 @@ def choose_baseline(choice: str, class_path: Path, here: Path) -> BaselineChoice
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline; what is wrong with it becomes a problem, not an error."""
     try:
-        data = read_regular(path, limit=MAX_BYTES)
-    except (OSError, ValueError) as error:
-        return Baseline(path=path, sha256=None, report=None, problems=(f"cannot be read: {error}",))
+        data = read_bytes(path, limit=MAX_BYTES)
+    except Unreadable as error:
+        return Baseline(path=path, sha256=None, report=None, problems=(error.why,))
     sha256 = sha256_hex(data)
     try:
-        report = BaselineRecord.read_json(data).report
-    except ValueError as error:
-        problems: tuple[str, ...] = (f"it is no record of a run: {first_fault(error)}",)
-        return Baseline(path=path, sha256=sha256, report=None, problems=problems)
+        report = BaselineRecord.parse(path, data, "record of a run").report
+    except Unreadable as error:
+        return Baseline(path=path, sha256=sha256, report=None, problems=(error.why,))
     return Baseline(path=path, sha256=sha256, report=report, problems=tuple(_faults(report)))
 
 
@@ -105,12 +104,9 @@ def read_policy_of(path: Path) -> GatePolicy:
     """
     Return the policy that a run was recorded under.
 
-    :raises ArtifactError: the file is no record.
+    :raises Unreadable: the file is no record.
     """
-    try:
-        return PolicyRecord.read_json(read_regular(path, limit=MAX_BYTES)).policy
-    except (OSError, ValueError) as error:
-        raise ArtifactError(path, f"no record of a run: {error}") from error
+    return PolicyRecord.read_file(path, "record of a run", limit=MAX_BYTES).policy
 
 
 def _faults(report: BenchRunReport) -> Iterator[str]:

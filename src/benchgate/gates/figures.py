@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -11,6 +11,15 @@ from benchgate.wire.model import Number, WireModel
 
 if TYPE_CHECKING:
     from benchgate.statistics import PairedTest, WelchTest
+
+
+class CasePair(NamedTuple):
+    """One case in both arms; ``trials`` are the candidate's, empty if unknown."""
+
+    case_id: str
+    before: float
+    after: float
+    trials: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +36,30 @@ class Arm:
     case_ids: tuple[str, ...] | None = None
     penalties: tuple[float | None, ...] | None = None
     trials: tuple[tuple[float, ...], ...] | None = None
+
+    def paired_with(self, candidate: Arm) -> tuple[CasePair, ...] | None:
+        """
+        Return the cases of both arms side by side, sorted by case id.
+
+        :returns: ``None`` unless both arms name their cases, each once, and the same ones.
+        """
+        if self.case_ids is None or candidate.case_ids is None:
+            return None
+        before = dict(zip(self.case_ids, self.scores, strict=True))
+        after = {
+            case_id: (score, trials)
+            for case_id, score, trials in zip(
+                candidate.case_ids,
+                candidate.scores,
+                candidate.trials or ((),) * len(candidate.scores),
+                strict=True,
+            )
+        }
+        if before.keys() != after.keys() or not len(before) == len(self.scores) == len(
+            candidate.scores
+        ):
+            return None
+        return tuple(CasePair(c, before[c], *after[c]) for c in sorted(before))
 
 
 class WelchFigures(WireModel):

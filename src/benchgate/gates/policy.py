@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
+import os
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import tomli
@@ -11,14 +11,17 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from benchgate.errors import PolicyError
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import MAX_SAFE_INTEGER, Number, WireModel
-from benchgate.wire.toml import read_toml
+from benchgate.wire.toml import faults_of, read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
+    from benchgate.wire.toml import KeyLines
 
 
 FILE_NAME: Final = "gate.toml"
+OPTION: Final = "policy option"
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[
@@ -87,28 +90,23 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     :raises PolicyError: an unknown key or a value out of range, with where it came from.
     """
     path = class_path / FILE_NAME
-    table = read_policy(path) if path.exists() else {}
-    make_policy(options or {}, "policy option")
-    return make_policy({**table, **(options or {})}, str(path))
+    table = read_policy(path) if os.path.lexists(path) else {}
+    make_policy(options or {})
+    return make_policy({**table, **(options or {})}, path)
 
 
 def read_policy(path: Path) -> dict[str, Any]:
     """
     Read a ``gate.toml``.
 
-    :raises PolicyError: the file is unreadable, or a key or value does not hold.
+    :raises PolicyError: the file is unreadable, or a key or value is not allowed; with every line.
     """
-    try:
-        table, _ = read_toml(path)
-    except OSError as error:
-        raise PolicyError(str(path), FILE_NAME, f"cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise PolicyError(str(path), FILE_NAME, str(error)) from None
-    make_policy(table, str(path))
+    table, lines = read_toml(path, PolicyError)
+    make_policy(table, path, lines)
     return table
 
 
-def parse_options(pairs: list[str]) -> dict[str, Any]:
+def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
     """
     Read ``KEY=VALUE`` options; values are written as in TOML, words need no quotes.
 
@@ -118,7 +116,7 @@ def parse_options(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         key, found, value = pair.partition("=")
         if not found:
-            raise PolicyError("policy option", pair, "expected KEY=VALUE")
+            raise PolicyError(OPTION, [(0, pair, "expected KEY=VALUE")])
         try:
             options[key.strip()] = tomli.loads(f"value = {value}")["value"]
         except tomli.TOMLDecodeError:
@@ -126,21 +124,18 @@ def parse_options(pairs: list[str]) -> dict[str, Any]:
     return options
 
 
-def make_policy(table: Mapping[str, Any], source: str) -> GatePolicy:
+def make_policy(
+    table: Mapping[str, Any], source: Path | str = OPTION, lines: KeyLines | None = None
+) -> GatePolicy:
     """
     Return the policy that a table of thresholds gives.
 
-    :raises PolicyError: an unknown key or a value that does not hold; ``source`` says where it came from.
+    :param source: where the table came from; ``lines`` where in it the keys are, if it is a file.
+    :raises PolicyError: with every key that is unknown and every value that is not allowed.
     """
     # TOML has no null.
     given = {key: None if value == "none" else value for key, value in table.items()}
     try:
         return GatePolicy.model_validate(given)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        key = ".".join(map(str, fault["loc"])) or FILE_NAME
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            near = difflib.get_close_matches(key, GatePolicy.model_fields, n=1)
-            message = "unknown key" + (f"; did you mean {near[0]!r}?" if near else "")
-        raise PolicyError(source, key, message) from None
+        raise PolicyError(source, sorted(faults_of(error, GatePolicy, lines))) from None

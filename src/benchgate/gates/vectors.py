@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
-from benchgate.gates.weigh import ids_match, weigh
+from benchgate.gates.weigh import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,7 +71,7 @@ def weigh_arms(
 
 
 def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
-    if policy.test == "paired" and not ids_match(baseline, candidate):
+    if policy.test == "paired" and baseline.paired_with(candidate) is None:
         yield (
             "case_mismatch",
             f"a paired test needs the same case ids on both sides: {_mismatch(baseline, candidate)}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from benchgate.aggregate import mean
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
@@ -48,30 +48,19 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Evidence:
     )
 
 
-def ids_match(baseline: Arm, candidate: Arm) -> bool:
-    """Whether both arms name their cases, each once, and the same ones."""
-    ids = (baseline.case_ids, candidate.case_ids)
-    if ids[0] is None or ids[1] is None:
-        return False
-    return len(set(ids[0])) == len(ids[0]) and sorted(ids[0]) == sorted(ids[1])
-
-
-def binding_test(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Literal["welch", "paired"]:
-    """Return which test decides under a policy."""
-    return "paired" if policy.test != "welch" and ids_match(baseline, candidate) else "welch"
-
-
 def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significance:
     """Test whether the candidate's mean exceeds the baseline's by more than ``min_delta``."""
     b, c = baseline.scores, candidate.scores
     plain = welch_test(b, c, alpha=policy.alpha)
     shifted = welch_test(b, c, alpha=policy.alpha, null_delta=policy.min_delta)
-    paired = _differences(baseline, candidate)
+    pairs = baseline.paired_with(candidate)
+    paired = (
+        paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
+    )
     unpaired_bound = _mover_bound(b, c, policy)
     welch_passed = _passes(shifted.p_two_sided, plain.delta, policy, _guard(b, c, unpaired_bound))
     figures, figures_passed = _paired(paired, policy) if paired else (None, False)
-    is_paired = binding_test(baseline, candidate, policy) == "paired"
-    test = figures if is_paired and figures else None
+    test = figures if policy.test != "welch" else None
     bound = _gaffke_bound(paired, policy) if test and paired else unpaired_bound
     p_value = test.p_two_sided if test else shifted.p_two_sided
     enough = min(len(b), len(c)) > 1
@@ -125,19 +114,6 @@ def _is_measured(arm: Arm) -> bool:
 def _mean_penalty(arm: Arm) -> float | None:
     known = [p for p in arm.penalties or () if p is not None and math.isfinite(p)]
     return mean(known) if known and len(known) == len(arm.scores) else None
-
-
-def _differences(baseline: Arm, candidate: Arm) -> list[float] | None:
-    if (
-        not ids_match(baseline, candidate)
-        or baseline.case_ids is None
-        or candidate.case_ids is None
-    ):
-        return None
-    before = dict(zip(baseline.case_ids, baseline.scores, strict=True))
-    after = dict(zip(candidate.case_ids, candidate.scores, strict=True))
-    ids = sorted(before)
-    return paired_differences([before[c] for c in ids], [after[c] for c in ids])
 
 
 def _passes(p: float | None, delta: float | None, policy: GatePolicy, bound: float | None) -> bool:

@@ -15,7 +15,7 @@ def files_digest(case: BenchCase) -> tuple[str, str | None]:
     """
     Return the digests of a case's input and expected files.
 
-    :raises ValueError: :raises OSError: a file has become unreadable or is no regular file.
+    :raises Unreadable: a file has become unreadable or is no regular file.
     """
     expected = tree_digest(case.expected_path) if case.expected_path else None
     return tree_digest(case.input_path), expected

@@ -6,18 +6,19 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import BenchCaseLoadError, RegistrationError
+from benchgate.errors import BenchCaseLoadError, RegistrationError, Unreadable
 from benchgate.loader.case_toml import read_manifest
 from benchgate.models import BenchCase, Cassette
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_regular, tree_digest, tree_files
-from benchgate.wire.toml import Problem, read_toml
+from benchgate.wire.files import read_bytes, tree_digest, tree_files
+from benchgate.wire.model import Sha256, WireModel
+from benchgate.wire.toml import check_tables, read_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from pydantic import BaseModel
 
+    from benchgate.errors import Fault
     from benchgate.loader.case_toml import CassetteTable, Manifest
-    from benchgate.registry import TaskClass
 
 
 CASE_FILE: Final = "case.toml"
@@ -25,6 +26,13 @@ POINTER_FILE: Final = "input-pointer.toml"
 ALLOWED_ENTRIES: Final = frozenset(
     {CASE_FILE, POINTER_FILE, "input", "expected", "cassettes", "README.md"}
 )
+
+
+class PointerTables(WireModel):
+    """All of an ``input-pointer.toml``; the path is relative to the class's ``inputs/``."""
+
+    path: str
+    sha256: Sha256
 
 
 def case_folders(class_path: Path) -> list[Path]:
@@ -49,61 +57,51 @@ def case_folders(class_path: Path) -> list[Path]:
     return [cases / name for name in names]
 
 
-def load_case(folder: Path, task_class: TaskClass) -> BenchCase:
+def load_case(
+    folder: Path, *, task_class: str, facts_model: type[BaseModel] | None = None
+) -> BenchCase:
     """
     Read the case in a folder.
 
-    :raises BenchCaseLoadError: with all problems of the ``case.toml``, or of what lies beside it.
+    :raises BenchCaseLoadError: with everything that is wrong with its ``case.toml`` and with what is beside it, so that
+        a curator can mend all of it at once.
     """
-    name, facts_model = task_class.name, task_class.facts_model
-    return make_case(
-        folder, read_manifest(folder / CASE_FILE, task_class=name, facts_model=facts_model)
-    )
-
-
-def make_case(folder: Path, manifest: Manifest) -> BenchCase:
-    """
-    Return the case of a valid manifest, with what lies beside it.
-
-    :raises BenchCaseLoadError: with all problems of what lies beside the ``case.toml``.
-    """
-    input_path, problems = read_folder(folder)
-    cassettes = _cassettes(folder, manifest, problems)
-    if problems or input_path is None:
-        raise BenchCaseLoadError(manifest.path, problems)
+    path = folder / CASE_FILE
+    faults: list[Fault] = []
+    try:
+        found = read_manifest(path, task_class=task_class, facts_model=facts_model)
+        cassettes = _cassettes(folder, found, faults)
+    except BenchCaseLoadError as error:
+        if not folder.is_dir():
+            raise
+        faults += error.faults
+    input_path = _input_path(folder, faults)
     expected = folder / "expected"
+    faults += [*_strays(folder), *_escapes("input", input_path), *_escapes("expected", expected)]
+    if faults or input_path is None:
+        raise BenchCaseLoadError(path, sorted(faults))
     return BenchCase(
-        **dict(manifest.tables.case),
-        facts=manifest.tables.facts,
+        **dict(found.tables.case),
+        facts=found.tables.facts,
         cassettes=cassettes,
         input_path=input_path,
         expected_path=expected if expected.is_dir() else None,
     )
 
 
-def read_folder(folder: Path) -> tuple[Path | None, list[Problem]]:
-    """Return the input of a case, and all problems of a case folder that do not depend on its manifest."""
-    problems: list[Problem] = []
-    input_path = _input_path(folder, problems)
-    problems += _stray_problems(folder)
-    for name, value in (("input", input_path), ("expected", folder / "expected")):
-        problems += _escape_problems(name, value)
-    return input_path, problems
-
-
-def _escape_problems(name: str, folder: Path | None) -> list[Problem]:
+def _escapes(name: str, folder: Path | None) -> list[Fault]:
     if folder is None or not os.path.lexists(folder):
         return []
     if folder.is_symlink() or not folder.is_dir():
         return [(1, name, "must be a folder, not a file or a symlink")]
     try:
         tree_files(folder)
-    except (ValueError, OSError) as error:
-        return [(1, name, str(error))]
+    except Unreadable as error:
+        return [(1, name, error.why)]
     return []
 
 
-def _stray_problems(folder: Path) -> list[Problem]:
+def _strays(folder: Path) -> list[Fault]:
     strays = sorted(set(os.listdir(folder)) - ALLOWED_ENTRIES)
     return [
         (1, "", f"stray {name!r} in the case folder; only {', '.join(sorted(ALLOWED_ENTRIES))}")
@@ -119,55 +117,59 @@ def _inside(folder: Path, relative: str) -> Path | None:
     return path if path.is_relative_to(os.path.realpath(folder)) and relative.strip("/.") else None
 
 
-def _input_path(folder: Path, problems: list[Problem]) -> Path | None:
+def _input_path(folder: Path, faults: list[Fault]) -> Path | None:
     own = folder / "input"
     pointer = folder / POINTER_FILE
     if not os.path.lexists(pointer):
         if not os.path.lexists(own):
-            problems.append((1, "", f"neither input/ nor {POINTER_FILE}"))
+            faults.append((1, "", f"neither input/ nor {POINTER_FILE}"))
             return None
         return own
     if os.path.lexists(own):
-        problems.append((1, "", f"both input/ and {POINTER_FILE}"))
-    return _follow(pointer, folder.parent.parent / "inputs", problems)
+        faults.append((1, "", f"both input/ and {POINTER_FILE}"))
+    return _follow(pointer, folder.parent.parent / "inputs", faults)
 
 
-def _follow(pointer: Path, inputs: Path, problems: list[Problem]) -> Path | None:
+def _follow(pointer: Path, inputs: Path, faults: list[Fault]) -> Path | None:
     try:
-        tables, _ = read_toml(pointer)
-        relative, expected = tables["path"], tables["sha256"]
-        target = _inside(inputs, relative)
+        tables, lines = read_toml(pointer, BenchCaseLoadError)
+        found = check_tables(pointer, tables, lines, PointerTables, BenchCaseLoadError)
+        target = _inside(inputs, found.path)
         if target is None or not target.is_dir():
-            problems.append((1, POINTER_FILE, f"path {relative!r} is no folder inside inputs/"))
-        elif tree_digest(target) != expected:
-            problems.append((1, POINTER_FILE, f"sha256 differs from that of inputs/{relative}"))
+            faults.append((1, POINTER_FILE, f"path {found.path!r} is no folder inside inputs/"))
+        elif tree_digest(target) != found.sha256:
+            faults.append((1, POINTER_FILE, f"sha256 differs from that of inputs/{found.path}"))
         else:
             return target
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        problems.append((1, POINTER_FILE, f"expected path and sha256 of a folder: {error}"))
+    except BenchCaseLoadError as error:
+        faults += [
+            (1, POINTER_FILE, f"{key}: {text}" if key else text) for _, key, text in error.faults
+        ]
+    except Unreadable as error:
+        faults.append((1, POINTER_FILE, error.why))
     return None
 
 
-def _cassettes(folder: Path, manifest: Manifest, problems: list[Problem]) -> Mapping[str, Cassette]:
-    found = {}
-    for system, table in manifest.tables.cassettes.items():
+def _cassettes(folder: Path, found: Manifest, faults: list[Fault]) -> dict[str, Cassette]:
+    cassettes = {}
+    for system, table in found.tables.cassettes.items():
         path = _inside(folder, table.path)
-        wrong = _cassette_problem(path, table)
+        wrong = _cassette_fault(path, table)
         if wrong is not None:
-            key = f"cassettes.{system}.{wrong[0]}"
-            problems.append((manifest.lines.key(("cassettes", system, wrong[0])), key, wrong[1]))
+            line = found.lines.key("cassettes", system, wrong[0])
+            faults.append((line, f"cassettes.{system}.{wrong[0]}", wrong[1]))
         elif path is not None:
-            found[system] = Cassette(path=path, sha256=table.sha256)
-    return found
+            cassettes[system] = Cassette(path=path, sha256=table.sha256)
+    return cassettes
 
 
-def _cassette_problem(path: Path | None, table: CassetteTable) -> tuple[str, str] | None:
+def _cassette_fault(path: Path | None, table: CassetteTable) -> tuple[str, str] | None:
     if path is None:
         return "path", f"{table.path!r} leaves the case folder"
     try:
-        actual = sha256_hex(read_regular(path))
-    except (OSError, ValueError) as error:
-        return "path", f"{table.path!r} cannot be read: {error}"
+        actual = sha256_hex(read_bytes(path))
+    except Unreadable as error:
+        return "path", f"{table.path!r}: {error.why}"
     if actual != table.sha256:
         return "sha256", f"{table.path!r} has {actual}: it was changed after it was recorded"
     return None

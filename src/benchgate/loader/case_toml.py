@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 import re
 from dataclasses import dataclass
 from datetime import date, time
@@ -21,11 +22,13 @@ from benchgate.errors import BenchCaseLoadError
 from benchgate.models import Difficulty, Disposition, Source
 from benchgate.wire.canonical import canonical_bytes
 from benchgate.wire.model import CaseId, Seconds, Sha256, WireModel
-from benchgate.wire.toml import KeyLines, Problem, explain, line_of, one_line, read_toml
+from benchgate.wire.toml import KeyLines, check_tables, faults_of, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from benchgate.errors import Fault
 
 
 NORECURSE_NAMES: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv")
@@ -76,7 +79,7 @@ class ManifestTables(WireModel):
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A valid ``case.toml`` with the text it was read from."""
+    """A valid ``case.toml`` with the lines of its keys."""
 
     path: Path
     tables: ManifestTables
@@ -87,84 +90,70 @@ def read_manifest(path: Path, *, task_class: str, facts_model: type[BaseModel] |
     """
     Read and check a ``case.toml``.
 
-    :raises BenchCaseLoadError: with every problem found, each with its line.
+    :raises BenchCaseLoadError: with everything that is wrong, each with its line.
     """
     if path.is_symlink():
-        raise BenchCaseLoadError(path, [(1, "", "is a symlink; a case is all in its folder")])
-    try:
-        data, text = read_toml(path)
-    except FileNotFoundError:
-        raise BenchCaseLoadError(
-            path, [(1, "", "missing; a case is a folder with a case.toml")]
-        ) from None
-    except (OSError, ValueError) as error:
-        raise BenchCaseLoadError(path, [(line_of(error), "", one_line(error))]) from None
-    return check_manifest(path, data, text, task_class=task_class, facts_model=facts_model)
+        raise BenchCaseLoadError(path, "is a symlink; a case is all in its folder", line=1)
+    if not os.path.lexists(path):
+        raise BenchCaseLoadError(path, "missing; a case is a folder with a case.toml", line=1)
+    tables, lines = read_toml(path, BenchCaseLoadError)
+    return check_manifest(path, tables, lines, task_class=task_class, facts_model=facts_model)
 
 
 def check_manifest(
     path: Path,
-    data: Mapping[str, Any],
-    text: str,
+    tables: Mapping[str, Any],
+    lines: KeyLines,
     *,
     task_class: str,
     facts_model: type[BaseModel] | None = None,
 ) -> Manifest:
     """
-    Check the tables of a ``case.toml`` that stands at ``path``, or is going to.
+    Check the tables of a ``case.toml`` that is at ``path``, or is going to be.
 
-    :raises BenchCaseLoadError: with every problem found, each with its line.
+    :raises BenchCaseLoadError: with everything that is wrong, each with its line.
     """
-    lines = KeyLines(text)
-    try:
-        tables = ManifestTables.model_validate(data)
-    except ValidationError as error:
-        problems = explain(error, ManifestTables, lines)
-        raise BenchCaseLoadError(path, sorted(problems)) from None
-    problems = [
-        *_identity_problems(path, tables, task_class, lines),
-        *_facts_problems(tables, facts_model, lines),
+    found = check_tables(path, tables, lines, ManifestTables, BenchCaseLoadError)
+    faults = [
+        *_identity_faults(path, found, task_class, lines),
+        *_facts_faults(found, facts_model, lines),
     ]
-    if problems:
-        raise BenchCaseLoadError(path, sorted(problems))
-    return Manifest(path, tables, lines)
+    if faults:
+        raise BenchCaseLoadError(path, sorted(faults))
+    return Manifest(path, found, lines)
 
 
-def _identity_problems(
+def _identity_faults(
     path: Path, tables: ManifestTables, task_class: str, lines: KeyLines
-) -> list[Problem]:
+) -> list[Fault]:
     case = tables.case
-    problems = []
+    faults = []
     if case.case_id != path.parent.name:
-        problems.append(
-            ("case_id", f"{case.case_id!r} differs from its folder {path.parent.name!r}")
-        )
+        faults.append(("case_id", f"{case.case_id!r} differs from its folder {path.parent.name!r}"))
     if re.search(r"-t\d+$", case.case_id):
-        problems.append(("case_id", f"{case.case_id!r} ends like the id of a trial: -t<digits>"))
+        faults.append(("case_id", f"{case.case_id!r} ends like the id of a trial: -t<digits>"))
     if any(fnmatch.fnmatch(case.case_id, pattern) for pattern in NORECURSE_NAMES):
-        problems.append(("case_id", f"{case.case_id!r} is a folder name that pytest skips"))
+        faults.append(("case_id", f"{case.case_id!r} is a folder name that pytest skips"))
     if case.task_class != task_class:
-        problems.append(
-            ("task_class", f"{case.task_class!r} differs from its class {task_class!r}")
-        )
-    return [(lines.key(("case", key)), f"case.{key}", message) for key, message in problems]
+        faults.append(("task_class", f"{case.task_class!r} differs from its class {task_class!r}"))
+    return [(lines.key("case", key), f"case.{key}", message) for key, message in faults]
 
 
-def _facts_problems(
+def _facts_faults(
     tables: ManifestTables, facts_model: type[BaseModel] | None, lines: KeyLines
-) -> list[Problem]:
+) -> list[Fault]:
     for key, value in tables.facts.items():
         try:
             canonical_bytes(value)
         except (ValueError, TypeError) as error:
             hint = " (write it as a string)" if isinstance(value, (date, time)) else ""
-            return [(lines.key(("facts", key)), f"facts.{key}", f"not plain JSON: {error}{hint}")]
+            return [(lines.key("facts", key), f"facts.{key}", f"not plain JSON: {error}{hint}")]
     if facts_model is not None:
         try:
             facts_model.model_validate(tables.facts)
         except ValidationError as error:
-            return explain(error, facts_model, lines, ("facts",))
+            return faults_of(error, facts_model, lines, ("facts",))
         except Exception as error:  # a validator of the class's own
             message = f"{facts_model.__qualname__} failed: {type(error).__name__}: {error}"
-            return [(lines.header("facts"), "facts", message)]
+            return [(lines.key("facts"), "facts", message)]
     return []

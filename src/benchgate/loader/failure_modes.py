@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from benchgate.errors import RegistrationError
 from benchgate.taxonomy import RAISABLE, RESERVED, Severity, Taxonomy
-from benchgate.wire.model import WireModel
-from benchgate.wire.toml import read_toml
+from benchgate.wire.model import WireModel, banned_token
+from benchgate.wire.toml import check_tables, read_toml
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -32,32 +34,31 @@ class TaxonomyFile(WireModel):
     failure_modes: dict[str, FailureModeTable] = Field(default_factory=dict)
 
 
-def redefines_reserved(code: str, table: FailureModeTable) -> bool:
-    """Return whether a class claims a code of the harness; it may only raise two of them."""
-    return code in RESERVED and (code not in RAISABLE or table.severity == "info")
-
-
 def load_taxonomy(class_path: Path) -> Taxonomy:
     """
     Read a class's ``failure_modes.toml``; a class without one has the harness's codes only.
 
-    :raises RegistrationError: the file is malformed or redefines a reserved code.
+    :raises RegistrationError: with everything that is wrong with the file.
     """
     path = class_path / FILE_NAME
-    try:
-        tables = TaxonomyFile.model_validate(read_toml(path)[0]).failure_modes
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return Taxonomy(RESERVED)
-    except ValidationError as error:
-        fault = error.errors(include_url=False)[0]
-        where = ".".join(map(str, fault["loc"]))
-        unknown = fault["type"] == "extra_forbidden"
-        message = "unknown key; known: severity, description" if unknown else fault["msg"]
-        raise RegistrationError(path, f"{where}: {message}") from None
-    except (OSError, ValueError) as error:
-        raise RegistrationError(path, str(error)) from None
-    for code, table in tables.items():
-        if redefines_reserved(code, table):
-            raise RegistrationError(path, f"failure_modes.{code}: reserved for the harness")
-    merged = {**RESERVED, **{code: table.severity for code, table in tables.items()}}
+    tables, lines = read_toml(path, RegistrationError)
+    codes = check_tables(path, tables, lines, TaxonomyFile, RegistrationError).failure_modes
+    faults = [
+        (lines.key("failure_modes", code), f"failure_modes.{code}", message)
+        for code, table in codes.items()
+        for message in _code_faults(code, table)
+    ]
+    if faults:
+        raise RegistrationError(path, sorted(faults))
+    merged = {**RESERVED, **{code: table.severity for code, table in codes.items()}}
     return Taxonomy(MappingProxyType(merged))
+
+
+def _code_faults(code: str, table: FailureModeTable) -> Iterator[str]:
+    if code in RESERVED and (code not in RAISABLE or table.severity == "info"):
+        raisable = " and ".join(RAISABLE)
+        yield f"reserved for the harness; only {raisable} may be raised to warn or block"
+    if token := banned_token(code):
+        yield f"holds the banned token {token!r}; expected what went wrong, not a self-assessment"

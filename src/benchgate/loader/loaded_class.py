@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.errors import BenchCaseLoadError, RegistrationError, SystemNotFound
+from benchgate.errors import (
+    BenchCaseLoadError,
+    ClassLoadError,
+    EvalError,
+    RegistrationError,
+    SystemNotFound,
+    TaskClassNotFound,
+)
 from benchgate.gates.policy import load_policy
 from benchgate.loader.case_folder import case_folders, load_case
 from benchgate.loader.failure_modes import load_taxonomy
@@ -16,7 +24,7 @@ from benchgate.loader.rubric_source import rubric_digest
 from benchgate.loader.task_class import load_task_class
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchCase
@@ -68,11 +76,11 @@ class BenchClass:
     def _read(self, case_id: str) -> BenchCase | BenchCaseLoadError:
         folder = self.folders.get(case_id, self.path / "cases" / case_id)
         try:
-            return load_case(folder, self.task_class)
+            return load_case(folder, task_class=self.name, facts_model=self.task_class.facts_model)
         except BenchCaseLoadError as error:
             return error
         except OSError as error:
-            return BenchCaseLoadError(folder / "case.toml", [(1, "", str(error))])
+            return BenchCaseLoadError(folder / "case.toml", str(error), line=1)
 
 
 def load_bench_class(
@@ -84,24 +92,51 @@ def load_bench_class(
     """
     Load a task class of a bench; needs :func:`~benchgate.loader.imports.bench_package` around it.
 
-    :raises TaskClassNotFound: :raises RegistrationError: :raises PolicyError: what is wrong and where.
+    :raises TaskClassNotFound: there is no such class.
+    :raises EvalError: one of its files cannot be used; of several, a :class:`~benchgate.errors.ClassLoadError` has all.
     """
-    task_class = load_task_class(bench_root, name, registry)
     path = bench_root / name
-    try:
-        rubric = task_class.rubric_type()
-    except Exception as error:
-        message = f"{task_class.qualified_name}() failed: {type(error).__name__}: {error}"
-        raise RegistrationError(path / "registration.py", message) from error
+    errors: list[EvalError] = []
+    with _collecting(errors):
+        task_class = load_task_class(bench_root, name, registry)
+        rubric = _build_rubric(task_class, path)
+        digest = rubric_digest(path)
+    with _collecting(errors):
+        taxonomy = load_taxonomy(path)
+    with _collecting(errors):
+        policy = load_policy(path, policy_options)
+    with _collecting(errors):
+        folders = case_folders(path)
+    if errors:
+        raise errors[0] if len(errors) == 1 else ClassLoadError(errors)
     return BenchClass(
         task_class=task_class,
         path=path,
         rubric=rubric,
-        rubric_digest=rubric_digest(path),
-        taxonomy=load_taxonomy(path),
-        policy=load_policy(path, policy_options),
-        folders={folder.name: folder for folder in case_folders(path)},
+        rubric_digest=digest,
+        taxonomy=taxonomy,
+        policy=policy,
+        folders={folder.name: folder for folder in folders},
     )
+
+
+@contextmanager
+def _collecting(errors: list[EvalError]) -> Iterator[None]:
+    """Keep an error for later, so that one run reports what is wrong with every file of a class."""
+    try:
+        yield
+    except TaskClassNotFound:  # then there are no files
+        raise
+    except EvalError as error:
+        errors.append(error)
+
+
+def _build_rubric(task_class: TaskClass, path: Path) -> Rubric:
+    try:
+        return task_class.rubric_type()  # type: ignore[no-any-return]
+    except Exception as error:
+        message = f"{task_class.qualified_name}() failed: {type(error).__name__}: {error}"
+        raise RegistrationError(path / "registration.py", message) from error
 
 
 def find_system(task_class: TaskClass, wanted: str | None) -> NamedSystem:

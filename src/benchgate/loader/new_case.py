@@ -15,6 +15,7 @@ from benchgate.errors import BenchCaseLoadError, TaskClassNotFound
 from benchgate.loader.case_folder import CASE_FILE, case_folders
 from benchgate.loader.case_toml import check_manifest, read_manifest
 from benchgate.loader.task_class import class_folders
+from benchgate.wire.toml import KeyLines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +61,7 @@ def make_case_folder(
     times = {"added_at": now, "last_validated_at": now}
     tables = {"case": {**case, **times, "held_out": False, "tags": []}, "facts": facts}
     text = _text(tables, now)
-    check_manifest(target / CASE_FILE, tables, text, task_class=task_class)
+    check_manifest(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
     _place(target, text)

@@ -8,11 +8,11 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import RegistrationError
+from benchgate.errors import RegistrationError, Unreadable
 from benchgate.loader.imports import PACKAGE
 from benchgate.registry import slug
 from benchgate.wire.canonical import digest, sha256_hex
-from benchgate.wire.files import read_regular
+from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,18 +71,19 @@ def parse_source(path: Path) -> ast.Module:
     """
     Return the syntax tree of a source file, which is not run.
 
-    :raises RegistrationError: there is no such file, or it is no Python; the cause may hold a ``lineno``.
+    :raises RegistrationError: there is no such file, or it is no Python.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an escape that Python frowns upon is no matter here
-            return ast.parse(read_regular(path), filename=str(path))
-    except FileNotFoundError:
-        raise RegistrationError(path, "missing; it holds the rubric of the class") from None
-    except OSError as error:
-        raise RegistrationError(path, f"cannot be read: {error.strerror}") from error
+            return ast.parse(read_bytes(path), filename=str(path))
+    except Unreadable as error:
+        why = "missing; it holds the rubric of the class" if error.missing else error.why
+        raise RegistrationError(path, why) from error
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise RegistrationError(path, f"no Python: {error or type(error).__name__}") from error
+        line = getattr(error, "lineno", None) or 1
+        text = f"no Python: {error or type(error).__name__}"
+        raise RegistrationError(path, text, line=line) from error
 
 
 def _imports(path: Path, class_path: Path) -> Iterator[Path]:

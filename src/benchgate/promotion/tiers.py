@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, PlainSerializer, ValidationError, model_validator
+from pydantic import AfterValidator, Field, PlainSerializer, model_validator
 
-from benchgate.errors import PromotionGateError
+from benchgate.errors import TierFileError
 from benchgate.wire.model import UnitInterval, WireModel, empty_mapping, freeze_json
-from benchgate.wire.toml import KeyLines, explain, read_toml
+from benchgate.wire.toml import check_tables, read_toml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,17 +67,7 @@ class TierConfig(WireModel):
         """
         Read the file of tiers.
 
-        :raises PromotionGateError: it is missing or malformed, or names an unknown key or tier; with the line.
+        :raises TierFileError: it is missing or malformed, or names an unknown key or tier; with every line.
         """
-        try:
-            tables, text = read_toml(path)
-        except OSError as error:
-            raise PromotionGateError(f"{path}: cannot be read: {error.strerror}") from error
-        except ValueError as error:
-            line = getattr(error, "lineno", 1)
-            raise PromotionGateError(f"{path}:{line}: {error}") from None
-        try:
-            return cls.model_validate(tables)
-        except ValidationError as error:
-            line, key, message = min(explain(error, cls, KeyLines(text)))
-            raise PromotionGateError(f"{path}:{line}: {key}: {message}") from None
+        tables, lines = read_toml(path, TierFileError)
+        return check_tables(path, tables, lines, cls, TierFileError)

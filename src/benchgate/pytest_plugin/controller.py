@@ -55,7 +55,7 @@ class Controller:
         settings = self.session.settings
         try:
             for name, bench in self.session.benches.items():
-                self._choices[name] = choose_baseline(settings.baseline, bench.path, settings.here)
+                self._choices[name] = choose_baseline(settings.baseline, bench.path)
             check_writable(settings.out)
             self._checkpoints = read_checkpoints(CheckpointFiles(**settings.checkpoints))
         except ArtifactError as error:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import BenchCaseLoadError
+from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.pytest_plugin.item_outcome import (
     BenchCaseFailed,
     FailureRepr,
@@ -211,11 +211,11 @@ class CaseItem(_HookedAtCases, pytest.Item):
         return f"{path.as_posix()}:{self._line() + 1}"
 
     def _line(self) -> int:
-        from benchgate.wire.files import read_regular
+        from benchgate.wire.files import read_bytes
         from benchgate.wire.toml import MAX_TOML_BYTES
 
         try:
-            lines = read_regular(self.path, limit=MAX_TOML_BYTES).splitlines()
-        except (OSError, ValueError):
+            lines = read_bytes(self.path, limit=MAX_TOML_BYTES).splitlines()
+        except Unreadable:
             return 0
         return next((n for n, line in enumerate(lines) if line.strip().startswith(b"[case]")), 0)

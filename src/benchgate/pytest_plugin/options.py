@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.wire.arguments import natural, positive, seconds
+from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS, RunOption
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TIMEOUT_HELP = "Seconds that a trial may take if its case names no timeout_seconds (default: 600)"
-CHECKPOINT_OPTIONS = {
-    "checkpoint": "Checkpoint record that the trajectories of this run must belong to; it becomes the subject",
-    "baseline-checkpoint": "Checkpoint record of the baseline, named in the proof",
-    "lineage": "JSON array of checkpoint records; the baseline's must be an ancestor of the candidate's",
-}
-EXIT_CHOICES = ("strict", "gate")
+    from benchgate.gates.exit_status import ExitRule
+
+OPTIONS = (*RUN_OPTIONS, EXIT_OPTION)
+PREFIX = "bench-"
 
 
 def _class_pattern(text: str) -> str:
@@ -30,8 +28,9 @@ def _class_pattern(text: str) -> str:
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare the options, all in one group and all ``--bench...``."""
+    """Declare the options, all in one group and all ``--bench...``, and the ini setting of each."""
     group = parser.getgroup("benchgate", "agent benches (benchgate)")
+    # Not among the others: from an ini file or the environment it would make a plain pytest run cases.
     group.addoption(
         "--bench",
         dest="bench_classes",
@@ -42,60 +41,10 @@ def add_options(parser: pytest.Parser) -> None:
         help="Run the cases of a task class and nothing else; a name, a glob or 'all'; repeatable. "
         "Paths and node ids on the command line win over it. Write it as one word: --bench=CLASS",
     )
-    group.addoption(
-        "--bench-system",
-        dest="bench_system",
-        metavar="NAME|module:attr",
-        help="System under test (default: the class's default system)",
-    )
-    group.addoption(
-        "--bench-baseline",
-        dest="bench_baseline",
-        default="auto",
-        metavar="auto|pinned|none|PATH",
-        help="Run to compare with; auto is bench/<class>/baseline.json if there is one (default: auto)",
-    )
-    group.addoption(
-        "--bench-trials",
-        dest="bench_trials",
-        type=positive,
-        default=1,
-        metavar="K",
-        help="Trials of each case, each with its own seed (default: 1)",
-    )
-    group.addoption(
-        "--bench-seed",
-        dest="bench_seed",
-        type=natural,
-        default=0,
-        metavar="N",
-        help="Seed that the seeds of the trials are made of (default: 0)",
-    )
-    group.addoption(
-        "--bench-policy",
-        dest="bench_policy",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="A threshold of the gate, over gate.toml; repeatable",
-    )
-    group.addoption(
-        "--bench-exit",
-        dest="bench_exit",
-        choices=EXIT_CHOICES,
-        default="strict",
-        help="strict: failing cases fail the session; gate: only completeness, block severities and the gate "
-        "do (default: strict)",
-    )
-    group.addoption(
-        "--bench-out",
-        dest="bench_out",
-        metavar="DIR",
-        help="Folder of the artifacts (default: .benchgate in rootdir)",
-    )
-    for name, text in CHECKPOINT_OPTIONS.items():
-        group.addoption(f"--bench-{name}", metavar="FILE", help=text)
-    parser.addini("bench_timeout", TIMEOUT_HELP, type="string", default="600")
+    for option in OPTIONS:
+        option.declare(group.addoption, PREFIX)
+        text = f"{option.help}; in the environment: {option.variable}"
+        parser.addini(f"bench_{option.key}", text, type="string", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,53 +53,44 @@ class Settings:
 
     patterns: tuple[str, ...]
     system: str | None
-    baseline: str
+    baseline: str | Path
     trials: int
     seed: int
-    policy: tuple[str, ...]
-    exit_rule: Literal["strict", "gate"]
-    out: Path
     timeout: float
-    here: Path
+    policy: tuple[str, ...]
+    exit_rule: ExitRule
+    out: Path
     checkpoints: dict[str, Path | None]
 
     @classmethod
     def from_config(cls, config: pytest.Config) -> Settings:
         """
-        Read options and ini settings.
+        Read options, environment and ini settings.
 
         :raises pytest.UsageError: a value is out of range.
         """
-        option = config.option
+        values = {option.key: _value(option, config) for option in OPTIONS}
         return cls(
-            patterns=tuple(option.bench_classes),
-            system=option.bench_system,
-            baseline=option.bench_baseline,
-            trials=option.bench_trials,
-            seed=option.bench_seed,
-            policy=tuple(option.bench_policy),
-            exit_rule=option.bench_exit,
-            out=config.invocation_params.dir / option.bench_out
-            if option.bench_out
-            else config.rootpath / ".benchgate",
-            timeout=_timeout(config.getini("bench_timeout")),
-            here=config.invocation_params.dir,
+            patterns=tuple(config.option.bench_classes),
+            exit_rule=values.pop("exit"),
+            out=values.pop("out") or config.rootpath / ".benchgate",
             checkpoints={
-                "checkpoint": _path(config, "bench_checkpoint"),
-                "baseline": _path(config, "bench_baseline_checkpoint"),
-                "lineage": _path(config, "bench_lineage"),
+                "checkpoint": values.pop("checkpoint"),
+                "baseline": values.pop("baseline_checkpoint"),
+                "lineage": values.pop("lineage"),
             },
+            **values,
         )
 
 
-def _path(config: pytest.Config, name: str) -> Path | None:
-    given = config.getoption(name)
-    return config.invocation_params.dir / given if given else None
-
-
-def _timeout(text: str) -> float:
+def _value(option: RunOption, config: pytest.Config) -> Any:
     try:
-        return seconds(text)
+        return option.value(
+            config.getoption(f"bench_{option.key}"),
+            environ=os.environ,
+            here=config.invocation_params.dir,
+            ini=config.getini(f"bench_{option.key}"),
+            ini_folder=config.rootpath,
+        )
     except argparse.ArgumentTypeError as error:
-        msg = f"bench_timeout: {error}"
-        raise pytest.UsageError(msg) from None
+        raise pytest.UsageError(str(error)) from None

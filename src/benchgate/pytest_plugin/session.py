@@ -54,7 +54,7 @@ class BenchSession:
         self._exit.enter_context(bench_package(self.selection.root))
         registry = TaskClassRegistry()
         try:
-            options = parse_options(list(self.settings.policy))
+            options = parse_options(self.settings.policy)
             for name in self.selection.classes:
                 self.benches[name] = load_bench_class(self.selection.root, name, registry, options)
         except BaseException as error:

@@ -7,14 +7,15 @@ becomes a problem of the run and never takes its results along.
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_evidence import RunTerms
+from benchgate.artifacts.record import RunTerms, record_entry
 from benchgate.audit.store import RunStore
-from benchgate.errors import ArtifactError, EvalError, PromotionGateError
+from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
 from benchgate.gates.judge import judge
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -76,11 +77,12 @@ class ClassRun:
             self._store.open(scope)
 
     def _read_tiers(self, path: Path) -> None:
+        if not os.path.lexists(path):
+            return
         try:
             self._tiers = TierConfig.read(path)
-        except PromotionGateError as error:
-            if not isinstance(error.__cause__, FileNotFoundError):
-                self.tier_problem = str(error)
+        except TierFileError as error:
+            self.tier_problem = str(error)
 
     def file(
         self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
@@ -134,7 +136,10 @@ class ClassRun:
         if judgement.decision is None:
             self.published = store.publish_selected(judgement.report, finished)
         else:
-            self.published = store.publish(judgement, finished, self._terms())
+            terms = self._terms()
+            self.published = store.publish(
+                judgement.report, lambda slot: record_entry(judgement, terms, finished, slot)
+            )
             if self.published.problem is not None:
                 self.problems.append(self.published.problem)
 

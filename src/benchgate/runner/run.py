@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from benchgate.models import BenchCase, BenchRunReport, TrialResult
     from benchgate.registry import System
 
+
 CaseFilter = Callable[["BenchCase"], bool]
 
 
@@ -48,7 +49,7 @@ class RunSettings:
     bench_root: Path = Path("bench")
     trials: int = 1
     seed: int = 0
-    baseline: str = "none"
+    baseline: str | Path = "none"
     policy: Mapping[str, Any] | None = None
     exit_rule: ExitRule = "strict"
     checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
@@ -113,7 +114,7 @@ def run_class(
     root = settings.bench_root.resolve()
     with bench_package(root):
         bench = load_bench_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
-        choice = choose_baseline(settings.baseline, bench.path, Path.cwd())
+        choice = choose_baseline(settings.baseline, bench.path)
         system = _system(bench, settings.system)
         ledger = Ledger(
             bench,

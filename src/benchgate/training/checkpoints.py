@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, Unreadable
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_regular
+from benchgate.wire.files import read_bytes
 from benchgate.wire.model import first_fault
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
     baseline = _read(files.baseline) if files.baseline else None
     return Checkpoints(
         candidate=candidate,
-        sha256=sha256_hex(read_regular(files.checkpoint)),
+        sha256=sha256_hex(read_bytes(files.checkpoint)),
         baseline=baseline,
         problems=_lineage_problems(candidate, baseline, files.lineage),
     )
@@ -76,7 +76,7 @@ def _read(path: Path) -> CheckpointRecord:
     except (RlPayloadError, ValueError) as error:
         raise ArtifactError(path, str(error)) from error
     except OSError as error:
-        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
+        raise Unreadable(path, f"cannot be read: {error.strerror}") from error
 
 
 def _lineage_problems(
@@ -102,16 +102,15 @@ def _lineage_problems(
 def _read_lineage(path: Path) -> list[CheckpointRecord]:
     from benchgate.training.payloads import CheckpointRecord
 
+    data = read_bytes(path, limit=MAX_LINEAGE_BYTES)
     try:
-        found = json.loads(read_regular(path, limit=MAX_LINEAGE_BYTES))
+        found = json.loads(data)
         if not isinstance(found, list):
             raise ArtifactError(path, "expected a JSON array of checkpoint records")
         return [CheckpointRecord.read_json(json.dumps(record).encode()) for record in found]
     except (ValueError, RecursionError) as error:
         message = first_fault(error) if isinstance(error, ValueError) else "nested too deeply"
         raise ArtifactError(path, message) from error
-    except OSError as error:
-        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
 
 
 def foreign(checkpoint: CheckpointRecord, case_id: str, output_json: str | None) -> str | None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from benchgate.training.errors import MalformedPayload
-from benchgate.training.plain import plain_json
 from benchgate.wire.clock import now
+from benchgate.wire.plain import plain_json
 
 
 def trajectory_fields(
@@ -87,9 +87,11 @@ def _columns(columns: Mapping[str, Iterable[Any] | None], count: int) -> dict[st
 
 def _plain(value: Any, field: str) -> Any:
     try:
-        return plain_json(_unwrapped(value))
-    except (ValueError, RecursionError) as error:
-        raise MalformedPayload(f"{field}: {error}", (field,)) from error
+        return plain_json(_unwrapped(value), field, finite=False)
+    except RecursionError as error:
+        raise MalformedPayload(f"{field} holds itself", (field,)) from error
+    except ValueError as error:
+        raise MalformedPayload(str(error), (field,)) from error
 
 
 def _unwrapped(value: Any) -> Any:

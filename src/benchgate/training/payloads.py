@@ -21,7 +21,6 @@ from pydantic import (
     PlainSerializer,
 )
 
-from benchgate.training.plain import plain_json, plain_object
 from benchgate.wire.model import (
     SCHEMA_VERSION,
     Number,
@@ -31,10 +30,16 @@ from benchgate.wire.model import (
     freeze_json,
     thaw_json,
 )
+from benchgate.wire.plain import plain_json
 
 
 def _read_time(value: Any) -> Any:
     return datetime.fromisoformat(value) if isinstance(value, str) else value
+
+
+def _plain(value: Any) -> Any:
+    # NaN and infinity are let through: validation names them.
+    return plain_json(value, "value", finite=False)
 
 
 def _read_array(value: Any) -> Any:
@@ -44,11 +49,11 @@ def _read_array(value: Any) -> Any:
 Time = Annotated[AwareDatetime, BeforeValidator(_read_time)]
 Vector = Annotated[tuple[Number, ...], BeforeValidator(_read_array)]
 Json = Annotated[
-    Any, BeforeValidator(plain_json), AfterValidator(freeze_json), PlainSerializer(thaw_json)
+    Any, BeforeValidator(_plain), AfterValidator(freeze_json), PlainSerializer(thaw_json)
 ]
 Metadata = Annotated[
     Mapping[str, Any],
-    BeforeValidator(plain_object),
+    BeforeValidator(lambda value: _plain(value) if isinstance(value, Mapping) else value),
     AfterValidator(freeze_json),
     PlainSerializer(thaw_json, return_type=dict[str, Any]),
 ]

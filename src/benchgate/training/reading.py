@@ -14,7 +14,6 @@ from benchgate.training.bundle import RlPayloadBundle
 from benchgate.training.checks import checkpoint_errors
 from benchgate.training.errors import MalformedPayload, RlPayloadError
 from benchgate.training.payloads import CheckpointRecord
-from benchgate.wire.files import read_regular
 from benchgate.wire.model import first_fault
 
 JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
@@ -51,7 +50,12 @@ def read_checkpoint(path: Path | str) -> CheckpointRecord:
     :raises RlPayloadError: the first error of the record.
     :raises ValueError: not a regular file, or larger than 64 MiB; :raises OSError: it cannot be opened.
     """
-    data = read_regular(path, limit=MAX_BUNDLE_BYTES)
+    with _open_regular(path) as file:
+        data = file.read(MAX_BUNDLE_BYTES + 1)
+    if len(data) > MAX_BUNDLE_BYTES:
+        raise ValueError(
+            f"more than {MAX_BUNDLE_BYTES} bytes; so large a checkpoint record is not read"
+        )
     try:
         record = CheckpointRecord.read_json(data)
     except ValueError as error:

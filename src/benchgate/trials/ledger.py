@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import build_report
-from benchgate.errors import BenchCaseLoadError
+from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.ids import RunPlan, trial_seed
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import BenchClass, NamedSystem
     from benchgate.models import BenchCase, BenchRunReport, Scope
     from benchgate.training.checkpoints import Checkpoints
+
 
 Key = tuple[str, int]
 """Case id and trial number: what a record is filed under, never a pytest node id."""
@@ -77,8 +79,8 @@ class Ledger:
                 self._files[case_id] = files_digest(case)
                 self._digests[case_id] = case_digest(case, self._files[case_id])
             except BenchCaseLoadError as error:
-                self._broken[case_id] = error.describe(f"cases/{case_id}/{error.path.name}")
-            except (OSError, ValueError) as error:
+                self._broken[case_id] = error.describe(f"cases/{case_id}/{Path(error.path).name}")
+            except (Unreadable, ValueError) as error:  # or facts that are nested too deeply
                 self._broken[case_id] = str(error)
 
     @property
@@ -161,7 +163,7 @@ class Ledger:
     def _unchanged(self, case_id: str) -> bool:
         try:
             return files_digest(self._cases[case_id]) == self._files[case_id]
-        except (OSError, ValueError):
+        except Unreadable:
             return False
 
     def report(self, *, harness_version: str, baseline: str | None) -> BenchRunReport:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from benchgate.errors import Unreadable
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_regular
+from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +37,9 @@ def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
 def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
     """Yield why a file is not the one whose SHA-256 was written down."""
     try:
-        actual = sha256_hex(read_regular(path))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        yield f"{where}: {path.name} cannot be read: {reason}"
+        actual = sha256_hex(read_bytes(path))
+    except Unreadable as error:
+        yield f"{where}: {path.name}: {error.why}"
         return
     if actual != expected:
         yield f"{where}: the SHA-256 of {path.name} is not the one written down"

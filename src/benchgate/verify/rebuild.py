@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.vectors import VectorComparison
 
+
 OF_THE_RUN: Final = (
     "incomplete_run",
     "baseline_missing",

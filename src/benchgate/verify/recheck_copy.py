@@ -6,16 +6,19 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord
+from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.audit.chain import RECORD_FILE, numbered, unentered
+from benchgate.audit.evidence_copy import promotion_in_copy
 from benchgate.audit.walk import ChainFault
+from benchgate.errors import Unreadable
 from benchgate.verify.agreement import plain, same
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_regular
+from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
 
 AFTER: Final = 10**15
 """Sorts what concerns no single record behind all that do."""
@@ -58,23 +61,17 @@ def _copy_fault(path: Path, folder: Path, record: RunRecord) -> str | None:
 
 
 def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
-    # It names the record from where it lies, so it cannot be the same bytes.
     found = read_artifact(path, PromotionReport)
-    own = read_artifact(folder / "evidence" / path.name, PromotionReport)
-    if path.is_symlink() or found is None or found.record_ref is None or own is None:
+    expected = promotion_in_copy(path.parent, folder)
+    if path.is_symlink() or found is None or expected is None:
         yield "no valid promotion report"
         return
-    expected = RecordRef(
-        seq=own.record_ref.seq if own.record_ref else 0,
-        path=os.path.relpath(folder / RECORD_FILE, path.parent),
-    )
-    wanted = own.model_copy(update={"record_ref": expected})
-    yield from same("promotion", plain(wanted), plain(found))
+    yield from same("promotion", plain(expected), plain(found))
 
 
 def digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a file, ``None`` if it cannot be read or is a symlink."""
     try:
-        return None if path.is_symlink() else sha256_hex(read_regular(path))
-    except (OSError, ValueError):
+        return None if path.is_symlink() else sha256_hex(read_bytes(path))
+    except Unreadable:
         return None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.artifacts import build
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
-from benchgate.artifacts.proof import PROOF_PARTS, evidence_files, proof_bundle
+from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_evidence import promotion_report, promotion_toml
-from benchgate.artifacts.run_kinds import OWN_RECORD, RecordRef
+from benchgate.artifacts.run_evidence import RunEvidence
+from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.blockers import run_blockers
 from benchgate.gates.decide import decide
@@ -19,18 +18,18 @@ from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.verify.agreement import plain, same
 from benchgate.verify.rebuild import arm_of_report
-from benchgate.wire.files import read_regular
+from benchgate.wire.files import read_bytes
 from benchgate.wire.model import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.artifacts.build import Comparison
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Evidence
     from benchgate.promotion.verdict import PromotionVerdict
+
 
 GATE: Final = f"{PREFIX}gate:"
 
@@ -52,15 +51,18 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     made, weighed = _decided(record, found, before)
     yield from same("decision", plain(made), plain(found))
     yield from _verdict(record)
-    expected = {"promotion.json", *(() if weighed is None else FAMILY), *_lines(record)}
-    for name in sorted(expected ^ set(record.evidence_files)):
-        yield f"evidence/{name}: {'missing' if name in expected else 'nothing that this run gives'}"
-    yield from _promotion(evidence, record, made)
-    if weighed is not None:
-        yield from _evidence(evidence, record, made, weighed)
-
-
-FAMILY: Final = (*PROOF_PARTS.values(), "evaluation.json", "proof.json")
+    proof = read_artifact(evidence / "proof.json", ProofBundle)
+    expected = RunEvidence(
+        report=record.report,
+        subject=record.subject,
+        policy=record.policy,
+        decision=made,
+        weighed=weighed,
+        # What the baseline is called follows from nothing else.
+        baseline_name=proof.baseline.checkpoint_id if proof else "",
+        finished=record.finished_at,
+    )
+    yield from _files(evidence, record, expected.files(record.verdict, record.seq))
 
 
 def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iterator[str]:
@@ -171,64 +173,28 @@ def _verdict(record: RunRecord) -> Iterator[str]:
     yield from same("verdict", plain(made), plain(verdict))
 
 
-def _lines(record: RunRecord) -> tuple[str, ...]:
-    verdict = record.verdict
-    recommended = verdict != "not_evaluated" and verdict.recommendation == "promote"
-    return ("promotion.toml",) if recommended else ()
-
-
-def _promotion(folder: Path, record: RunRecord, made: CheckpointPromotionDecision) -> Iterator[str]:
-    expected = promotion_report(
-        task_class=record.report.task_class,
-        subject=record.subject,
-        decision=made,
-        verdict=record.verdict,
-        policy=record.policy,
-        record=RecordRef(seq=record.seq, path=OWN_RECORD),
-    )
-    yield from _holds(folder, "promotion.json", plain(expected))
-    verdict = record.verdict
-    if verdict != "not_evaluated" and _lines(record):
+def _files(folder: Path, record: RunRecord, expected: Mapping[str, bytes]) -> Iterator[str]:
+    """Compare the evidence with what the same facts give now."""
+    for name in sorted(set(expected) ^ set(record.evidence_files)):
+        yield f"evidence/{name}: {'missing' if name in expected else 'nothing that this run gives'}"
+    for name, data in expected.items():
         try:
-            there = read_regular(folder / "promotion.toml")
-        except (OSError, ValueError):
-            there = b""
-        if there != promotion_toml(verdict, record.seq):
-            yield "evidence/promotion.toml: not the lines that the verdict gives"
+            found = read_bytes(folder / name)
+            yield from _content(name, data, found, record.evidence_files)
+        except Unreadable as error:
+            yield f"evidence/{name}: {error.why}"
+        except ValueError as error:
+            yield f"evidence/{name}: no JSON: {error}"
 
 
-def _evidence(
-    folder: Path, record: RunRecord, made: CheckpointPromotionDecision, weighed: Evidence
-) -> Iterator[str]:
-    proof = read_artifact(folder / "proof.json", ProofBundle)
-    report = record.report
-    comparison = build.Comparison(
-        run_id=report.run_id,
-        candidate_run_id=report.run_id,
-        suite=report.suite,
-        generated_at=record.finished_at,
-        # What the baseline is called follows from nothing here.
-        names=(proof.baseline.checkpoint_id if proof else "", record.subject.id),
-        policy=record.policy,
-        evidence=weighed,
-        decision=made,
-    )
-    yield from _family(folder, comparison, record.evidence_files)
-
-
-def _family(folder: Path, made: Comparison, digests: Mapping[str, str]) -> Iterator[str]:
-    # By content, not by bytes: another machine's last digit is no forgery.
-    expected = {name: read_json(data) for name, data in evidence_files(made).items()}
-    written = {name: digests.get(name, "0" * 64) for name in PROOF_PARTS.values()}
-    expected["proof.json"] = plain(proof_bundle(made, written))
-    for name, content in expected.items():
-        yield from _holds(folder, name, content)
-
-
-def _holds(folder: Path, name: str, expected: Any) -> Iterator[str]:
-    try:
-        found = read_json(read_regular(folder / name))
-    except (OSError, ValueError) as error:
-        yield f"evidence/{name}: cannot be read: {error}"
+def _content(name: str, expected: bytes, found: bytes, digests: Mapping[str, str]) -> Iterator[str]:
+    if not name.endswith(".json"):
+        if found != expected:
+            yield f"evidence/{name}: not the lines that the verdict gives"
         return
-    yield from same(f"evidence/{name}", expected, found)
+    # By content, not by bytes: another machine's last digit is no forgery.
+    content = read_json(expected)
+    if name == "proof.json":
+        parts = PROOF_PARTS.items()
+        content["artifact_sha256"] = {part: digests.get(file) for part, file in parts}
+    yield from same(f"evidence/{name}", content, read_json(found))

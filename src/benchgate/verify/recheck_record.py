@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import aggregates, irregular
 from benchgate.artifacts.run_kinds import CaseFile, RunRecord, case_file_name
+from benchgate.errors import Unreadable
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
 from benchgate.verify.agreement import digest_holds, plain, same
 from benchgate.verify.recheck_decision import recheck_decision
-from benchgate.wire.files import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from benchgate.models import BenchRunReport
 
-MAX_BYTES: Final = 256 * 1024 * 1024
+
 _FIGURES: Final = set(Aggregates.model_fields)
 
 
@@ -124,9 +124,9 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
         yield "case_files: not one file for each result"
     for name, result in named.items():
         try:
-            case = CaseFile.read_json(read_regular(folder / name, limit=MAX_BYTES))
-        except (OSError, ValueError):
-            yield f"cases/{name}: no valid file of a trial"
+            case = CaseFile.read_file(folder / name, "file of a trial")
+        except Unreadable as error:
+            yield f"cases/{name}: {error.why}"
             continue
         outputs[name] = case.output
         told = {

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from benchgate.artifacts.reading import KINDS
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, Unreadable
 from benchgate.training.reading import JSON_LINES
 from benchgate.verify.agreement import missing_fields, plain
 from benchgate.verify.recheck import recheck
-from benchgate.wire.files import read_regular
+from benchgate.wire.files import read_bytes
+from benchgate.wire.model import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from benchgate.wire.model import WireModel
 
-MAX_BYTES: Final = 256 * 1024 * 1024
 
 TELLING_FIELDS: Final = {
     "artifact_sha256": "proof",
@@ -35,13 +35,12 @@ def validate_file(path: Path) -> str:
     """
     Check a file and return its kind: every field, the digests of what it refers to, and the arithmetic.
 
-    :raises ArtifactError: unreadable, of no known kind, or something does not hold; lists all that.
+    :raises Unreadable: it cannot be read.
+    :raises ArtifactError: it is of no known kind, or invalid; lists every reason.
     """
+    data = read_bytes(path, limit=MAX_JSON_BYTES)
     try:
-        data = read_regular(path, limit=MAX_BYTES)
         raw = json.loads(data.decode("utf-8"))
-    except OSError as error:
-        raise ArtifactError(path, f"cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise ArtifactError(path, f"no JSON: {error}") from error
     kind = kind_of(raw)
@@ -58,8 +57,8 @@ def is_payload_file(path: Path) -> bool:
     if path.suffix.lower() in JSON_LINES:
         return path.is_file()
     try:
-        raw = json.loads(read_regular(path, limit=MAX_BYTES))
-    except (OSError, ValueError, RecursionError):
+        raw = json.loads(read_bytes(path, limit=MAX_JSON_BYTES))
+    except (Unreadable, ValueError, RecursionError):
         return False
     return isinstance(raw, dict) and "trajectory" in raw
 

@@ -19,23 +19,25 @@ from benchgate.audit.chain import (
     RECORD_FILE,
     UNFINISHED,
     numbered,
+    record_folder,
     unentered,
 )
 from benchgate.audit.walk import ChainFault, chain_faults
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, Unreadable
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import missing_fields, plain, same
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_regular
-from benchgate.wire.model import first_fault, read_json
+from benchgate.wire.files import read_bytes
+from benchgate.wire.model import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import Head
+
 
 PARTS: Final = frozenset({RECORD_FILE, "cases", "evidence"})
 RETRIES: Final = 10
@@ -101,6 +103,8 @@ def _verify_class(
     try:
         if reason is None:
             return _settled(out, name, kept, require_complete=require_complete)
+    except Unreadable as error:
+        reason = error.why
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
     return ClassVerification(
@@ -156,8 +160,8 @@ def _read(folder: Path) -> RunRecord | None:
 
 def _head(newest: Found) -> str | None:
     try:
-        return f"{newest[0]}:{sha256_hex(read_regular(newest[1] / RECORD_FILE))}"
-    except (OSError, ValueError):
+        return f"{newest[0]}:{sha256_hex(read_bytes(newest[1] / RECORD_FILE))}"
+    except Unreadable:
         return None
 
 
@@ -178,25 +182,22 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
 
 def _unreadable(path: Path) -> str:
     try:
-        RunRecord.read_json(read_regular(path))
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
-    except ValueError as error:
-        return f"no valid record: {first_fault(error)}"
+        RunRecord.read_file(path, "record")
+    except Unreadable as error:
+        return error.why
     return "changed while it was read"
 
 
 def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
     if folder.is_symlink():
         yield "is a symlink; a record is a folder of its own"
-    stamp = f"{record.finished_at:%Y%m%dT%H%M%SZ}"
-    expected = f"{record.seq:08d}-{stamp}-{record.report.run_id[:8]}"
+    expected = record_folder(record.seq, record.finished_at, record.report.run_id)
     if folder.name != expected:
         yield f"the folder of this record is called {expected}"
     yield from same("report.task_class", folder.parent.name, record.report.task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"
-    raw = read_json(read_regular(folder / RECORD_FILE))
+    raw = read_json(read_bytes(folder / RECORD_FILE))
     yield from missing_fields(plain(record), raw)
 
 

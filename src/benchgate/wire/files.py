@@ -6,6 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
+from benchgate.errors import Unreadable
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
@@ -13,13 +14,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read_regular(path: Path | str, *, limit: int | None = None) -> bytes:
+def read_bytes(path: Path | str, *, limit: int | None = None) -> bytes:
     """
     Read a regular file.
 
-    :raises ValueError: not a regular file, or larger than ``limit`` bytes.
-    :raises OSError: it cannot be opened.
+    :raises Unreadable: it cannot be opened, is no regular file, or is larger than ``limit`` bytes.
     """
+    try:
+        return _read(path, limit)
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}"
+        raise Unreadable(path, why, missing=isinstance(error, FileNotFoundError)) from error
+    except ValueError as error:  # a zero byte in a path is one
+        raise Unreadable(path, str(error)) from error
+
+
+def _read(path: Path | str, limit: int | None) -> bytes:
     # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         status = os.fstat(file.fileno())
@@ -36,10 +46,13 @@ def tree_files(folder: Path) -> list[tuple[str, str]]:
     """
     Return relative POSIX path and path of every file below a folder, sorted.
 
-    :raises ValueError: something that is no regular file, or a symlink that leaves the folder or names a folder.
-    :raises OSError: a folder cannot be read.
+    :raises Unreadable: a folder cannot be read, or there is something that is no regular file, or a symlink that leaves
+        the folder or names a folder.
     """
-    return sorted(_walk(os.fspath(folder), "", os.fspath(folder)))
+    try:
+        return sorted(_walk(os.fspath(folder), "", os.fspath(folder)))
+    except OSError as error:
+        raise Unreadable(folder, f"cannot be read: {error.strerror}") from error
 
 
 def _walk(folder: str, prefix: str, root: str) -> Iterator[tuple[str, str]]:
@@ -50,9 +63,9 @@ def _walk(folder: str, prefix: str, root: str) -> Iterator[tuple[str, str]]:
                 yield from _walk(entry.path, relative + "/", root)
                 continue
             if entry.is_symlink() and not _inside(entry.path, root):
-                raise ValueError(f"{relative} is a symlink that leaves the folder")
+                raise Unreadable(root, f"{relative} is a symlink that leaves the folder")
             if not entry.is_file():
-                raise ValueError(f"{relative} is no regular file")
+                raise Unreadable(root, f"{relative} is no regular file")
             yield relative, entry.path
 
 
@@ -66,7 +79,7 @@ def tree_digest(folder: Path) -> str:
 
     It is taken over ``<sha256 of the file>  <name>`` and a zero byte for each file, sorted by name.
 
-    :raises ValueError: see :func:`tree_files`; :raises OSError: a file cannot be read.
+    :raises Unreadable: a file cannot be read, or see :func:`tree_files`.
     """
-    rows = (f"{sha256_hex(read_regular(path))}  {name}\0" for name, path in tree_files(folder))
+    rows = (f"{sha256_hex(read_bytes(path))}  {name}\0" for name, path in tree_files(folder))
     return sha256_hex("".join(rows).encode(errors="surrogateescape"))

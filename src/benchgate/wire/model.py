@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
 from pydantic import (
     AfterValidator,
@@ -24,13 +24,22 @@ from pydantic import (
     ValidationError,
 )
 
+from benchgate.errors import Unreadable
 from benchgate.wire.arguments import MAX_SECONDS
+from benchgate.wire.files import read_bytes
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 
 SCHEMA_VERSION: Final = 1
 """Major version of every artifact; only additive fields within it."""
 
 CASE_ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
+MAX_JSON_BYTES: Final = 256 * 1024 * 1024
+"""Of one artifact; the record of a run of a hundred thousand trials has less."""
+
 BANNED_TOKENS: Final = frozenset({"confidence", "llm", "self_reported", "model_says"})
 
 
@@ -148,6 +157,28 @@ class WireModel(BaseModel):
         """
         read_json(data)
         return cls.model_validate_json(data, extra="ignore")
+
+    @classmethod
+    def read_file(cls, path: Path, what: str, *, limit: int = MAX_JSON_BYTES) -> Self:
+        """
+        Read an artifact from a file.
+
+        :param what: what the file should be, for the message.
+        :raises Unreadable: it cannot be read, or is none.
+        """
+        return cls.parse(path, read_bytes(path, limit=limit), what)
+
+    @classmethod
+    def parse(cls, path: Path, data: bytes, what: str) -> Self:
+        """
+        Return the artifact that a file's bytes hold.
+
+        :raises Unreadable: they hold none; names the first fault.
+        """
+        try:
+            return cls.read_json(data)
+        except ValueError as error:
+            raise Unreadable(path, f"no valid {what}: {first_fault(error)}") from error
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self  # nothing in it can change

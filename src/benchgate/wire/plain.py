@@ -1,57 +1,86 @@
-"""What a system returned, as plain JSON: the one form that rubrics, files and workers agree on."""
+"""JSON values as exact builtins: the one form that rubrics, files and workers agree on."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from benchgate.wire.model import check_text
 
-MAX_DEPTH: Final = 150
-"""Of nested arrays and objects; pydantic reads files back to a depth of about 200."""
+MAX_OUTPUT_DEPTH: Final = 150
+"""Of nested arrays and objects in an output; pydantic reads files back to a depth of about 200."""
+
+MAX_DEPTH: Final = 64
+"""Of any other value."""
 
 
 def output_json(produced: object) -> str:
     """
     Return a system's output as JSON text.
 
-    :raises TypeError: no mapping with string keys, or a value that is no JSON.
-    :raises ValueError: NaN, infinity, or nested beyond reason.
+    :raises ValueError: no mapping with string keys, a value that JSON cannot hold, or nested too deeply.
     """
     if not isinstance(produced, Mapping):
-        msg = f"the system returned {type(produced).__qualname__}; expected a mapping"
-        raise TypeError(msg)
-    return json.dumps(_plain(produced, "output", 0), allow_nan=False)
+        found = type(produced).__qualname__
+        raise ValueError(f"the system returned {found}; expected a mapping")  # noqa: TRY004
+    return json.dumps(plain_json(produced, "output", max_depth=MAX_OUTPUT_DEPTH))
 
 
-def _plain(value: object, where: str, depth: int) -> object:
-    if depth > MAX_DEPTH:
-        msg = f"the output is nested more than {MAX_DEPTH} deep"
-        raise ValueError(msg)
-    # json.dumps alone would write keys 1 and "1" alike and take any float subclass by its repr.
-    if isinstance(value, Mapping):
-        for key in value:
-            if not isinstance(key, str):
-                msg = f"{where} has the key {key!r}; JSON keys are strings"
-                raise TypeError(msg)
-            check_text(key)
-        return {str(key): _plain(item, f"{where}.{key}", depth + 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
-    return _plain_scalar(value, where)
+def plain_json(
+    value: object, where: str, *, max_depth: int = MAX_DEPTH, finite: bool = True
+) -> Any:
+    """
+    Return a JSON value as exact builtins; subclasses such as ``numpy.float64`` are converted.
+
+    :param where: what the value is called in messages.
+    :param finite: refuse NaN and infinity, which JSON cannot hold.
+    :raises ValueError: no JSON value, a key that is no text, or nested deeper than ``max_depth``; for a wrong type too,
+        because it is the only error that pydantic reports.
+    """
+    return _Walk(where, max_depth, finite).value(value, where, max_depth)
 
 
-def _plain_scalar(value: object, where: str) -> object:
-    if value is None or isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, str):
-        return check_text(str(value))
-    if not isinstance(value, float):
-        msg = f"{where} is a {type(value).__qualname__}; JSON has no such value"
-        raise TypeError(msg)
-    if not math.isfinite(value):
-        msg = f"{where} is {value!r}; JSON has no such number"
-        raise ValueError(msg)
-    return float(value)
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """One walk through a value."""
+
+    root: str
+    max_depth: int
+    finite: bool
+
+    def value(self, value: object, where: str, left: int) -> Any:
+        if not isinstance(value, (Mapping, list, tuple)):
+            return self._scalar(value, where)
+        if not left:
+            raise ValueError(
+                f"{self.root} is nested more than {self.max_depth} deep, or holds itself"
+            )
+        # json.dumps alone would write keys 1 and "1" alike and take any float subclass by its repr.
+        if isinstance(value, Mapping):
+            return {
+                self._key(key, where): self.value(item, f"{where}.{key}", left - 1)
+                for key, item in value.items()
+            }
+        return [self.value(item, f"{where}[{n}]", left - 1) for n, item in enumerate(value)]
+
+    def _key(self, key: object, where: str) -> str:
+        if not isinstance(key, str):
+            raise ValueError(f"{where} has the key {key!r}; JSON keys are strings")  # noqa: TRY004
+        return check_text(str(key))
+
+    def _scalar(self, value: object, where: str) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return check_text(str(value))
+        if isinstance(value, int):
+            return int(value)
+        if not isinstance(value, float):
+            kind = type(value).__qualname__
+            raise ValueError(f"{where} is a {kind}; JSON has no such value")  # noqa: TRY004
+        if self.finite and not math.isfinite(value):
+            raise ValueError(f"{where} is {value!r}; JSON has no such number")
+        return float(value)

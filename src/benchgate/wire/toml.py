@@ -1,40 +1,25 @@
-"""TOML that a person wrote: its tables, and the line of whatever is wrong in it."""
+"""TOML that a person wrote: one reader, which tells everything that is wrong with a file, line by line."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_origin
 
 import tomli
 from pydantic import BaseModel, ValidationError
 
-from benchgate.wire.files import read_regular
+from benchgate.errors import Unreadable
+from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.errors import Fault, LocatedError
 
 MAX_TOML_BYTES: Final = 64 * 1024
-
-
-def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """
-    Read a TOML file that a person wrote; return its tables and its text.
-
-    :raises ValueError: too large, not UTF-8, not TOML, or nested beyond reason; the message holds a line if known.
-    :raises OSError: it cannot be opened.
-    """
-    text = read_regular(path, limit=MAX_TOML_BYTES).decode("utf-8")
-    try:
-        return tomli.loads(text), text
-    except RecursionError:
-        msg = "tables or arrays are nested too deeply"
-        raise ValueError(msg) from None
-
-
-Problem = tuple[int, str, str]
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class KeyLines:
@@ -43,42 +28,70 @@ class KeyLines:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
 
-    def header(self, table: str) -> int:
-        """Return the 1-based line of ``[table]``, or 1."""
-        pattern = re.compile(rf"\s*\[\s*{re.escape(table)}\s*[\].]")
-        return next((n for n, line in enumerate(self._lines, 1) if pattern.match(line)), 1)
+    def key(self, *location: Any) -> int:
+        """Return the 1-based line of the key at a location, else that of the nearest table above it, else 1."""
+        line = 1
+        for depth, part in enumerate(location):
+            name = re.escape(str(part))
+            table = re.compile(rf"\s*\[\s*{name}\s*[\].]")
+            key = re.compile(rf"\s*(\[.*)?[\"']?{name}[\"']?\s*[=\].]")
+            line = self._find(key if depth else table, line) or self._find(key, line) or line
+        return line
 
-    def key(self, location: tuple[Any, ...]) -> int:
-        """Return the 1-based line of the key at a location, else the line of its table."""
-        if not location:
-            return 1
-        start = self.header(str(location[0]))
-        for part in location[1:]:
-            pattern = re.compile(rf"\s*(\[.*)?[\"']?{re.escape(str(part))}[\"']?\s*[=\].]")
-            found = (
-                n for n, line in enumerate(self._lines[start - 1 :], start) if pattern.match(line)
-            )
-            start = next(found, start)
-        return start
+    def _find(self, pattern: re.Pattern[str], start: int) -> int | None:
+        lines = enumerate(self._lines[start - 1 :], start)
+        return next((number for number, line in lines if pattern.match(line)), None)
 
 
-def line_of(error: BaseException | None) -> int:
-    """Return the line that a parser stumbled over, or 1."""
-    return int(getattr(error, "lineno", None) or 1)
+def read_toml(path: Path, error: type[LocatedError]) -> tuple[dict[str, Any], KeyLines]:
+    """
+    Read a TOML file.
+
+    :param error: what to raise, with the line of the fault.
+    :raises LocatedError: it cannot be read, is too large, or no UTF-8, no TOML, or nested beyond reason.
+    """
+    try:
+        text = read_bytes(path, limit=MAX_TOML_BYTES).decode("utf-8")
+        return tomli.loads(text), KeyLines(text)
+    except Unreadable as unreadable:
+        raise error(path, unreadable.why, line=1) from unreadable
+    except RecursionError:
+        raise error(path, "tables or arrays are nested too deeply", line=1) from None
+    except ValueError as invalid:
+        line = getattr(invalid, "lineno", 1)  # UnicodeDecodeError has none
+        raise error(path, " ".join(str(invalid).split()), line=line) from None
 
 
-def one_line(error: Exception) -> str:
-    """Return what is wrong with a file that cannot be read, on one line."""
-    if isinstance(error, OSError):
-        return f"cannot be read: {error.strerror}"
-    return " ".join(str(error).split())
+def check_tables(
+    path: Path,
+    tables: Mapping[str, Any],
+    lines: KeyLines,
+    model: type[Model],
+    error: type[LocatedError],
+) -> Model:
+    """
+    Return what the tables of a file say.
+
+    :raises LocatedError: with everything that does not satisfy the model, in the order of the lines.
+    """
+    try:
+        return model.model_validate(tables)
+    except ValidationError as invalid:
+        raise error(path, sorted(faults_of(invalid, model, lines))) from None
 
 
-def explain(
-    error: ValidationError, model: type[BaseModel], lines: KeyLines, prefix: tuple[str, ...] = ()
-) -> list[Problem]:
-    """Turn a validation error of what a person wrote into located problems that name the nearest valid key."""
-    problems = []
+def faults_of(
+    error: ValidationError,
+    model: type[BaseModel],
+    lines: KeyLines | None,
+    prefix: tuple[str, ...] = (),
+) -> list[Fault]:
+    """
+    Turn a validation error into faults that name the nearest valid key.
+
+    :param lines: where the keys are; ``None`` if they do not come from a file.
+    """
+    faults = []
     for fault in error.errors(include_url=False):
         location = (*prefix, *fault["loc"])
         message = fault["msg"].removeprefix("Value error, ")
@@ -90,17 +103,20 @@ def explain(
             message = f"{fault['input']}: needs its offset, such as Z"
         elif not isinstance(fault["input"], Mapping):
             message = f"{message}; found {fault['input']!r}"
-        problems.append((lines.key(location), ".".join(map(str, location)), message))
-    return problems
+        line = lines.key(*location) if lines else 0
+        faults.append((line, ".".join(map(str, location)), message))
+    return faults
 
 
 def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
-    known: type[BaseModel] | None = model
+    known: Any = model
     for part in location[:-1]:
-        field = known.model_fields.get(str(part)) if known else None
-        inner = field.annotation if field else None
-        known = inner if isinstance(inner, type) and issubclass(inner, BaseModel) else None
-    if known is None:
+        if isinstance(known, type) and issubclass(known, BaseModel):
+            field = known.model_fields.get(str(part))
+            known = field.annotation if field else None
+        else:
+            known = get_args(known)[-1] if get_origin(known) is dict else None
+    if not (isinstance(known, type) and issubclass(known, BaseModel)):
         return ""
     near = difflib.get_close_matches(str(location[-1]), known.model_fields, n=1)
     return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known.model_fields)}"

@@ -439,7 +439,7 @@ def test_arrays_nested_beyond_reason_or_holding_themselves_are_refused(payload):
     circle.append(circle)
     for observation in (circle, json.loads("[" * 65 + "]" * 65)):
         payload["trajectory"]["steps"][0]["observation"] = observation
-        with pytest.raises(ValueError, match="nested deeper than 64"):
+        with pytest.raises(ValueError, match="nested more than 64 deep"):
             RlPayloadBundle(**payload)
 
 

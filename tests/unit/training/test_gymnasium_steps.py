@@ -135,8 +135,8 @@ def test_an_episode_that_was_cut_off_is_done_but_not_terminated():
         ([(1, 1, 0, False, {})], [0], {}, "steps[0].terminated is 0"),
         ([(1, "1", False, False, {})], [0], {}, "steps[0].reward is '1'"),
         ([(1, True, False, False, {})], [0], {}, "steps[0].reward is True"),
-        ([(object(), 1, False, False, {})], [0], {}, "steps[0].observation: a object is no JSON"),
-        ([(1, 1, False, False, {})], [{1}], {}, "actions[0]: a set is no JSON"),
+        ([(object(), 1, False, False, {})], [0], {}, "steps[0].observation is a object; JSON has no such value"),
+        ([(1, 1, False, False, {})], [{1}], {}, "actions[0] is a set; JSON has no such value"),
     ],
 )  # fmt: skip
 def test_what_is_no_episode_is_refused(steps, actions, fields, message):

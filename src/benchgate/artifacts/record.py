@@ -1,0 +1,148 @@
+"""The record of a run and its evidence, finished to the byte: what is left is to write them."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.artifacts.run_evidence import RunEvidence
+from benchgate.artifacts.run_kinds import BaselineRef, Harness, RunRecord
+from benchgate.errors import ArtifactError
+from benchgate.promotion.tiers import next_tier
+from benchgate.promotion.verdict import PromotionGate
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.model import SCHEMA_VERSION
+from benchgate.wire.writing import model_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from benchgate.artifacts.run_kinds import Verdict
+    from benchgate.gates.judge import Judgement
+    from benchgate.models import BenchRunReport
+    from benchgate.promotion.tiers import TierConfig
+    from benchgate.taxonomy import Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTerms:
+    """
+    What a run is judged under, beside its policy.
+
+    :param severities: severity of each failure code.
+    :param min_cases: passed cases that each tier asks of the class.
+    :param tiers: ``None`` if there is no file of tiers, or none that can be read.
+    """
+
+    harness_version: str
+    severities: Mapping[str, Severity]
+    min_cases: Mapping[str, int]
+    tiers: TierConfig | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainSlot:
+    """
+    The place in the chain that a record is going to take, known only under the chain's lock.
+
+    :param folder: where the record is; paths in it are relative to that.
+    :param previous_finished: when the run before it ended; ``None`` for the first.
+    :param chain_intact: whether the records before it are a valid chain; costs reading them all.
+    :param case_files: SHA-256 of each trial's file.
+    """
+
+    seq: int
+    prev_hash: str
+    folder: Path
+    started: datetime
+    previous_finished: datetime | None
+    chain_intact: Callable[[], bool]
+    case_files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordEntry:
+    """A finished record: its bytes, those of its evidence by file name, and the tier verdict in it."""
+
+    record: bytes
+    evidence: Mapping[str, bytes]
+    verdict: Verdict
+    run_id: str
+    finished: datetime
+
+
+def record_entry(
+    judgement: Judgement, terms: RunTerms, finished: datetime, slot: ChainSlot
+) -> RecordEntry:
+    """
+    Build the record of a full run.
+
+    :raises ArtifactError: the run is a selection, which is not judged.
+    """
+    report, decision = judgement.report, judgement.decision
+    if decision is None:
+        raise ArtifactError("record.json", "a run that was not judged has no record")
+    verdict = _verdict(report, terms, slot)
+    evidence = RunEvidence.of(judgement, decision, finished)
+    files = evidence.files(verdict, slot.seq)
+    record = RunRecord(
+        schema_version=SCHEMA_VERSION,
+        report_kind="record",
+        seq=slot.seq,
+        prev_hash=slot.prev_hash,
+        started_at=slot.started,
+        finished_at=finished,
+        clock_regressed=slot.previous_finished is not None and finished < slot.previous_finished,
+        harness=Harness(
+            benchgate=terms.harness_version,
+            python=platform.python_version(),
+            platform=f"{sys.platform}-{platform.machine()}",
+        ),
+        subject=evidence.subject,
+        report=report,
+        policy=judgement.policy,
+        severities=terms.severities,
+        baseline=_baseline_ref(judgement, slot.folder),
+        decision=decision,
+        verdict=verdict,
+        case_files=dict(sorted(slot.case_files.items())),
+        evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
+    )
+    return RecordEntry(
+        record=model_bytes(record),
+        evidence=files,
+        verdict=verdict,
+        run_id=report.run_id,
+        finished=finished,
+    )
+
+
+def _verdict(report: BenchRunReport, terms: RunTerms, slot: ChainSlot) -> Verdict:
+    """Return whether the run is evidence for the tier above the current one, or for keeping the highest."""
+    if terms.tiers is None:
+        return "not_evaluated"
+    current = terms.tiers.tier_of(report.task_class)
+    return PromotionGate(terms.tiers).evaluate(
+        report.task_class,
+        current,
+        report,
+        target_tier=next_tier(current),
+        min_cases=terms.min_cases,
+        chain_intact=slot.chain_intact(),
+    )
+
+
+def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | None:
+    found = judgement.baseline
+    if found is None:
+        return None
+    return BaselineRef(
+        path=os.path.relpath(found.path, folder),
+        sha256=found.sha256,
+        run_id=found.report.run_id if found.report else None,
+    )

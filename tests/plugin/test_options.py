@@ -1,0 +1,105 @@
+"""Every option can also be set in the ini file and in the environment; the command line wins over both."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchgate.cli import main
+from benchgate.wire.arguments import RUN_OPTIONS
+
+
+def trials(bench):
+    return bench.record()["report"]["trial_count"]
+
+
+def test_command_line_over_environment_over_ini(bench, monkeypatch):
+    bench.run()
+    assert trials(bench) == 1
+    bench.pytester.makeini("[pytest]\nbench_trials = 2\n")
+    bench.run()
+    assert trials(bench) == 2
+    monkeypatch.setenv("BENCHGATE_TRIALS", "3")
+    bench.run()
+    assert trials(bench) == 3
+    bench.run("--bench-trials=4")
+    assert trials(bench) == 4
+
+
+def test_the_environment_counts_for_the_command_too(bench, monkeypatch, capsys):
+    monkeypatch.setenv("BENCHGATE_TRIALS", "2")
+    monkeypatch.setenv("BENCHGATE_OUT", "written")
+    assert main(["run", "--task-class=echo"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["trial_count"] == 2
+    assert (bench.root / "written" / "runs" / "echo" / "HEAD.json").is_file()
+    assert main(["run", "--task-class=echo", "--trials=1"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["trial_count"] == 1
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["in process", "xdist"])
+def test_workers_see_the_environment_and_the_ini_file(bench, monkeypatch, workers):
+    bench.pytester.makeini("[pytest]\nbench_seed = 7\n")
+    monkeypatch.setenv("BENCHGATE_TRIALS", "2")
+    bench.run(*workers, apart=bool(workers)).assert_outcomes(passed=6)
+    report = bench.record()["report"]
+    assert (report["seed"], report["trial_count"]) == (7, 2)
+
+
+def test_thresholds_add_up_and_the_later_place_wins(bench, monkeypatch):
+    bench.pytester.makeini(
+        "[pytest]\nbench_policy =\n    alpha = 0.01\n    min_cases = 3\n    power = 0.7\n"
+    )
+    monkeypatch.setenv("BENCHGATE_POLICY", "alpha=0.02\nmin_cases=4")
+    bench.run("--bench-policy=alpha=0.03")
+    policy = bench.record()["policy"]
+    assert (policy["alpha"], policy["min_cases"], policy["power"]) == (0.03, 4, 0.7)
+
+
+def test_a_path_in_the_ini_file_is_relative_to_rootdir_and_not_to_where_one_is(bench, monkeypatch):
+    bench.pytester.makeini("[pytest]\nbench_out = kept\n")
+    (bench.root / "below").mkdir()
+    monkeypatch.chdir(bench.root / "below")
+    bench.pytest(f"--rootdir={bench.root}", "-c", str(bench.root / "tox.ini"), "--bench=echo")
+    assert (bench.root / "kept" / "runs" / "echo" / "HEAD.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("trials", "0", "'0': expected a whole number, 1 or more"),
+        ("seed", "x", "'x': expected a whole number, 0 or more"),
+        ("timeout", "0", "'0': expected seconds"),
+        ("exit", "never", "'never': expected strict or gate"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place(bench, monkeypatch, option, value, message):
+    bench.pytester.makeini(f"[pytest]\nbench_{option} = {value}\n")
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*bench_{option}: {message}*"])
+    bench.pytester.makeini("[pytest]\n")
+    monkeypatch.setenv(f"BENCHGATE_{option.upper()}", value)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*BENCHGATE_{option.upper()}: {message}*"])
+    if option != "exit":  # which the command does not have: it always decides by the gate
+        assert main(["run", "--task-class=echo"]) == 2
+
+
+def test_neither_ini_nor_environment_makes_a_plain_pytest_run_cases(bench, monkeypatch):
+    for variable in ("BENCHGATE_BENCH", "BENCHGATE_CLASSES", "BENCHGATE_SYSTEM"):
+        monkeypatch.setenv(variable, "echo")
+    bench.pytester.makepyfile(test_plain="def test_plain(): pass")
+    bench.pytest("test_plain.py").assert_outcomes(passed=1)
+
+
+def test_both_doors_take_the_same_options(bench, capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "--help"])
+    command = capsys.readouterr().out
+    plugin = str(bench.pytest("--help").stdout)
+    for option in RUN_OPTIONS:
+        assert f"--{option.name} " in command
+        assert f"--bench-{option.name}=" in plugin
+        assert f"bench_{option.key} (string):" in plugin
