@@ -14,8 +14,6 @@ from benchgate.statistics import (
     paired_differences,
     sample_size_band,
     seed_band,
-    upstream_sample_band,
-    upstream_seed_band,
     welch_test,
 )
 
@@ -44,7 +42,7 @@ def seed_reproducibility(
     if band is None:
         return None
     p_values = [welch_test(before, run, alpha=policy.alpha).p_two_sided for run in after]
-    report = SeedReproducibilityReport(
+    return SeedReproducibilityReport(
         band=policy.bands,
         runs=band.runs,
         cases=band.cases,
@@ -55,19 +53,6 @@ def seed_reproducibility(
         p_value_range=_range(p_values),
         max_p_value_range=None,
         within_band=band.within_band,
-    )
-    if policy.bands == "scaled":
-        return report
-    known = [p for p in p_values if p is not None]
-    fixed = upstream_seed_band(known, band.deltas) if len(known) == len(p_values) else None
-    if fixed is None:
-        return report.model_copy(update={"max_delta_range": None, "within_band": False})
-    return report.model_copy(
-        update={
-            "max_delta_range": fixed.max_delta_spread,
-            "max_p_value_range": fixed.max_p_value_spread,
-            "within_band": fixed.within_band,
-        }
     )
 
 
@@ -95,7 +80,7 @@ def sample_size_sensitivity(
     ]
     points = [(point.cases, point.delta, point.z) for point in band.points]
     points.append((band.cases, band.delta, None))
-    report = SampleSizeSensitivityReport(
+    return SampleSizeSensitivityReport(
         band=policy.bands,
         cases=band.cases,
         points=tuple(
@@ -106,21 +91,6 @@ def sample_size_sensitivity(
         max_delta_drift=None,
         max_p_value_drift=None,
         within_band=band.within_band,
-    )
-    if policy.bands == "scaled":
-        return report
-    known = [p for p in p_values if p is not None]
-    deltas = [delta for _, delta, _ in points]
-    fixed = upstream_sample_band(known, deltas) if len(known) == len(p_values) else None
-    if fixed is None:
-        return report.model_copy(update={"max_z": None, "within_band": False})
-    return report.model_copy(
-        update={
-            "max_z": None,
-            "max_delta_drift": fixed.max_delta_spread,
-            "max_p_value_drift": fixed.max_p_value_spread,
-            "within_band": fixed.within_band,
-        }
     )
 
 

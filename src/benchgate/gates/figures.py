@@ -164,12 +164,12 @@ class SeedReproducibilityReport(WireModel):
     """
     Whether trials, each taken as a run of its own, agree.
 
-    :param band: ``scaled`` limits follow the noise, ``upstream`` ones are absolute.
     :param deltas: mean difference of each run; ``p_values`` are Welch's.
-    :param max_delta_range: the limit; so ``max_p_value_range``, which only ``upstream`` has.
+    :param max_delta_range: the limit, which follows the noise in the scores.
+    :param max_p_value_range: always null; part of version 1 of the artifact.
     """
 
-    band: Literal["scaled", "upstream"]
+    band: Literal["scaled"]
     runs: int
     cases: int
     deltas: tuple[Number, ...]
@@ -195,10 +195,10 @@ class SampleSizeSensitivityReport(WireModel):
     Whether the difference drifts along the cases.
 
     :param points: a quarter, half, three quarters of the cases, and all.
-    :param max_z: the limit of ``scaled``; ``max_delta_drift`` and ``max_p_value_drift`` are those of ``upstream``.
+    :param max_z: the limit. ``max_delta_drift`` and ``max_p_value_drift`` are always null, part of version 1.
     """
 
-    band: Literal["scaled", "upstream"]
+    band: Literal["scaled"]
     cases: int
     points: tuple[PrefixFigures, ...]
     max_z: Number | None

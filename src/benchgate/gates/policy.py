@@ -53,7 +53,7 @@ class GatePolicy(WireModel):
     max_safety_regression: Annotated[Number, Field(ge=0)] = 0.05
     safety: Literal["required", "optional"] = "required"
     safety_confidence: Fraction | None = None
-    bands: Literal["scaled", "upstream"] = "scaled"
+    bands: Literal["scaled"] = "scaled"
     score_range: Range | None = (0.0, 1.0)
     target_effect: Annotated[Number, Field(gt=0)] = 0.10
     power: Fraction = 0.8

@@ -37,11 +37,6 @@ from benchgate.statistics.power import (
 from benchgate.statistics.sign_flip import SignFlip, sign_flip
 from benchgate.statistics.studentized_range import studentized_range_quantile
 from benchgate.statistics.summary import Summary, mean, summarize
-from benchgate.statistics.upstream_bands import (
-    UpstreamBand,
-    upstream_sample_band,
-    upstream_seed_band,
-)
 from benchgate.statistics.welch import WelchTest, welch_from_summaries, welch_test
 
 __all__ = [
@@ -54,7 +49,6 @@ __all__ = [
     "SeedBand",
     "SignFlip",
     "Summary",
-    "UpstreamBand",
     "WelchTest",
     "effect_size",
     "gaffke_lower",
@@ -73,8 +67,6 @@ __all__ = [
     "studentized_range_quantile",
     "summarize",
     "unseen_failure_ucb",
-    "upstream_sample_band",
-    "upstream_seed_band",
     "welch_cases_needed",
     "welch_from_summaries",
     "welch_mde",

@@ -1,31 +1,4 @@
-"""
-What can be wrong with an RL payload; the codes are stable, the text is for people.
-
-::
-
-    RlPayloadError
-    +-- MalformedPayload                malformed_payload
-    +-- ComponentError
-    |   +-- UnsupportedSchemaVersion    unsupported_schema_version
-    |   +-- EmptyIdentifier             empty_identifier
-    |   +-- BlankName                   blank_name
-    |   +-- EmptyVector                 empty_vector
-    |   +-- StepIndexGap                step_index_gap
-    |   +-- DiscountOutOfRange          discount_out_of_range
-    |   +-- NonFiniteNumber             non_finite_number
-    |   +-- VectorLengthMismatch        vector_length_mismatch
-    +-- CrossError
-    |   +-- TrajectoryIdMismatch        trajectory_id_mismatch
-    |   +-- StepCountMismatch           step_count_mismatch
-    |   +-- CheckpointBehindTrajectory  checkpoint_behind_trajectory
-    +-- CheckpointMismatch              checkpoint_mismatch
-    +-- LineageError
-        +-- DuplicateCheckpoint         duplicate_checkpoint
-        +-- UnknownCheckpoint           unknown_checkpoint
-        +-- InvalidParent               invalid_parent_checkpoint
-        +-- MissingParent               missing_parent_checkpoint
-        +-- LineageCycle                checkpoint_cycle
-"""
+"""What can be wrong with an RL payload: one type for each fault. Codes are stable; the text is for people."""
 
 from __future__ import annotations
 
@@ -54,6 +27,11 @@ class RlPayloadError(EvalError):
         self.values = values
         super().__init__(message, fields, values)  # so that it can be pickled
 
+    def __init_subclass__(cls, code: str | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if code is not None:
+            cls.code = code
+
     @property
     def field(self) -> str:
         """The field at fault; empty if it is the payload as a whole."""
@@ -63,121 +41,85 @@ class RlPayloadError(EvalError):
         return f"{self.code}: {self.message}"
 
 
-class MalformedPayload(RlPayloadError):
+class MalformedPayload(RlPayloadError, code="malformed_payload"):
     """No JSON, a field that is missing, or a value of another type."""
-
-    code = "malformed_payload"
 
 
 class ComponentError(RlPayloadError):
     """A part of a bundle that cannot stand for itself."""
 
 
-class UnsupportedSchemaVersion(ComponentError):
+class UnsupportedSchemaVersion(ComponentError, code="unsupported_schema_version"):
     """A major version that this benchgate does not know."""
 
-    code = "unsupported_schema_version"
 
-
-class EmptyIdentifier(ComponentError):
+class EmptyIdentifier(ComponentError, code="empty_identifier"):
     """An id that is empty or white space."""
 
-    code = "empty_identifier"
 
-
-class BlankName(ComponentError):
+class BlankName(ComponentError, code="blank_name"):
     """An algorithm or a policy version that is empty or white space."""
 
-    code = "blank_name"
 
-
-class EmptyVector(ComponentError):
+class EmptyVector(ComponentError, code="empty_vector"):
     """No steps, no advantages, or no returns."""
 
-    code = "empty_vector"
 
-
-class StepIndexGap(ComponentError):
+class StepIndexGap(ComponentError, code="step_index_gap"):
     """A step whose index does not follow that of the step before; the first has index 0."""
 
-    code = "step_index_gap"
 
-
-class DiscountOutOfRange(ComponentError):
+class DiscountOutOfRange(ComponentError, code="discount_out_of_range"):
     """A discount factor outside [0, 1]."""
 
-    code = "discount_out_of_range"
 
-
-class NonFiniteNumber(ComponentError):
+class NonFiniteNumber(ComponentError, code="non_finite_number"):
     """NaN or an infinity, also inside an observation, an action or metadata."""
 
-    code = "non_finite_number"
 
-
-class VectorLengthMismatch(ComponentError):
+class VectorLengthMismatch(ComponentError, code="vector_length_mismatch"):
     """``returns`` or ``value_targets`` not as long as ``advantages``."""
-
-    code = "vector_length_mismatch"
 
 
 class CrossError(RlPayloadError):
     """Two parts of a bundle that do not belong together."""
 
 
-class TrajectoryIdMismatch(CrossError):
+class TrajectoryIdMismatch(CrossError, code="trajectory_id_mismatch"):
     """The advantages are those of another trajectory."""
 
-    code = "trajectory_id_mismatch"
 
-
-class StepCountMismatch(CrossError):
+class StepCountMismatch(CrossError, code="step_count_mismatch"):
     """Not one advantage for each step."""
 
-    code = "step_count_mismatch"
 
-
-class CheckpointBehindTrajectory(CrossError):
+class CheckpointBehindTrajectory(CrossError, code="checkpoint_behind_trajectory"):
     """The trajectory has more steps than the checkpoint had seen."""
 
-    code = "checkpoint_behind_trajectory"
 
-
-class CheckpointMismatch(RlPayloadError):
+class CheckpointMismatch(RlPayloadError, code="checkpoint_mismatch"):
     """Evidence about another checkpoint than the one to be promoted."""
-
-    code = "checkpoint_mismatch"
 
 
 class LineageError(RlPayloadError):
     """Checkpoint records that do not lead from a root to the leaf asked for."""
 
 
-class DuplicateCheckpoint(LineageError):
+class DuplicateCheckpoint(LineageError, code="duplicate_checkpoint"):
     """Two records with one checkpoint id."""
 
-    code = "duplicate_checkpoint"
 
-
-class UnknownCheckpoint(LineageError):
+class UnknownCheckpoint(LineageError, code="unknown_checkpoint"):
     """The leaf is not among the records."""
 
-    code = "unknown_checkpoint"
 
-
-class InvalidParent(LineageError):
+class InvalidParent(LineageError, code="invalid_parent_checkpoint"):
     """``parent_checkpoint_id`` is there and is neither null nor an id."""
 
-    code = "invalid_parent_checkpoint"
 
-
-class MissingParent(LineageError):
+class MissingParent(LineageError, code="missing_parent_checkpoint"):
     """A record names a parent that is not among the records."""
 
-    code = "missing_parent_checkpoint"
 
-
-class LineageCycle(LineageError):
+class LineageCycle(LineageError, code="checkpoint_cycle"):
     """A record is its own ancestor."""
-
-    code = "checkpoint_cycle"

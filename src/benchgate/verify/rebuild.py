@@ -1,48 +1,60 @@
-"""An evidence family, put together anew from its arms and its policy."""
+"""An evidence family, computed again from the two arms and the policy in its folder."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, SignificanceReport
 from benchgate.artifacts.reading import read_artifact
-from benchgate.gates.decision import PREFIX, REASONS, REJECTING, CheckpointPromotionDecision, Remark
-from benchgate.gates.figures import Arm
-from benchgate.gates.vectors import compare_vectors
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import PREFIX, Blocker, GateInput
+from benchgate.gates.figures import Arm, Evidence
+from benchgate.gates.vectors import weigh_arms
 from benchgate.models import Suite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from benchgate.gates.vectors import VectorComparison
+    from benchgate.gates.policy import GatePolicy
 
 
+GATE: Final = "gate:"
 OF_THE_RUN: Final = (
     "incomplete_run",
     "baseline_missing",
     "baseline_mismatch",
     "checkpoint_mismatch",
     "block_severity_failure_mode",
-    "gate:",
+    GATE,
 )
 """Reasons that follow from a run and not from its two arms."""
 
 
-def family_in(folder: Path) -> VectorComparison | None:
-    """Judge the arms that lie in a folder, under the policy that lies there; ``None`` unless all are there."""
+class Family(NamedTuple):
+    """What the files of an evidence family are computed from: policy, figures, and what stopped the comparison."""
+
+    policy: GatePolicy
+    evidence: Evidence
+    blockers: tuple[Blocker, ...]
+
+
+def family_in(folder: Path) -> Family | None:
+    """Compare the arms in a folder under the policy in it; ``None`` unless all three files are there."""
     before = read_artifact(folder / "baseline.json", ArmReport)
     after = read_artifact(folder / "trained.json", ArmReport)
     head = read_artifact(folder / "significance.json", SignificanceReport)
     if before is None or after is None or head is None:
         return None
-    return compare_vectors(arm_of_report(before), arm_of_report(after), head.policy)
+    return Family(
+        head.policy, *weigh_arms(arm_of_report(before), arm_of_report(after), head.policy)
+    )
 
 
 def arm_of_report(report: ArmReport) -> Arm:
-    """Return the arm that a ``baseline.json`` or ``trained.json`` stands for."""
+    """Return the arm that a ``baseline.json`` or ``trained.json`` describes."""
     samples = report.samples
     ids = tuple(sample.case_id for sample in samples if sample.case_id is not None)
     trials = tuple(sample.trials for sample in samples if sample.trials is not None)
@@ -56,34 +68,28 @@ def arm_of_report(report: ArmReport) -> Arm:
 
 
 def of_the_run(codes: Sequence[str]) -> list[str]:
-    """Return those reasons that follow from a run and not from its two arms."""
-    return [code for code in codes if code.removeprefix(PREFIX).startswith(OF_THE_RUN)]
+    """Return those reason codes, without their prefix, that follow from a run and not from its two arms."""
+    plain = [code.removeprefix(PREFIX) for code in codes]
+    return [code for code in plain if code.startswith(OF_THE_RUN)]
 
 
-def rebuilt(family: VectorComparison, given: Sequence[str], **labels: Any) -> Comparison:
+def rebuilt(family: Family, given: Sequence[str], **labels: Any) -> Comparison:
     """
-    Put together anew what the evidence family is made of.
+    Return the comparison that the evidence family is made of, decided again.
 
-    :param given: reason codes of the file; only those of the run are taken from it, all others are drawn again.
+    :param given: reason codes of the file; only those of the run are taken from it, all others are computed.
     :param labels: what names the comparison and follows from nothing.
     """
-    taken = of_the_run(given)
-    own = family.decision
-    remarks = () if f"{PREFIX}incomplete_run" in taken else own.remarks
-    drawn = {remark.code: remark for remark in remarks if remark.code in own.reason_codes}
-    reasons = {**{code: Remark(code=code, message="") for code in taken}, **drawn}
-    order = [PREFIX + code for code in REASONS]
-    codes = sorted(reasons, key=lambda code: order.index(code) if code in order else len(order))
-    rejected = any(code.removeprefix(PREFIX) in REJECTING for code in codes)
-    decision = CheckpointPromotionDecision(
-        outcome="reject" if rejected else "hold" if codes else "promote",
-        promotion_allowed=not codes,
-        reason_codes=tuple(codes),
-        notes=(),
-        remarks=tuple(reasons[code] for code in codes),
-        minimum_detectable_effect=own.minimum_detectable_effect,
+    taken = [(code, "") for code in of_the_run(given)]
+    decision = decide(
+        GateInput(
+            policy=family.policy,
+            evidence=family.evidence,
+            blockers=(*family.blockers, *(pair for pair in taken if not pair[0].startswith(GATE))),
+            further=tuple((c.removeprefix(GATE), "") for c, _ in taken if c.startswith(GATE)),
+        )
     )
-    anything = {
+    unnamed = {
         "run_id": "",
         "candidate_run_id": None,
         "suite": Suite(name="", version=""),
@@ -91,7 +97,7 @@ def rebuilt(family: VectorComparison, given: Sequence[str], **labels: Any) -> Co
         "names": ("", ""),
     }
     return Comparison(
-        **{**anything, **labels},
+        **{**unnamed, **labels},
         policy=family.policy,
         evidence=family.evidence,
         decision=decision,

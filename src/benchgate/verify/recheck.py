@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.gates.vectors import VectorComparison
+    from benchgate.verify.rebuild import Family
     from benchgate.wire.model import WireModel
 
 
@@ -70,7 +70,7 @@ def _arm(report: ArmReport) -> Iterator[str]:
             yield from same(f"samples.{sample.case_id}.score", _mean(sample.trials), sample.score)
 
 
-def _significance(report: SignificanceReport, family: VectorComparison | None) -> Iterator[str]:
+def _significance(report: SignificanceReport, family: Family | None) -> Iterator[str]:
     figures = report.significance
     yield from same("significance.alpha", report.policy.alpha, figures.alpha)
     if family is not None:
@@ -86,7 +86,7 @@ def _significance(report: SignificanceReport, family: VectorComparison | None) -
         yield from same("significance.mean_delta", delta, figures.mean_delta)
 
 
-def _safety(folder: Path, report: SafetyReport, family: VectorComparison | None) -> Iterator[str]:
+def _safety(folder: Path, report: SafetyReport, family: Family | None) -> Iterator[str]:
     means = (report.baseline_mean_safety_penalty, report.trained_mean_safety_penalty)
     delta = None if means[0] is None or means[1] is None else means[1] - means[0]
     yield from same("safety_regression_delta", delta, report.safety_regression_delta)
@@ -104,7 +104,7 @@ def _safety(folder: Path, report: SafetyReport, family: VectorComparison | None)
     yield from same("safety", plain(safety_of(made)), plain(report))
 
 
-def _evaluation(report: EvaluationReport, family: VectorComparison | None) -> Iterator[str]:
+def _evaluation(report: EvaluationReport, family: Family | None) -> Iterator[str]:
     promotion = report.checkpoint_promotion
     allowed = not promotion.reason_codes
     yield from same("checkpoint_promotion.promotion_allowed", allowed, promotion.promotion_allowed)
@@ -124,7 +124,7 @@ def _evaluation(report: EvaluationReport, family: VectorComparison | None) -> It
     yield from same("evaluation", expected, plain(report))
 
 
-def _proof(folder: Path, proof: ProofBundle, family: VectorComparison | None) -> Iterator[str]:
+def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[str]:
     names, digests = proof.artifacts.model_dump(), proof.artifact_sha256.model_dump()
     for part, name in names.items():
         yield from digest_holds(folder / name, digests[part], f"artifacts.{part}")

@@ -17,7 +17,7 @@ from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.verify.agreement import plain, same
-from benchgate.verify.rebuild import arm_of_report
+from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import read_json
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from benchgate.promotion.verdict import PromotionVerdict
 
 
-GATE: Final = f"{PREFIX}gate:"
+GATE_CODE: Final = PREFIX + GATE
 
 
 def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
@@ -126,7 +126,11 @@ def _decided(
         for code, message in told
         if _is_given(code.removeprefix(PREFIX), record, weighed)
     ]
-    gates = [(code.removeprefix(GATE), message) for code, message in told if code.startswith(GATE)]
+    gates = [
+        (code.removeprefix(GATE_CODE), message)
+        for code, message in told
+        if code.startswith(GATE_CODE)
+    ]
     made = decide(
         GateInput(
             policy=record.policy,

@@ -15,8 +15,6 @@ from benchgate.statistics import (
     sample_size_band,
     seed_band,
     studentized_range_quantile,
-    upstream_sample_band,
-    upstream_seed_band,
 )
 from benchgate.statistics.studentized_range import studentized_range_cdf
 
@@ -200,48 +198,6 @@ def test_below_four_cases_there_are_no_prefixes(d: list[float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "deltas", "within"),
-    [
-        ([0.022, 0.028, 0.025], [0.18, 0.20, 0.19], True),
-        ([0.01, 0.14, 0.03], [0.10, 0.30, 0.18], False),
-        ([0.01, 0.01], [0.1, 0.25], False),
-        ([0.01, 0.08], [0.1, 0.1], False),
-        ([0.0, 0.05], [0.0, 0.05], True),
-    ],
-)
-def test_upstream_seed_band(p: list[float], deltas: list[float], within: bool) -> None:
-    band = upstream_seed_band(p, deltas)
-    assert band is not None
-    assert band.within_band is within
-    assert band.p_value_spread == max(p) - min(p)
-    assert band.delta_spread == max(deltas) - min(deltas)
-    assert (band.max_p_value_spread, band.max_delta_spread) == (0.05, 0.05)
-
-
-@pytest.mark.parametrize(
-    ("p", "deltas", "within"),
-    [
-        ([0.045, 0.038, 0.033], [0.12, 0.14, 0.16], True),
-        ([0.02, 0.12, 0.18], [0.09, 0.02, -0.01], False),
-        ([0.00, 0.03, 0.06], [0.0, 0.07, 0.14], True),
-        ([0.01, 0.01], [0.0, 0.09], False),
-    ],
-)
-def test_upstream_sample_band_takes_the_largest_step(
-    p: list[float], deltas: list[float], within: bool
-) -> None:
-    band = upstream_sample_band(p, deltas)
-    assert band is not None
-    assert band.within_band is within
-    assert (band.max_p_value_spread, band.max_delta_spread) == (0.04, 0.08)
-
-
-def test_one_observation_has_no_upstream_band() -> None:
-    assert upstream_seed_band([0.1], [0.2]) is None
-    assert upstream_sample_band([], []) is None
-
-
-@pytest.mark.parametrize(
     ("call", "match"),
     [
         (lambda: seed_band([[0.1, 0.2], [0.1]]), "same cases"),
@@ -249,8 +205,6 @@ def test_one_observation_has_no_upstream_band() -> None:
         (lambda: seed_band([[0.1, 0.2]] * 2, level=1.0), "level"),
         (lambda: sample_size_band([0.1, 0.2, 0.3, True]), r"differences\[3\]"),
         (lambda: sample_size_band([0.1] * 5, level=0.0), "level"),
-        (lambda: upstream_seed_band([0.1, 0.2], [0.1]), "2 p-values and 1 deltas"),
-        (lambda: upstream_sample_band([0.1, math.inf], [0.1, 0.2]), r"p_values\[1\]"),
         (lambda: studentized_range_quantile(0.99, 1, 10), "groups"),
         (lambda: studentized_range_quantile(0.99, 3, 0), "df"),
         (lambda: studentized_range_quantile(1.5, 3, 10), "level"),
