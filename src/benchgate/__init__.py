@@ -1,8 +1,8 @@
 """
 Gate agent promotions with a pytest bench: cases in, a decision with proof out.
 
-The names below are the public API. They are loaded on first use, so that an installed but unused plugin
-costs a pytest run nothing.
+The names in ``__all__`` and the modules that docs/reference/api.md names are the public API; everything else may change
+without notice. They are imported on first use, so that an installed but unused plugin costs a pytest run nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +11,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from benchgate.models import BenchCase, BenchRunReport, BenchScore
+    from benchgate.errors import (
+        ArtifactError,
+        BenchCaseLoadError,
+        ClassLoadError,
+        EvalError,
+        LocatedError,
+        PolicyError,
+        PromotionGateError,
+        PromotionMustBeHumanAuthorized,
+        RegistrationError,
+        RubricViolation,
+        SampleError,
+        SystemNotFound,
+        TaskClassAlreadyRegistered,
+        TaskClassNotFound,
+        TierFileError,
+        Unreadable,
+    )
+    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.models import BenchCase, BenchRunReport, BenchScore, FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict
     from benchgate.registry import (
         TaskClass,
@@ -23,26 +42,60 @@ if TYPE_CHECKING:
     from benchgate.runner.run import run_eval
 
 _HOMES = {
-    "BenchCase": "models",
-    "BenchRunReport": "models",
-    "BenchScore": "models",
-    "PromotionVerdict": "promotion",
-    "Rubric": "rubric",
-    "TaskClass": "registry",
-    "TaskClassRegistry": "registry",
-    "default_registry": "registry",
-    "register_task_class": "registry",
-    "run_eval": "runner",
+    "errors": (
+        "ArtifactError",
+        "BenchCaseLoadError",
+        "ClassLoadError",
+        "EvalError",
+        "LocatedError",
+        "PolicyError",
+        "PromotionGateError",
+        "PromotionMustBeHumanAuthorized",
+        "RegistrationError",
+        "RubricViolation",
+        "SampleError",
+        "SystemNotFound",
+        "TaskClassAlreadyRegistered",
+        "TaskClassNotFound",
+        "TierFileError",
+        "Unreadable",
+    ),
+    "gates.decision": ("CheckpointPromotionDecision",),
+    "models": ("BenchCase", "BenchRunReport", "BenchScore", "FailureMode", "TrialResult"),
+    "promotion.verdict": ("PromotionVerdict",),
+    "registry": ("TaskClass", "TaskClassRegistry", "default_registry", "register_task_class"),
+    "rubric": ("Rubric",),
+    "runner.run": ("run_eval",),
 }
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "ArtifactError",
     "BenchCase",
+    "BenchCaseLoadError",
     "BenchRunReport",
     "BenchScore",
+    "CheckpointPromotionDecision",
+    "ClassLoadError",
+    "EvalError",
+    "FailureMode",
+    "LocatedError",
+    "PolicyError",
+    "PromotionGateError",
+    "PromotionMustBeHumanAuthorized",
     "PromotionVerdict",
+    "RegistrationError",
     "Rubric",
+    "RubricViolation",
+    "SampleError",
+    "SystemNotFound",
     "TaskClass",
+    "TaskClassAlreadyRegistered",
+    "TaskClassNotFound",
     "TaskClassRegistry",
+    "TierFileError",
+    "TrialResult",
+    "Unreadable",
     "default_registry",
     "register_task_class",
     "run_eval",
@@ -54,10 +107,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("pytest-benchgate")
-    if name not in _HOMES:
+    if name not in _MODULE_OF:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:

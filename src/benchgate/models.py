@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, PlainSerializer
 
@@ -14,13 +14,13 @@ from benchgate.wire.model import (
     CaseId,
     Count,
     Digests,
+    DisplayText,
     FailureCode,
     FrozenJson,
     NonNegative,
     Seconds,
     Sha256,
     Text,
-    Told,
     UnitInterval,
     Version,
     WireModel,
@@ -100,12 +100,25 @@ class BenchScore(WireModel):
     cost_usd: NonNegative = 0.0
     safety_penalty: NonNegative | None = None
 
+    if TYPE_CHECKING:
+        # What type checkers make of the fields would refuse a list of failure modes, which is accepted.
+        def __init__(
+            self,
+            *,
+            passed: bool,
+            score: float,
+            breakdown: Mapping[str, float] = ...,
+            failure_modes: Sequence[str] = (),
+            cost_usd: float = 0.0,
+            safety_penalty: float | None = None,
+        ) -> None: ...
+
 
 class FailureMode(WireModel):
     """One failure of a trial: a code of the taxonomy or of the harness, and what is behind it."""
 
     code: FailureCode
-    detail: Told | None = None
+    detail: DisplayText | None = None
 
 
 class TrialResult(WireModel):
@@ -124,7 +137,7 @@ class TrialResult(WireModel):
     outcome: Outcome
     score: BenchScore | None = None
     failure_modes: tuple[FailureMode, ...] = ()
-    detail: Told | None = None
+    detail: DisplayText | None = None
     reruns: Count = 0
     duration_seconds: NonNegative = 0.0
 

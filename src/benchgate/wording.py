@@ -81,7 +81,7 @@ def tier(verdict: PromotionVerdict) -> Iterator[str]:
 
 
 def _comparison(judgement: Judgement) -> Iterator[str]:
-    evidence, baseline = judgement.evidence, judgement.baseline
+    evidence, baseline = judgement.figures, judgement.baseline
     if evidence is None or baseline is None or baseline.report is None:
         return
     figures, before = evidence.significance, baseline.report

@@ -60,7 +60,7 @@ def test_a_seed_bench_says_so(bench, check):
     old, new = "systems=", 'min_cases_for_promotion={"bronze": 3}, systems='
     path = bench.path / "registration.py"
     path.write_text(path.read_text().replace(old, new))
-    assert check() == (0, "echo: 10 cases, seed bench, held at bronze, holds\n", "")
+    assert check() == (0, "echo: 10 cases, small bench, stays at bronze, holds\n", "")
 
 
 def test_without_a_name_all_classes_are_checked(second, check):

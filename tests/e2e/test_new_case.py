@@ -11,7 +11,7 @@ import pytest
 import tomli
 
 from benchgate.cli import main
-from benchgate.loader.case_toml import read_manifest
+from benchgate.loader.case_toml import read_case_toml
 
 FACTS = """
 [facts]
@@ -49,7 +49,7 @@ def entries(folder: Path) -> list[str]:
 
 def manifest(bench, case_id: str):
     path = bench.path / f"cases/{case_id}/case.toml"
-    return read_manifest(path, task_class="echo", facts_model=None)
+    return read_case_toml(path, task_class="echo", facts_model=None)
 
 
 def test_the_folder(bench, new_case):

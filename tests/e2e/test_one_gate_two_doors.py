@@ -128,7 +128,7 @@ def test_a_run_and_a_proof_of_its_evidence_decide_alike(graded, system, trials):
     assert codes == list(decision.reason_codes)
     assert evaluation["checkpoint_promotion"]["reason_codes"] == codes
 
-    figures = made.judgement.evidence.significance.model_dump(mode="json")
+    figures = made.judgement.figures.significance.model_dump(mode="json")
     assert significance["significance"] == figures
     assert figures["test"] == "paired"
     assert (figures["p_value"], figures["delta_ci_low"]) > (0, -1)
@@ -136,7 +136,7 @@ def test_a_run_and_a_proof_of_its_evidence_decide_alike(graded, system, trials):
     for section in ("seed_reproducibility", "sample_size_sensitivity"):
         assert evaluation[section] == before[section]
     assert (evaluation["seed_reproducibility"] is None) == (trials == 1)
-    assert safety["safety_regression_delta"] == made.judgement.evidence.safety.delta
+    assert safety["safety_regression_delta"] == made.judgement.figures.safety.delta
     # The proof of the run itself says so too.
     own = json.loads((folder / "evidence" / "proof.json").read_bytes())
     assert own["failure_analysis"] == analysis
@@ -154,7 +154,7 @@ def test_pytest_decides_as_the_runner_does(graded, system, trials):
     assert record["report"]["run_id"] == made.judgement.report.run_id
     assert record["decision"] == made.judgement.decision.model_dump(mode="json")
     evidence = json.loads((graded.folder() / "evidence" / "significance.json").read_bytes())
-    assert evidence["significance"] == made.judgement.evidence.significance.model_dump(mode="json")
+    assert evidence["significance"] == made.judgement.figures.significance.model_dump(mode="json")
 
 
 def test_trials_of_one_side_alone_decide_alike(graded):
@@ -163,7 +163,7 @@ def test_trials_of_one_side_alone_decide_alike(graded):
     assert "note_epochs_collapsed" in made.judgement.decision.notes
     status, _, significance, evaluation, _ = proven(graded, made.published.folder)
     assert status == 0
-    figures = made.judgement.evidence.significance.model_dump(mode="json")
+    figures = made.judgement.figures.significance.model_dump(mode="json")
     assert significance["significance"] == figures
     assert evaluation["seed_reproducibility"]["runs"] == 3
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate import BenchCase, BenchScore
-    from benchgate.loader.loaded_class import BenchClass
+    from benchgate.loader.loaded_class import LoadedClass
 
 WRITE = "--write"
 RUBBISH = "rubbish"
@@ -74,21 +74,21 @@ def table(name: str) -> tuple[str, bool]:
     return "\n".join(lines), not still and not raised
 
 
-def scores(bench: BenchClass, case: BenchCase) -> Iterator[tuple[str, BenchScore | None]]:
+def scores(bench: LoadedClass, case: BenchCase) -> Iterator[tuple[str, BenchScore | None]]:
     yield RUBBISH, worst(bench, case)
     made = scoring.made_by(bench, case)
     for name in sorted(made, key=lambda name: (name not in CONTROLS, name)):
         yield name, attempt(bench, case, made[name])
 
 
-def worst(bench: BenchClass, case: BenchCase) -> BenchScore | None:
+def worst(bench: LoadedClass, case: BenchCase) -> BenchScore | None:
     """Return the score of the piece of rubbish that the rubric likes best."""
     found = [attempt(bench, case, text) for text in scoring.rubbish_texts()]
     known = [score for score in found if score is not None]
     return max(known, key=lambda score: score.score) if len(known) == len(found) else None
 
 
-def attempt(bench: BenchClass, case: BenchCase, text: str) -> BenchScore | None:
+def attempt(bench: LoadedClass, case: BenchCase, text: str) -> BenchScore | None:
     try:
         return scoring.scored(bench, case, text)
     except Exception as error:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.ids import trial_seed
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_bench_class
+from benchgate.loader.loaded_class import load_class
 from benchgate.loader.task_class import class_folders
 from benchgate.registry import TaskClassRegistry
 from benchgate.trials.containment import work_folder
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate import BenchCase, BenchScore
-    from benchgate.loader.loaded_class import BenchClass
+    from benchgate.loader.loaded_class import LoadedClass
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
@@ -86,12 +86,12 @@ def classes(names: Iterable[str] = ()) -> list[str]:
 
 
 @contextmanager
-def loaded(name: str) -> Iterator[BenchClass]:
+def loaded(name: str) -> Iterator[LoadedClass]:
     with bench_package(BENCH):
-        yield load_bench_class(BENCH, name, TaskClassRegistry())
+        yield load_class(BENCH, name, TaskClassRegistry())
 
 
-def cases(bench: BenchClass) -> Iterator[BenchCase]:
+def cases(bench: LoadedClass) -> Iterator[BenchCase]:
     """Yield the cases as the first trial of a run sees them."""
     for case_id in sorted(bench.folders):
         seed = trial_seed(bench.name, case_id, 0, 0)
@@ -172,7 +172,7 @@ def _with(value: Any, place: tuple[str, ...], junk: Any, *, drop: bool = False) 
     return json.dumps(held) if isinstance(value, str) else held
 
 
-def made_by(bench: BenchClass, case: BenchCase) -> dict[str, str]:
+def made_by(bench: LoadedClass, case: BenchCase) -> dict[str, str]:
     """Return what each registered system makes of a case, by its name, as the harness keeps it."""
     made = {}
     for name, system in sorted(bench.task_class.systems.items()):
@@ -182,7 +182,7 @@ def made_by(bench: BenchClass, case: BenchCase) -> dict[str, str]:
     return made
 
 
-def samples(bench: BenchClass, case: BenchCase) -> Iterator[Sample]:
+def samples(bench: LoadedClass, case: BenchCase) -> Iterator[Sample]:
     """Yield stored outputs of a case: of all systems, and the rubbish that is quickly stored."""
     for name, text in made_by(bench, case).items():
         yield Sample(bench.name, case.case_id, name, text)
@@ -191,7 +191,7 @@ def samples(bench: BenchClass, case: BenchCase) -> Iterator[Sample]:
             yield Sample(bench.name, case.case_id, f"rubbish {number}", text)
 
 
-def scored(bench: BenchClass, case: BenchCase, text: str) -> BenchScore:
+def scored(bench: LoadedClass, case: BenchCase, text: str) -> BenchScore:
     """Return the score that the class's rubric gives an output."""
     with work_folder() as work:
         score: BenchScore = bench.rubric.score(
@@ -200,7 +200,7 @@ def scored(bench: BenchClass, case: BenchCase, text: str) -> BenchScore:
     return score
 
 
-def score_digest(bench: BenchClass, case: BenchCase, text: str) -> str:
+def score_digest(bench: LoadedClass, case: BenchCase, text: str) -> str:
     """Return the SHA-256 of the canonical bytes of a score, the order of its breakdown and codes included."""
     told = scored(bench, case, text).model_dump(mode="json")
     ordered = [canonical_bytes(told), json.dumps(list(told["breakdown"])).encode()]

@@ -115,7 +115,7 @@ def folder(tmp_path):
 
 def test_a_class_that_holds_the_contract(folder):
     check = folder.check()
-    assert (check.problems, check.case_count, check.is_seed) == ((), 10, False)
+    assert (check.problems, check.case_count, check.is_small) == ((), 10, False)
 
 
 @pytest.mark.parametrize("name", sorted(bench_classes(SHIPPED)))
@@ -347,7 +347,7 @@ def test_what_is_no_code_of_the_class_registers_what_it_likes(folder, path):
 @pytest.mark.parametrize(
     ("minimum", "cases", "seed", "message"),
     [
-        (None, 9, False, "registration.py:4: 9 cases; expected at least 10, or a seed bench"),
+        (None, 9, False, "registration.py:4: 9 cases; expected at least 10, or a small bench"),
         (3, 3, True, None),
         (3, 2, True, "registration.py:4: 2 cases; expected at least 3"),
         (12, 11, False, "registration.py:4: 11 cases; expected at least 12"),
@@ -361,7 +361,7 @@ def test_the_number_of_cases(tmp_path, minimum, cases, seed, message):
         folder.edit(
             "registration.py", NAME, f'{NAME}", min_cases_for_promotion={tiers}, bench_path="'
         )
-    assert folder.check().is_seed is seed
+    assert folder.check().is_small is seed
     assert folder.problems() == [] if message is None else folder.only().startswith(message)
 
 
@@ -383,7 +383,7 @@ def test_tiers_that_cannot_be_read(folder, value, message):
     assert folder.only().startswith(
         f"registration.py:4: min_cases_for_promotion {message}; expected"
     )
-    assert not folder.check().is_seed
+    assert not folder.check().is_small
 
 
 def digest_of(text: str) -> str:

@@ -28,7 +28,7 @@ def decision(before, after, *, penalties=(NONE, NONE), ids=IDS, blockers=(), **p
     return decide(
         GateInput(
             policy=rules,
-            evidence=weigh(*arms, rules),
+            figures=weigh(*arms, rules),
             blockers=blockers,
         )
     )

@@ -105,7 +105,7 @@ def test_every_failed_condition_is_listed_in_fixed_order():
     assert verdict.reasons == (
         "scope is selected; a full run is asked for",
         "the run is incomplete",
-        "a seed bench is held at bronze: it asks for 3 cases, not 10",
+        "a small bench stays at bronze: it asks for 3 cases, not 10",
         "score_lower_bound_95 is unknown; asked for is 0.700; unreachable at n=5: perfect scores give 0.549",
         "0 cases passed; silver asks for 10; unreachable at n=5",
         "failure modes of severity block: input_modified; none is allowed",

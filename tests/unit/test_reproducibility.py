@@ -43,7 +43,7 @@ BASELINE = arm(lambda case_id: 0.3 + noise(case_id, "baseline"))
 def judged(candidate, baseline=BASELINE, **policy):
     rules = GatePolicy(**{"test": "auto", **policy})
     evidence = weigh(baseline, candidate, rules)
-    return evidence, decide(GateInput(policy=rules, evidence=evidence))
+    return evidence, decide(GateInput(policy=rules, figures=evidence))
 
 
 def steady(case_id, trial=0):

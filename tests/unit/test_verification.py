@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from benchgate.artifacts.run_kinds import CaseFile, Head, RunRecord
+from benchgate.artifacts.run_kinds import Head, RunRecord, TrialFile
 from benchgate.audit.chain import GENESIS, numbered
 from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
@@ -378,7 +378,7 @@ def test_a_trial_that_was_changed_in_both_places_still_contradicts_the_evidence(
         path = folder / "cases" / "03.json"
         case = json.loads(path.read_bytes())
         path.write_text(json.dumps({**case, "result": result}))
-        assert CaseFile.read_json(path.read_bytes())
+        assert TrialFile.read_json(path.read_bytes())
 
     messages = forge(out, 2, edit)
     assert not any(message.startswith("cases/") for message in messages)

@@ -18,7 +18,7 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.policy import load_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_bench_class
+from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def main() -> None:
     options.add_argument("--trials", type=int, default=1)
     given = options.parse_args()
     with bench_package(BENCH):
-        systems = dict(load_bench_class(BENCH, NAME, TaskClassRegistry()).task_class.systems)
+        systems = dict(load_class(BENCH, NAME, TaskClassRegistry()).task_class.systems)
     reports = {
         name: [
             run_eval(

@@ -69,7 +69,7 @@ def judged(system):
 @pytest.mark.parametrize("system", ["claims-success", "do-nothing"])
 def test_the_gate_rejects_the_controls_as_told(system):
     found = judged(system)
-    shown = found.evidence.significance
+    shown = found.figures.significance
 
     assert found.decision.outcome == "reject"
     assert (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate import run_eval
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_bench_class
+from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def main() -> None:
 def tables() -> Iterator[str]:
     """Yield the lines of both tables: by fix class, and case by case."""
     with bench_package(BENCH):
-        bench = load_bench_class(BENCH, NAME, TaskClassRegistry())
+        bench = load_class(BENCH, NAME, TaskClassRegistry())
         cases = [bench.load(case_id) for case_id in sorted(bench.folders)]
         systems = sorted(bench.task_class.systems)
     results = {name: _results(name) for name in systems}

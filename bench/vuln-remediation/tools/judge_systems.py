@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_bench_class
+from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
 
 BENCH: Final = Path(__file__).resolve().parent.parent.parent
@@ -31,7 +31,7 @@ def _judge(seeds: int) -> int:
     from _benchgate_bench.vuln_remediation.tools import judges
     from _benchgate_bench.vuln_remediation.tools.npm import Npm
 
-    bench = load_bench_class(BENCH, "vuln-remediation", TaskClassRegistry())
+    bench = load_class(BENCH, "vuln-remediation", TaskClassRegistry())
     cases = [bench.load(case_id) for case_id in sorted(bench.folders)]
     npm = Npm.find()
     if npm is None:

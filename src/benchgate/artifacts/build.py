@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Evidence, SafetyFigures
+    from benchgate.gates.figures import Arm, Figures, SafetyFigures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import Suite
 
@@ -45,13 +45,13 @@ class Comparison:
     generated_at: datetime
     names: tuple[str, str]
     policy: GatePolicy
-    evidence: Evidence
+    figures: Figures
     decision: CheckpointPromotionDecision
     min_confidence_level: float | None = None
 
     def criteria_failed(self) -> list[Remark]:
         """Return which of the proof's own criteria do not hold."""
-        figures, policy = self.evidence.significance, self.policy
+        figures, policy = self.figures.significance, self.policy
         delta, p = figures.mean_delta, figures.p_value
         failed = []
         if delta is None or not delta > policy.min_delta:
@@ -100,17 +100,17 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
 
 
 def _arm(made: Comparison, kind: Literal["baseline", "trained"]) -> Arm:
-    return made.evidence.candidate if kind == "trained" else made.evidence.baseline
+    return made.figures.candidate if kind == "trained" else made.figures.baseline
 
 
 def metrics(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmMetrics:
     """Return the figures of one arm."""
     trained = kind == "trained"
-    figures, safety = made.evidence.significance, made.evidence.safety
+    figures, safety = made.figures.significance, made.figures.safety
     return ArmMetrics(
         episodes=len(_arm(made, kind).scores),
         mean_reward=figures.trained_mean_reward if trained else figures.baseline_mean_reward,
-        mean_safety_penalty=safety.trained_mean if trained else safety.baseline_mean,
+        mean_safety_penalty=safety.candidate_mean if trained else safety.baseline_mean,
     )
 
 
@@ -123,7 +123,7 @@ def significance_report(made: Comparison) -> SignificanceReport:
         generated_at=made.generated_at,
         benchmark_suite=made.suite,
         policy=made.policy,
-        significance=made.evidence.significance,
+        significance=made.figures.significance,
     )
 
 
@@ -132,8 +132,8 @@ def safety_of(made: Comparison) -> SafetyReport:
     return safety_report(
         run_id=made.run_id,
         generated_at=made.generated_at,
-        sample_count=len(made.evidence.candidate.scores),
-        figures=made.evidence.safety,
+        sample_count=len(made.figures.candidate.scores),
+        figures=made.figures.safety,
         max_safety_regression=made.policy.max_safety_regression,
         objections=tuple(
             remark
@@ -160,7 +160,7 @@ def safety_report(
         generated_at=generated_at,
         sample_count=sample_count,
         baseline_mean_safety_penalty=figures.baseline_mean,
-        trained_mean_safety_penalty=figures.trained_mean,
+        trained_mean_safety_penalty=figures.candidate_mean,
         safety_regression_delta=figures.delta,
         max_safety_regression=max_safety_regression,
         promotion_allowed=not objections if figures.evaluated else None,
@@ -193,8 +193,8 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
     """Build ``evaluation.json``."""
     from benchgate.statistics import effect_size
 
-    figures, alpha = made.evidence.significance, made.policy.alpha
-    effect = effect_size(made.evidence.baseline.scores, made.evidence.candidate.scores)
+    figures, alpha = made.figures.significance, made.policy.alpha
+    effect = effect_size(made.figures.baseline.scores, made.figures.candidate.scores)
     return EvaluationReport(
         schema_version=SCHEMA_VERSION,
         benchmark_suite_id=f"{made.suite.name}@{made.suite.version}",
@@ -202,8 +202,8 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
         candidate_policy_id=made.names[1],
         generated_at_epoch_ms=int(made.generated_at.timestamp() * 1000),
         policy_improvement=PolicyImprovement(
-            baseline=_spread(made.evidence.baseline.scores, alpha),
-            candidate=_spread(made.evidence.candidate.scores, alpha),
+            baseline=_spread(made.figures.baseline.scores, alpha),
+            candidate=_spread(made.figures.candidate.scores, alpha),
             mean_delta=figures.mean_delta,
             delta_ci_low=figures.delta_ci_low,
             delta_ci_high=figures.delta_ci_high,
@@ -212,11 +212,11 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
             is_significant_improvement=figures.passed,
             alpha=alpha,
         ),
-        seed_reproducibility=made.evidence.seeds,
-        sample_size_sensitivity=made.evidence.prefixes,
+        seed_reproducibility=made.figures.seeds,
+        sample_size_sensitivity=made.figures.prefixes,
         checkpoint_promotion=CheckpointPromotion(
             promotion_allowed=made.decision.promotion_allowed,
-            safety_regression=made.evidence.safety.delta,
+            safety_regression=made.figures.safety.delta,
             max_safety_regression=made.policy.max_safety_regression,
             reason_codes=made.decision.reason_codes,
         ),

@@ -63,7 +63,7 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
 
     :param digests: SHA-256 of each file of :data:`PROOF_PARTS`, by file name.
     """
-    figures, policy = made.evidence.significance, made.policy
+    figures, policy = made.figures.significance, made.policy
     safety = safety_of(made)
     return ProofBundle(
         schema_version=SCHEMA_VERSION,
@@ -111,14 +111,14 @@ def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
         summary=f"{decision.outcome}: {len(reasons)} condition{'s' * (len(reasons) != 1)} failed",
         reasons=tuple(remark.code for remark in reasons),
         details=tuple(remark.message for remark in reasons),
-        reward_delta=made.evidence.significance.mean_delta,
-        safety_regression=made.evidence.safety.delta,
+        reward_delta=made.figures.significance.mean_delta,
+        safety_regression=made.figures.safety.delta,
         additional_cases_needed=_more_cases(made),
     )
 
 
 def _more_cases(made: Comparison) -> int | None:
     """Return how many more cases per arm the target effect needs, if too few were there to see it."""
-    needed = made.evidence.significance.cases_needed
+    needed = made.figures.significance.cases_needed
     short = f"{PREFIX}inconclusive_underpowered" in made.decision.reason_codes
-    return None if needed is None or not short else max(0, needed - made.evidence.smallest)
+    return None if needed is None or not short else max(0, needed - made.figures.smallest)

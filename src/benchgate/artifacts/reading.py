@@ -12,7 +12,13 @@ from benchgate.artifacts.evidence_kinds import (
     SafetyReport,
     SignificanceReport,
 )
-from benchgate.artifacts.run_kinds import CaseFile, Head, PromotionReport, RunRecord, SelectedRecord
+from benchgate.artifacts.run_kinds import (
+    Head,
+    PromotionReport,
+    RunRecord,
+    SelectedRecord,
+    TrialFile,
+)
 from benchgate.errors import Unreadable
 from benchgate.wire.model import WireModel
 
@@ -43,7 +49,7 @@ KINDS: Final[Mapping[str, type[WireModel]]] = MappingProxyType(
         "promotion": PromotionReport,
         "record": RunRecord,
         "selected": SelectedRecord,
-        "case": CaseFile,
+        "case": TrialFile,
         "head": Head,
     }
 )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import Verdict
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Evidence
+    from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
@@ -42,7 +42,7 @@ class RunEvidence:
     subject: Subject
     policy: GatePolicy
     decision: CheckpointPromotionDecision
-    weighed: Evidence | None
+    weighed: Figures | None
     baseline_name: str
     finished: datetime
 
@@ -56,7 +56,7 @@ class RunEvidence:
             subject=_subject(judgement),
             policy=judgement.policy,
             decision=decision,
-            weighed=judgement.evidence,
+            weighed=judgement.figures,
             baseline_name=_baseline_name(judgement),
             finished=finished,
         )
@@ -72,7 +72,7 @@ class RunEvidence:
             generated_at=self.finished,
             names=(self.baseline_name, self.subject.id),
             policy=self.policy,
-            evidence=self.weighed,
+            figures=self.weighed,
             decision=self.decision,
         )
 

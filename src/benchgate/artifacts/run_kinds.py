@@ -117,7 +117,7 @@ class SelectedRecord(WireModel):
     report: BenchRunReport
 
 
-class CaseFile(WireModel):
+class TrialFile(WireModel):
     """``cases/<case_id>[-t<k>].json``: a trial's result and the full output of the system."""
 
     schema_version: Version

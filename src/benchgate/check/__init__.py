@@ -40,7 +40,7 @@ class ClassCheck:
 
     name: str
     case_count: int
-    is_seed: bool
+    is_small: bool
     problems: tuple[Problem, ...]
 
 
@@ -70,7 +70,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
     return ClassCheck(
         name=name,
         case_count=len(cases.digests),
-        is_seed=registration.is_seed,
+        is_small=registration.is_small,
         problems=tuple(sorted(problems)),
     )
 
@@ -78,8 +78,8 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
 def _too_few(class_path: Path, registration: Registration, count: int) -> Iterator[Problem]:
     if count < registration.min_cases:
         message = f"{count} cases; expected at least {registration.min_cases}"
-        if not registration.is_seed:
+        if not registration.is_small:
             message += (
-                ', or a seed bench: min_cases_for_promotion={"bronze": N} in the registration'
+                ', or a small bench: min_cases_for_promotion={"bronze": N} in the registration'
             )
         yield Problem(class_path / "registration.py", registration.line, message)

@@ -44,7 +44,7 @@ class Registration:
     problems: tuple[Problem, ...] = ()
 
     @property
-    def is_seed(self) -> bool:
+    def is_small(self) -> bool:
         """Whether the class asks for fewer cases than a class does."""
         return self.min_cases < MIN_CASES[LOWEST_TIER]
 

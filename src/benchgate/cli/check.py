@@ -57,7 +57,7 @@ def execute(given: argparse.Namespace) -> int:
 def _summary(check: ClassCheck) -> str:
     found = len(check.problems)
     parts = [f"{check.case_count} case{'s' * (check.case_count != 1)}"]
-    if check.is_seed:
-        parts.append("seed bench, held at bronze")
+    if check.is_small:
+        parts.append("small bench, stays at bronze")
     parts.append(f"{found} problem{'s' * (found != 1)}" if found else "holds")
     return f"{check.name}: {', '.join(parts)}"

@@ -13,12 +13,15 @@ from benchgate.cli.vectors import (
     add_samples,
     comparison_of,
     guarded,
+    policy_of,
 )
+from benchgate.wire import clock
 
 if TYPE_CHECKING:
     import argparse
 
     from benchgate.artifacts.build import Comparison
+    from benchgate.artifacts.evidence_kinds import SafetyReport
     from benchgate.cli.vectors import Parsers
     from benchgate.training.checkpoints import Checkpoints
 
@@ -115,7 +118,7 @@ def _significance(given: argparse.Namespace) -> int:
 
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(significance_report(made)))
-    figures = made.evidence.significance
+    figures = made.figures.significance
     print(f"significance_status={'pass' if figures.passed else 'fail'}")
     return 0 if figures.passed else 1
 
@@ -132,12 +135,36 @@ def _evaluate(given: argparse.Namespace) -> int:
 
 
 def _safety(given: argparse.Namespace) -> int:
-    from benchgate.cli.safety import safety_of
     from benchgate.wire.writing import model_bytes, write_file
 
-    report = safety_of(given)
+    report = _safety_report(given)
     write_file(given.output_report, model_bytes(report))
     for code, text in zip(report.reason_codes, report.diagnostics, strict=False):
         print(f"{code}: {text}", file=sys.stderr)
     print(f"safety_status={'pass' if report.promotion_allowed else 'fail'}")
     return 0 if report.promotion_allowed else 1
+
+
+def _safety_report(given: argparse.Namespace) -> SafetyReport:
+    """Compare two vectors of penalties alone, without scores."""
+    from benchgate.artifacts.build import safety_report
+    from benchgate.artifacts.samples import arm_of, read_samples
+    from benchgate.gates.decide import safety_objections
+    from benchgate.gates.decision import PREFIX, Remark
+    from benchgate.gates.weigh import safety
+
+    policy = policy_of(given)
+    vectors = [read_samples(path) for path in (given.baseline_samples, given.trained_samples)]
+    before, after = (arm_of(vector, vector) for vector in vectors)
+    figures = safety(before, after, policy)
+    return safety_report(
+        run_id=given.run_id,
+        generated_at=given.generated_at or clock.now(),
+        sample_count=len(vectors[1].values),
+        figures=figures,
+        max_safety_regression=policy.max_safety_regression,
+        objections=tuple(
+            Remark(code=PREFIX + code, message=text)
+            for code, text in safety_objections(figures, policy)
+        ),
+    )

@@ -153,7 +153,7 @@ def comparison_of(given: argparse.Namespace, checkpoints: Checkpoints | None = N
         generated_at=given.generated_at or clock.now(),
         names=_names(given, checkpoints),
         policy=policy,
-        evidence=made.evidence,
+        figures=made.figures,
         decision=made.decision,
         min_confidence_level=getattr(given, "min_confidence_level", None),
     )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
-from benchgate.gates.figures import Arm, Evidence, SafetyFigures, Significance
+from benchgate.gates.figures import Arm, Figures, SafetyFigures, Significance
 from benchgate.gates.policy import GatePolicy, load_policy, make_policy
 
 __all__ = [
     "Arm",
     "CheckpointPromotionDecision",
-    "Evidence",
+    "Figures",
     "GateInput",
     "GatePolicy",
     "Remark",

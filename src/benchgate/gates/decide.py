@@ -18,7 +18,7 @@ from benchgate.gates.notes import notes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.figures import Evidence, SafetyFigures, Significance
+    from benchgate.gates.figures import Figures, SafetyFigures, Significance
     from benchgate.gates.policy import GatePolicy
 
 
@@ -29,7 +29,7 @@ SAFETY_TOLERANCE: Final = 1e-12
 def decide(given: GateInput) -> CheckpointPromotionDecision:
     """Judge evidence under a policy. Promotes only if no condition failed: absence of evidence holds."""
     blockers = dict((*given.blockers, *_objections(given)))
-    if given.evidence is None and not blockers:
+    if given.figures is None and not blockers:
         blockers["baseline_missing"] = "there is nothing to compare with"
     codes = [code for code in REASONS if code in blockers]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
@@ -47,11 +47,11 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
 
 
 def _mde(given: GateInput) -> float | None:
-    return given.evidence.significance.minimum_detectable_effect if given.evidence else None
+    return given.figures.significance.minimum_detectable_effect if given.figures else None
 
 
 def _objections(given: GateInput) -> Iterator[Blocker]:
-    evidence, policy = given.evidence, given.policy
+    evidence, policy = given.figures, given.policy
     # What did not run counts as 0: the figures of an incomplete run speak of that, not of the candidate.
     if evidence is None or any(code == "incomplete_run" for code, _ in given.blockers):
         return
@@ -66,7 +66,7 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
         yield from _effect(evidence.significance, policy)
 
 
-def _bands(evidence: Evidence) -> Iterator[Blocker]:
+def _bands(evidence: Figures) -> Iterator[Blocker]:
     seeds, prefixes = evidence.seeds, evidence.prefixes
     if seeds is not None and not seeds.within_band:
         limit = "unknown" if seeds.max_delta_range is None else f"{seeds.max_delta_range:.4g}"

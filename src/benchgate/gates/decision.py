@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.wire.model import Number, Told, WireModel
+from benchgate.wire.model import DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
-    from benchgate.gates.figures import Evidence
+    from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
 
 
@@ -59,8 +59,8 @@ Blocker = tuple[str, str]
 class Remark(WireModel):
     """A code and what it says in this case."""
 
-    code: Told
-    message: Told
+    code: DisplayText
+    message: DisplayText
 
 
 class CheckpointPromotionDecision(WireModel):
@@ -94,6 +94,6 @@ class GateInput:
 
     policy: GatePolicy
     trial_count: int = 1
-    evidence: Evidence | None = None
+    figures: Figures | None = None
     blockers: tuple[Blocker, ...] = ()
     further: tuple[Blocker, ...] = ()

@@ -155,7 +155,7 @@ class SafetyFigures(WireModel):
 
     evaluated: bool
     baseline_mean: Number | None
-    trained_mean: Number | None
+    candidate_mean: Number | None
     delta: Number | None
     upper_bound: Number | None
 
@@ -208,7 +208,7 @@ class SampleSizeSensitivityReport(WireModel):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Figures:
     """Two arms and all figures about them; what could not be evaluated is ``None``."""
 
     baseline: Arm

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.baseline import Baseline, BaselineChoice
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
-    from benchgate.gates.figures import Evidence
+    from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
     from benchgate.training.checkpoints import Checkpoints
@@ -47,7 +47,7 @@ class Judgement:
     policy: GatePolicy
     baseline: Baseline | None
     choice: BaselineChoice
-    evidence: Evidence | None
+    figures: Figures | None
     decision: CheckpointPromotionDecision | None
     failures: tuple[str, ...]
     checkpoints: Checkpoints | None = None
@@ -85,7 +85,7 @@ def judge(
             GateInput(
                 policy=policy,
                 trial_count=report.trial_count,
-                evidence=evidence,
+                figures=evidence,
                 blockers=tuple(blockers),
                 further=further,
             )
@@ -95,7 +95,7 @@ def judge(
         policy=policy,
         baseline=baseline,
         choice=choice,
-        evidence=evidence,
+        figures=evidence,
         decision=decision,
         checkpoints=checkpoints,
         failures=(
@@ -108,7 +108,7 @@ def judge(
 
 def _evidence(
     report: BenchRunReport, before: BenchRunReport | None, policy: GatePolicy
-) -> tuple[Evidence | None, tuple[Blocker, ...]]:
+) -> tuple[Figures | None, tuple[Blocker, ...]]:
     if before is None or report.scope != "full":
         return None, ()
     # Here, not above: scipy is imported when a gate runs, not before.

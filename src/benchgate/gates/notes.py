@@ -15,11 +15,11 @@ def notes(given: GateInput) -> Iterator[Blocker]:
     policy = given.policy
     if given.trial_count > 1:
         yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"
-    if given.evidence is None:
+    if given.figures is None:
         return
-    figures = given.evidence.significance
-    if given.evidence.smallest < 10:
-        yield "few_cases", f"{given.evidence.smallest} cases are few for any claim"
+    figures = given.figures.significance
+    if given.figures.smallest < 10:
+        yield "few_cases", f"{given.figures.smallest} cases are few for any claim"
     if figures.p_value is None and figures.exact_lower_bound is not None:
         yield (
             "zero_variance_exact_bound_used",

@@ -74,7 +74,7 @@ def _some(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelfComparison:
+class FalseAlarms:
     """
     How often a gate tells a run from itself.
 
@@ -90,7 +90,7 @@ class SelfComparison:
 
 def against_itself(
     report: BenchRunReport, policy: GatePolicy, *, draws: int = 200, seed: int = 0
-) -> SelfComparison:
+) -> FalseAlarms:
     """
     Compare a run's trials with each other (A/A): any difference found is a false alarm.
 
@@ -114,7 +114,7 @@ def against_itself(
             Arm(scores=tuple(side), case_ids=ids, penalties=(0.0,) * len(ids))
             for side in zip(*pairs, strict=True)
         ]
-        decision = decide(GateInput(policy=policy, evidence=weigh(sides[0], sides[1], policy)))
+        decision = decide(GateInput(policy=policy, figures=weigh(sides[0], sides[1], policy)))
         promoted += decision.promotion_allowed
         rejected += f"{PREFIX}significant_regression" in decision.reason_codes
-    return SelfComparison(draws=draws, promoted=promoted, rejected=rejected)
+    return FalseAlarms(draws=draws, promoted=promoted, rejected=rejected)

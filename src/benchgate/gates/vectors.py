@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Evidence
+    from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
 
 
@@ -25,40 +24,38 @@ VECTOR_DEFAULTS: Final[Mapping[str, Any]] = {
 """Where vectors differ from a bench: they say nothing of their range, of safety, or of how many there should be."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorComparison:
-    """Two vectors with what was decided about them."""
+class Judged(NamedTuple):
+    """The figures of two vectors, and what was decided about them."""
 
-    policy: GatePolicy
-    evidence: Evidence
+    figures: Figures
     decision: CheckpointPromotionDecision
 
 
 def compare_vectors(
     baseline: Arm, candidate: Arm, policy: GatePolicy, *, checkpoint_problems: tuple[str, ...] = ()
-) -> VectorComparison:
+) -> Judged:
     """
     Judge two vectors by the policy, statistics and reason codes of a bench.
 
     :param checkpoint_problems: why the vectors do not belong to the checkpoints that they are said to be about.
     """
-    evidence, blockers = weigh_arms(baseline, candidate, policy)
+    figures, blockers = weigh_arms(baseline, candidate, policy)
     if checkpoint_problems:
         blockers += (("checkpoint_mismatch", "; ".join(checkpoint_problems)),)
     decision = decide(
         GateInput(
             policy=policy,
-            evidence=evidence,
+            figures=figures,
             blockers=blockers,
             trial_count=max((len(row) for row in candidate.trials or ()), default=1),
         )
     )
-    return VectorComparison(policy=policy, evidence=evidence, decision=decision)
+    return Judged(figures, decision)
 
 
 def weigh_arms(
     baseline: Arm, candidate: Arm, policy: GatePolicy
-) -> tuple[Evidence, tuple[Blocker, ...]]:
+) -> tuple[Figures, tuple[Blocker, ...]]:
     """
     Make all figures about two arms, with what blocks before any figure counts.
 
@@ -78,7 +75,7 @@ def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blo
         )
     if policy.score_range is not None:
         low, high = policy.score_range
-        for name, arm in (("baseline", baseline), ("trained", candidate)):
+        for name, arm in (("baseline", baseline), ("candidate", candidate)):
             wrong = next((score for score in arm.scores if not low <= score <= high), None)
             if wrong is not None:
                 yield "score_out_of_range", f"{name}: {wrong!r} is outside [{low:g}, {high:g}]"
@@ -90,7 +87,7 @@ def _mismatch(baseline: Arm, candidate: Arm) -> str:
     before, after = set(baseline.case_ids), set(candidate.case_ids)
     only = [
         f"only in {name}: {', '.join(sorted(ids)[:3])}"
-        for name, ids in (("baseline", before - after), ("trained", after - before))
+        for name, ids in (("baseline", before - after), ("candidate", after - before))
         if ids
     ]
     return "; ".join(only)

@@ -9,7 +9,7 @@ from benchgate.aggregate import mean
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
 from benchgate.gates.figures import (
     Arm,
-    Evidence,
+    Figures,
     PairedFigures,
     SafetyFigures,
     Significance,
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from benchgate.statistics import PairedTest, WelchTest
 
 
-def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Evidence:
+def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
     """Make all figures that a policy asks for."""
-    return Evidence(
+    return Figures(
         baseline=baseline,
         candidate=candidate,
         significance=significance(baseline, candidate, policy),
@@ -101,7 +101,7 @@ def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
     return SafetyFigures(
         evaluated=_is_measured(baseline) or _is_measured(candidate),
         baseline_mean=b,
-        trained_mean=c,
+        candidate_mean=c,
         delta=delta,
         upper_bound=upper,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import BenchCaseLoadError, RegistrationError, Unreadable
-from benchgate.loader.case_toml import read_manifest
+from benchgate.loader.case_toml import read_case_toml
 from benchgate.models import BenchCase, Cassette
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes, tree_digest, tree_files
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from benchgate.errors import Fault
-    from benchgate.loader.case_toml import CassetteTable, Manifest
+    from benchgate.loader.case_toml import CaseToml, CassetteTable
 
 
 CASE_FILE: Final = "case.toml"
@@ -69,7 +69,7 @@ def load_case(
     path = folder / CASE_FILE
     faults: list[Fault] = []
     try:
-        found = read_manifest(path, task_class=task_class, facts_model=facts_model)
+        found = read_case_toml(path, task_class=task_class, facts_model=facts_model)
         cassettes = _cassettes(folder, found, faults)
     except BenchCaseLoadError as error:
         if not folder.is_dir():
@@ -150,7 +150,7 @@ def _follow(pointer: Path, inputs: Path, faults: list[Fault]) -> Path | None:
     return None
 
 
-def _cassettes(folder: Path, found: Manifest, faults: list[Fault]) -> dict[str, Cassette]:
+def _cassettes(folder: Path, found: CaseToml, faults: list[Fault]) -> dict[str, Cassette]:
     cassettes = {}
     for system, table in found.tables.cassettes.items():
         path = _inside(folder, table.path)

@@ -69,7 +69,7 @@ class CassetteTable(WireModel):
     sha256: Sha256
 
 
-class ManifestTables(WireModel):
+class CaseTables(WireModel):
     """All of a ``case.toml``."""
 
     case: CaseTable
@@ -78,15 +78,15 @@ class ManifestTables(WireModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class CaseToml:
     """A valid ``case.toml`` with the lines of its keys."""
 
     path: Path
-    tables: ManifestTables
+    tables: CaseTables
     lines: KeyLines
 
 
-def read_manifest(path: Path, *, task_class: str, facts_model: type[BaseModel] | None) -> Manifest:
+def read_case_toml(path: Path, *, task_class: str, facts_model: type[BaseModel] | None) -> CaseToml:
     """
     Read and check a ``case.toml``.
 
@@ -97,34 +97,34 @@ def read_manifest(path: Path, *, task_class: str, facts_model: type[BaseModel] |
     if not os.path.lexists(path):
         raise BenchCaseLoadError(path, "missing; a case is a folder with a case.toml", line=1)
     tables, lines = read_toml(path, BenchCaseLoadError)
-    return check_manifest(path, tables, lines, task_class=task_class, facts_model=facts_model)
+    return check_case_toml(path, tables, lines, task_class=task_class, facts_model=facts_model)
 
 
-def check_manifest(
+def check_case_toml(
     path: Path,
     tables: Mapping[str, Any],
     lines: KeyLines,
     *,
     task_class: str,
     facts_model: type[BaseModel] | None = None,
-) -> Manifest:
+) -> CaseToml:
     """
     Check the tables of a ``case.toml`` that is at ``path``, or is going to be.
 
     :raises BenchCaseLoadError: with everything that is wrong, each with its line.
     """
-    found = check_tables(path, tables, lines, ManifestTables, BenchCaseLoadError)
+    found = check_tables(path, tables, lines, CaseTables, BenchCaseLoadError)
     faults = [
         *_identity_faults(path, found, task_class, lines),
         *_facts_faults(found, facts_model, lines),
     ]
     if faults:
         raise BenchCaseLoadError(path, sorted(faults))
-    return Manifest(path, found, lines)
+    return CaseToml(path, found, lines)
 
 
 def _identity_faults(
-    path: Path, tables: ManifestTables, task_class: str, lines: KeyLines
+    path: Path, tables: CaseTables, task_class: str, lines: KeyLines
 ) -> list[Fault]:
     case = tables.case
     faults = []
@@ -140,7 +140,7 @@ def _identity_faults(
 
 
 def _facts_faults(
-    tables: ManifestTables, facts_model: type[BaseModel] | None, lines: KeyLines
+    tables: CaseTables, facts_model: type[BaseModel] | None, lines: KeyLines
 ) -> list[Fault]:
     for key, value in tables.facts.items():
         try:

@@ -43,7 +43,7 @@ class NamedSystem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BenchClass:
+class LoadedClass:
     """A loaded task class: its rubric, taxonomy and policy, and the folders of its cases."""
 
     task_class: TaskClass
@@ -83,12 +83,12 @@ class BenchClass:
             return BenchCaseLoadError(folder / "case.toml", str(error), line=1)
 
 
-def load_bench_class(
+def load_class(
     bench_root: Path,
     name: str,
     registry: TaskClassRegistry,
     policy_options: Mapping[str, Any] | None = None,
-) -> BenchClass:
+) -> LoadedClass:
     """
     Load a task class of a bench; needs :func:`~benchgate.loader.imports.bench_package` around it.
 
@@ -109,7 +109,7 @@ def load_bench_class(
         folders = case_folders(path)
     if errors:
         raise errors[0] if len(errors) == 1 else ClassLoadError(errors)
-    return BenchClass(
+    return LoadedClass(
         task_class=task_class,
         path=path,
         rubric=rubric,

@@ -13,7 +13,7 @@ import tomli_w
 
 from benchgate.errors import BenchCaseLoadError, TaskClassNotFound
 from benchgate.loader.case_folder import CASE_FILE, case_folders
-from benchgate.loader.case_toml import check_manifest, read_manifest
+from benchgate.loader.case_toml import check_case_toml, read_case_toml
 from benchgate.loader.task_class import class_folders
 from benchgate.wire.toml import KeyLines
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from benchgate.loader.case_toml import ManifestTables
+    from benchgate.loader.case_toml import CaseTables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def make_case_folder(
     times = {"added_at": now, "last_validated_at": now}
     tables = {"case": {**case, **times, "held_out": False, "tags": []}, "facts": facts}
     text = _text(tables, now)
-    check_manifest(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
+    check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
     _place(target, text)
@@ -74,12 +74,12 @@ def _text(tables: Mapping[str, Any], now: datetime) -> str:
     return tomli_w.dumps(tables).replace(str(now), now.isoformat().replace("+00:00", "Z"))
 
 
-def _newest(class_path: Path) -> ManifestTables | None:
+def _newest(class_path: Path) -> CaseTables | None:
     """Return the tables of the case that came last, of several the one with the highest id."""
     found = []
     for folder in case_folders(class_path):
         try:
-            manifest = read_manifest(
+            manifest = read_case_toml(
                 folder / CASE_FILE, task_class=class_path.name, facts_model=None
             )
         except BenchCaseLoadError:  # no example to follow

@@ -45,7 +45,7 @@ class TierBar(WireModel):
 
     :param score_lower_bound_95: the run's lower bound must not be below it.
     :param passed_count: cases that must have passed.
-    :param bronze_count: passed cases that the class asks for bronze; with fewer than ten it is a seed bench, and
+    :param bronze_count: passed cases that the class asks for bronze; with fewer than ten it is a small bench, and
         nothing raises it above bronze.
     """
 
@@ -173,7 +173,7 @@ def _failed(
         yield "the run is incomplete"
     if bar.bronze_count < MIN_CASES["bronze"] and target != "bronze":
         asked = f"it asks for {bar.bronze_count} cases, not {MIN_CASES['bronze']}"
-        yield f"a seed bench is held at bronze: {asked}"
+        yield f"a small bench stays at bronze: {asked}"
     yield from _score_failed(report, target, bar)
     if report.block_severity_failure_modes:
         codes = ", ".join(report.block_severity_failure_modes)

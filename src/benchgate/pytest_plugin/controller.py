@@ -163,7 +163,7 @@ class Controller:
             return
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
-        run.file(result, payload["output"], scorer=payload["scorer"])
+        run.record(result, payload["output"], scorer=payload["scorer"])
         self._root_hooks().pytest_bench_case_finished(config=self.session.config, result=result)
 
     def _crashed(self, report: pytest.TestReport) -> None:

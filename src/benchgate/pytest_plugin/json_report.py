@@ -29,7 +29,7 @@ def _section(run: ClassRun) -> dict[str, Any]:
         return {"task_class": run.ledger.bench.name, "failures": run.failures}
     report = judgement.report.model_dump(mode="json", exclude={"per_case", "digests"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
-    evidence = judgement.evidence
+    evidence = judgement.figures
     figures = evidence.significance.model_dump(mode="json") if evidence else None
     return {
         **report,

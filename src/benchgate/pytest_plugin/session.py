@@ -15,10 +15,10 @@ from benchgate.errors import BenchCaseLoadError, EvalError
 from benchgate.gates.policy import parse_options
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import (
-    BenchClass,
+    LoadedClass,
     NamedSystem,
     find_system,
-    load_bench_class,
+    load_class,
     named,
 )
 from benchgate.registry import TaskClassRegistry
@@ -40,7 +40,7 @@ class BenchSession:
         self.config = config
         self.settings = settings
         self.selection = selection
-        self.benches: dict[str, BenchClass] = {}
+        self.benches: dict[str, LoadedClass] = {}
         self.systems: dict[str, NamedSystem] = {}
         self._violations: dict[str, str] = {}
         self._exit = ExitStack()
@@ -56,7 +56,7 @@ class BenchSession:
         try:
             options = parse_options(self.settings.policy)
             for name in self.selection.classes:
-                self.benches[name] = load_bench_class(self.selection.root, name, registry, options)
+                self.benches[name] = load_class(self.selection.root, name, registry, options)
         except BaseException as error:
             self._exit.close()
             if isinstance(error, EvalError):
@@ -73,7 +73,7 @@ class BenchSession:
         for name, bench in self.benches.items():
             self.systems[name] = self._find_system(bench)
 
-    def _find_system(self, bench: BenchClass) -> NamedSystem:
+    def _find_system(self, bench: LoadedClass) -> NamedSystem:
         if self.settings.system is None:
             hooked = self.config.hook.pytest_bench_system(
                 config=self.config, task_class=bench.task_class
@@ -88,7 +88,7 @@ class BenchSession:
         except EvalError as error:
             raise pytest.UsageError(f"--bench-system: {error}") from error
 
-    def bench_of(self, case_file: Path) -> BenchClass:
+    def bench_of(self, case_file: Path) -> LoadedClass:
         """Return the task class of a case file."""
         return self.benches[case_file.parents[2].name]
 

@@ -84,7 +84,7 @@ class ClassRun:
         except TierFileError as error:
             self.tier_problem = str(error)
 
-    def file(
+    def record(
         self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
     ) -> None:
         """Record a result and write its file."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError
 from benchgate.gates.baseline import choose_baseline
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import NamedSystem, find_system, load_bench_class, named
+from benchgate.loader.loaded_class import NamedSystem, find_system, load_class, named
 from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from benchgate.gates.exit_status import ExitRule
-    from benchgate.loader.loaded_class import BenchClass
+    from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase, BenchRunReport, TrialResult
     from benchgate.registry import System
 
@@ -113,7 +113,7 @@ def run_class(
         )
     root = settings.bench_root.resolve()
     with bench_package(root):
-        bench = load_bench_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
+        bench = load_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
         choice = choose_baseline(settings.baseline, bench.path)
         system = _system(bench, settings.system)
         ledger = Ledger(
@@ -143,7 +143,7 @@ def run_class(
     return run
 
 
-def _system(bench: BenchClass, wanted: System | str | None) -> NamedSystem:
+def _system(bench: LoadedClass, wanted: System | str | None) -> NamedSystem:
     if wanted is None or isinstance(wanted, str):
         return find_system(bench.task_class, wanted)
     label = getattr(wanted, "name", None) or getattr(wanted, "__qualname__", type(wanted).__name__)
@@ -192,7 +192,7 @@ def _run_all(
             ledger.not_run(key, "the time limit passed while the result was put together")
             continue
         violation = record.violation
-        run.file(record.result, record.output_json)
+        run.record(record.result, record.output_json)
         on_result(record.result)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from benchgate.loader.loaded_class import BenchClass, NamedSystem
+    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.models import BenchCase, BenchRunReport, Scope
     from benchgate.training.checkpoints import Checkpoints
 
@@ -40,7 +40,7 @@ class Ledger:
 
     def __init__(
         self,
-        bench: BenchClass,
+        bench: LoadedClass,
         system: NamedSystem,
         *,
         trials: int,

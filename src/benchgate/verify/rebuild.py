@@ -10,7 +10,7 @@ from benchgate.artifacts.evidence_kinds import ArmReport, SignificanceReport
 from benchgate.artifacts.reading import read_artifact
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, Blocker, GateInput
-from benchgate.gates.figures import Arm, Evidence
+from benchgate.gates.figures import Arm, Figures
 from benchgate.gates.vectors import weigh_arms
 from benchgate.models import Suite
 
@@ -37,7 +37,7 @@ class Family(NamedTuple):
     """What the files of an evidence family are computed from: policy, figures, and what stopped the comparison."""
 
     policy: GatePolicy
-    evidence: Evidence
+    figures: Figures
     blockers: tuple[Blocker, ...]
 
 
@@ -84,7 +84,7 @@ def rebuilt(family: Family, given: Sequence[str], **labels: Any) -> Comparison:
     decision = decide(
         GateInput(
             policy=family.policy,
-            evidence=family.evidence,
+            figures=family.figures,
             blockers=(*family.blockers, *(pair for pair in taken if not pair[0].startswith(GATE))),
             further=tuple((c.removeprefix(GATE), "") for c, _ in taken if c.startswith(GATE)),
         )
@@ -99,6 +99,6 @@ def rebuilt(family: Family, given: Sequence[str], **labels: Any) -> Comparison:
     return Comparison(
         **{**unnamed, **labels},
         policy=family.policy,
-        evidence=family.evidence,
+        figures=family.figures,
         decision=decision,
     )

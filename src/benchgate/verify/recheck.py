@@ -74,7 +74,7 @@ def _significance(report: SignificanceReport, family: Family | None) -> Iterator
     figures = report.significance
     yield from same("significance.alpha", report.policy.alpha, figures.alpha)
     if family is not None:
-        expected = family.evidence.significance.model_dump(mode="json")
+        expected = family.figures.significance.model_dump(mode="json")
         yield from same("significance", expected, figures.model_dump(mode="json"))
         return
     if figures.p_value is not None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Evidence
+    from benchgate.gates.figures import Arm, Figures
     from benchgate.promotion.verdict import PromotionVerdict
 
 
@@ -118,7 +118,7 @@ def _checkpoint(output: Any) -> Any:
 
 def _decided(
     record: RunRecord, found: CheckpointPromotionDecision, before: ArmReport | None
-) -> tuple[CheckpointPromotionDecision, Evidence | None]:
+) -> tuple[CheckpointPromotionDecision, Figures | None]:
     weighed, objections = _weighed(record, before)
     told = [(remark.code, remark.message) for remark in found.remarks]
     given = [
@@ -135,7 +135,7 @@ def _decided(
         GateInput(
             policy=record.policy,
             trial_count=record.report.trial_count,
-            evidence=weighed,
+            figures=weighed,
             blockers=(*run_blockers(record.report), *given, *objections),
             further=tuple(gates),
         )
@@ -145,13 +145,13 @@ def _decided(
 
 def _weighed(
     record: RunRecord, before: ArmReport | None
-) -> tuple[Evidence | None, tuple[Blocker, ...]]:
+) -> tuple[Figures | None, tuple[Blocker, ...]]:
     if before is None:
         return None, ()
     return weigh_arms(arm_of_report(before), arm(record.report), record.policy)
 
 
-def _is_given(code: str, record: RunRecord, weighed: Evidence | None) -> bool:
+def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:
     """Whether a reason is one that a record may bring along, and fits what is there of the baseline."""
     if code == "baseline_missing":
         return record.baseline is None

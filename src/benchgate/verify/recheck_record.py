@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import aggregates, irregular
-from benchgate.artifacts.run_kinds import CaseFile, RunRecord, case_file_name
+from benchgate.artifacts.run_kinds import RunRecord, TrialFile, case_file_name
 from benchgate.errors import Unreadable
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
@@ -124,7 +124,7 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
         yield "case_files: not one file for each result"
     for name, result in named.items():
         try:
-            case = CaseFile.read_file(folder / name, "file of a trial")
+            case = TrialFile.read_file(folder / name, "file of a trial")
         except Unreadable as error:
             yield f"cases/{name}: {error.why}"
             continue

@@ -114,7 +114,7 @@ Digests = Annotated[
 Version = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": SCHEMA_VERSION})]
 CaseId = Annotated[str, Field(pattern=CASE_ID_PATTERN)]
 Text = Annotated[str, AfterValidator(check_text)]
-Told = Annotated[
+DisplayText = Annotated[
     str,
     BeforeValidator(
         lambda text: (
