@@ -6,6 +6,9 @@ Under xdist this is the controller, which runs no item and learns of them by the
 
 from __future__ import annotations
 
+import os
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +26,6 @@ from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
-    from pathlib import Path
 
     from benchgate.gates.judge import Gate
     from benchgate.pytest_plugin.session import BenchSession
@@ -44,7 +46,6 @@ class Controller:
         self._tolerated = 0
         self._checkpoints: Checkpoints | None = None
         self._unplanned: list[str] = []
-        self._pytest_session: pytest.Session | None = None
 
     def open(self) -> None:
         """
@@ -65,10 +66,6 @@ class Controller:
         """Return the baseline that a class is compared with."""
         return self._choices[name]
 
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Remember the session: it knows which conftests lie at the root."""
-        self._pytest_session = session
-
     # What is planned
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -82,6 +79,21 @@ class Controller:
         named = (node_id.partition("::") for node_id in ids)
         self._learn((root / path, name) for path, _, name in named if is_case_file(root / path))
         self._plan()
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self) -> None:
+        """
+        Tell workers rootdir and ini file.
+
+        They look for these by the arguments, where pytest takes the second word of ``--bench-out DIR`` for a path, but only
+        once DIR exists: so they would find another rootdir than this process did.
+        """
+        config, before = self.session.config, os.environ.get("PYTEST_ADDOPTS", "")
+        given = [*shlex.split(before), "--rootdir", str(config.rootpath)]
+        if config.inipath is not None:
+            given += ["-c", str(config.inipath)]
+        os.environ["PYTEST_ADDOPTS"] = shlex.join(given)
+        config.add_cleanup(lambda: os.environ.update(PYTEST_ADDOPTS=before))
 
     def _learn(self, items: Iterable[tuple[Path, str]]) -> None:
         for path, name in items:
@@ -164,7 +176,7 @@ class Controller:
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
         run.record(result, payload["output"], scorer=payload["scorer"])
-        self._root_hooks().pytest_bench_case_finished(config=self.session.config, result=result)
+        self._call("pytest_bench_case_finished", result=result)
 
     def _crashed(self, report: pytest.TestReport) -> None:
         path, _, name = report.nodeid.partition("::")
@@ -184,8 +196,8 @@ class Controller:
             session.testsfailed = max(1, session.testsfailed)
         for run in self.runs.values():
             if run.judgement is not None:
-                self._root_hooks().pytest_bench_run_finished(
-                    config=self.session.config,
+                self._call(
+                    "pytest_bench_run_finished",
                     report=run.judgement.report,
                     decision=run.judgement.decision,
                 )
@@ -194,21 +206,27 @@ class Controller:
         if run.ledger.scope != "full":
             return []
         try:
-            offered = self._root_hooks().pytest_bench_gates(
-                config=self.session.config, task_class=run.ledger.bench.task_class
-            )
+            offered = self._call("pytest_bench_gates", task_class=run.ledger.bench.task_class)
             return [gate for gates in offered for gate in gates or ()]
         except Exception as error:
             return [_objecting(f"{type(error).__name__}: {error}")]
 
-    def _root_hooks(self) -> Any:
-        """Return the hooks of plugins and the root conftest: under xdist the controller loads no others."""
+    def _call(self, hook: str, **arguments: Any) -> Any:
+        """
+        Call a hook of the plugins and of the root conftest: under xdist the controller loads no other conftest.
+
+        Not through ``session.gethookproxy(rootpath)``: pytest knows the conftests of a folder only once it has
+        collected it, and the controller of xdist collects nothing.
+        """
         config = self.session.config
-        return (
-            self._pytest_session.gethookproxy(config.rootpath)
-            if self._pytest_session
-            else config.hook
-        )
+        below = [
+            plugin
+            for plugin in config.pluginmanager.get_plugins()
+            if (path := getattr(plugin, "__file__", None))
+            and os.path.basename(path) == "conftest.py"
+            and Path(path).parent != config.rootpath
+        ]
+        return config.pluginmanager.subset_hook_caller(hook, below)(config=config, **arguments)
 
 
 def _objecting(reason: str) -> Gate:
