@@ -85,8 +85,8 @@ class Controller:
         """
         Tell workers rootdir and ini file.
 
-        They look for these by the arguments, where pytest takes the second word of ``--bench-out DIR`` for a path, but only
-        once DIR exists: so they would find another rootdir than this process did.
+        They look for these by the arguments. There pytest takes the second word of ``--bench-out DIR`` for a path, but
+        only once DIR exists, so that they would find another rootdir than this process did.
         """
         config, before = self.session.config, os.environ.get("PYTEST_ADDOPTS", "")
         given = [*shlex.split(before), "--rootdir", str(config.rootpath)]
