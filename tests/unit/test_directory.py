@@ -449,7 +449,7 @@ BAD_CASES = {
             (f.path / "cases/002/case.toml").rename(f.path / "cases/002/input/c.toml"),
             (f.path / "cases/002/case.toml").symlink_to("input/c.toml"),
         ),
-        "1: is a symlink; a case is all in its folder",
+        "1: is a symlink; a case must have its files in its own folder",
     ),
     "a pointer to changed inputs": (
         lambda f: (
@@ -536,7 +536,7 @@ def test_a_name_that_is_no_text(folder):
         ),
         (
             '\n[failure_modes.llm_unsure]\nseverity = "info"\ndescription = ""',
-            "1: failure_modes.llm_unsure: holds the banned token 'llm'; expected",
+            "1: failure_modes.llm_unsure: contains the banned token 'llm'; expected",
         ),
     ],
 )
