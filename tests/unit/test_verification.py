@@ -290,7 +290,7 @@ def test_a_chain_written_anew_looks_whole_until_a_head_was_kept(out):
     assert found(out).faults == ()
     (fault,) = found(out, kept).faults
     assert fault.seq == 5
-    assert "is not the record that the head that was kept names" in fault.message
+    assert "is not the record that the kept head names" in fault.message
 
 
 def test_a_head_kept_in_the_middle_proves_everything_before_it(out):
