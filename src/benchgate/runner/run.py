@@ -39,7 +39,7 @@ CaseFilter = Callable[["BenchCase"], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What one run of one task class is asked to do; see :func:`run_eval` for the meanings."""
+    """The settings of a run of one task class; :func:`run_eval` says what they mean."""
 
     task_class: str
     system: System | str | None = None
@@ -67,9 +67,9 @@ def run_eval(
     seed: int = 0,
 ) -> BenchRunReport:
     """
-    Run the cases of a task class and return the report.
+    Run the cases of a task class from Python, without a baseline, and return the report.
 
-    Gives the same ``run_id`` as ``pytest --bench`` where no hook scores in the rubric's place.
+    The ``run_id`` is that of ``pytest --bench``, unless a hook scores there in the rubric's place.
 
     :param system_under_test: a callable, a registered name or ``module:attr``; by default the class's default.
     :param case_filter: a predicate over cases or a glob over their ids; a part of the cases is scope ``selected``.
@@ -103,7 +103,7 @@ def run_class(
     Run, judge and publish one task class.
 
     :param on_result: called after each trial.
-    :returns: the finished run; what could not be written stands in its ``problems``.
+    :returns: the finished run; what could not be written is in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
     """
     if not (settings.trials >= 1 and settings.seed >= 0 and 0 < settings.timeout <= MAX_SECONDS):
@@ -135,7 +135,7 @@ def run_class(
         try:
             _run_all(run, settings, on_result)
         except KeyboardInterrupt:
-            # As under pytest: what there is is written as incomplete, then the interrupt goes on.
+            # As under pytest: the results so far are recorded as an incomplete run, then the interrupt propagates.
             ledger.interrupted = True
             raise
         finally:
@@ -163,7 +163,7 @@ def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
     try:
         return chosen(ledger.bench.load(case_id))
     except BenchCaseLoadError:
-        return True  # a case that cannot be read is not filtered away unseen
+        return True  # a filter must not hide a case that cannot be read
 
 
 def _run_all(
@@ -188,7 +188,7 @@ def _run_all(
         try:
             with alarm(limit):
                 record = runner.run(case, key[1], limit=limit)
-        except TrialTimeout:  # it rang between the trial's end and the alarm's
+        except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
             ledger.not_run(key, "the time limit passed while the result was put together")
             continue
         violation = record.violation
