@@ -64,7 +64,7 @@ class TrialRunner:
         """
         Run one trial. Only KeyboardInterrupt propagates; any other exception becomes a result.
 
-        :param limit: in seconds. The caller sets the alarm; a trial that caught it and ran on is a timeout all the same.
+        :param limit: in seconds. The caller sets the alarm; a trial that caught it and ran on is still a timeout.
         """
         case = case.model_copy(
             update={
