@@ -73,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> CasesDirectory | None:
-    """Collect the cases of a bench; also when none was asked for, for else pytest would walk into their data."""
+    """Collect the cases of a bench. Also if none are to run: else pytest would descend into their data."""
     if not is_cases_folder(path):
         return None
     from benchgate.pytest_plugin.nodes import CasesDirectory
@@ -82,7 +82,7 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> CasesDirec
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
-    """Collect a case file whose folder is not collected: rootdir may lie inside it."""
+    """Collect a case file that no collected folder leads to: rootdir may be inside ``cases/``."""
     if not is_case_file(file_path):
         return None
     from benchgate.pytest_plugin.nodes import SESSION, CaseFile

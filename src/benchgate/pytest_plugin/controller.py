@@ -1,7 +1,7 @@
 """
-The role of the one process that judges: it reconciles what was planned with what came back, gates, and writes.
+The one process that judges: it reconciles planned trials with their results, gates, and writes.
 
-Under xdist this is the controller, which runs no item and learns of them by their ids and reports.
+Under xdist this is the controller, which runs no item and knows items only by their ids and reports.
 """
 
 from __future__ import annotations
@@ -66,18 +66,20 @@ class Controller:
         """Return the baseline that a class is compared with."""
         return self._choices[name]
 
-    # What is planned
+    # Planning
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Learn the items, where they are in this process."""
-        self._learn((item.path, item.name) for item in session.items if isinstance(item, CaseItem))
+        """Plan the items that this process collected; under xdist it collects none."""
+        self._add_keys(
+            (item.path, item.name) for item in session.items if isinstance(item, CaseItem)
+        )
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Learn the items of a worker by their ids."""
+        """Plan the items that a worker collected, known by their ids."""
         root = self.session.config.rootpath
         named = (node_id.partition("::") for node_id in ids)
-        self._learn((root / path, name) for path, _, name in named if is_case_file(root / path))
+        self._add_keys((root / path, name) for path, _, name in named if is_case_file(root / path))
         self._plan()
 
     @pytest.hookimpl(optionalhook=True)
@@ -95,7 +97,7 @@ class Controller:
         os.environ["PYTEST_ADDOPTS"] = shlex.join(given)
         config.add_cleanup(lambda: os.environ.update(PYTEST_ADDOPTS=before))
 
-    def _learn(self, items: Iterable[tuple[Path, str]]) -> None:
+    def _add_keys(self, items: Iterable[tuple[Path, str]]) -> None:
         for path, name in items:
             self._keys.setdefault(path.parents[2].name, set()).add(_key(path, name))
 
@@ -118,7 +120,7 @@ class Controller:
             except ArtifactError as error:
                 raise pytest.UsageError(str(error)) from error
 
-    # What happens
+    # Results
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -155,7 +157,7 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """File the result that a report carries."""
-        # Taken off: the terminal keeps every report, and with it every output, to the end of the session.
+        # Removed from the report: the terminal keeps every report, and so every output, to the end.
         payload = vars(report).pop(PAYLOAD, None)
         if payload is not None:
             self._file(report, payload)
@@ -164,7 +166,7 @@ class Controller:
 
     def _file(self, report: pytest.TestReport, payload: dict[str, Any]) -> None:
         run = self.runs.get(payload["task_class"])
-        if run is None:  # must never end green: nothing will judge this result
+        if run is None:  # nothing judges this result, so the session must fail
             self._unplanned.append(report.nodeid)
             return
         result = payload["result"]
@@ -185,7 +187,7 @@ class Controller:
         if run is not None:
             run.ledger.not_run(_key(case_file, name), str(report.longrepr))
 
-    # What comes of it
+    # Judging
 
     def _finish(self, session: pytest.Session) -> None:
         for run in self.runs.values():
@@ -230,7 +232,7 @@ class Controller:
 
 
 def _objecting(reason: str) -> Gate:
-    """Return a gate that stands in for those that a broken hook did not return: it always objects."""
+    """Return a gate that always objects, in place of those that a failed hook did not return."""
 
     def pytest_bench_gates(report: BenchRunReport, before: BenchRunReport | None) -> str:  # noqa: ARG001
         return f"the hook failed: {reason}"
