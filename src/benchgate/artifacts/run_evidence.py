@@ -32,7 +32,7 @@ OWN_RECORD = "../record.json"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvidence:
     """
-    All that the evidence of a run is built from.
+    All that the evidence of a run is built from: by :meth:`of` when the run ends, by verify from its record.
 
     :param weighed: the figures of the comparison; ``None`` if nothing was compared.
     :param baseline_name: checkpoint id of the baseline, else its system.

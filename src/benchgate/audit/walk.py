@@ -38,6 +38,8 @@ def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
     """
     Return the faults of the chain in ``runs/<class>/``, the first record first.
 
+    Reads every record, for verify and for tiers; a run that only appends uses ``read_end()``, which reads the newest.
+
     :param retained: a head that was kept elsewhere: that record must be there, unchanged.
     """
     found = numbered(runs)

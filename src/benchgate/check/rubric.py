@@ -56,7 +56,7 @@ LLM_PREFIXES: Final = ("langchain", "llama_index_", "openai_")
 
 
 def rubric_problems(class_path: Path) -> Iterator[Problem]:
-    """Yield what is wrong with ``rubric.py`` and the modules of its class that it imports."""
+    """Yield what is wrong with ``rubric.py`` and the modules of its class that it imports: all that can score."""
     try:
         files = rubric_files(class_path)
     except RegistrationError as error:

@@ -44,7 +44,11 @@ class NamedSystem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedClass:
-    """A loaded task class: its rubric, taxonomy and policy, and the folders of its cases."""
+    """
+    A loaded task class: its rubric, taxonomy and policy, and the folders of its cases.
+
+    Cases are read on demand, so that a malformed one fails alone and not its class.
+    """
 
     task_class: TaskClass
     path: Path

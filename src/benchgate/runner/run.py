@@ -100,7 +100,7 @@ def run_class(
     settings: RunSettings, on_result: Callable[[TrialResult], None] = lambda _: None
 ) -> ClassRun:
     """
-    Run, judge and publish one task class.
+    Run, judge and publish one task class: for callers that need the decision, where :func:`run_eval` has the report.
 
     :param on_result: called after each trial.
     :returns: the finished run; what could not be written is in its ``problems``.

@@ -47,7 +47,7 @@ class TrialRecord:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialRunner:
     """
-    Runs trials of one task class with one system.
+    Runs trials of one task class with one system. Used by pytest and the command line, so that both record the same.
 
     :param score: the rubric's ``score``, or a hook in its place.
     :param is_timeout: recognises the exception with which the caller's alarm ends a trial.

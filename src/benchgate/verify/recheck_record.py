@@ -31,7 +31,7 @@ _FIGURES: Final = set(Aggregates.model_fields)
 
 
 def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
-    """Yield what in a record, or in the files beside it, does not follow from its facts."""
+    """Yield where a record, or a file beside it, differs from what the record's facts give."""
     # Forged facts may make any of the computations raise: that is a finding too.
     try:
         yield from _files(folder, record)
