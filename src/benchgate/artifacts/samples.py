@@ -70,7 +70,7 @@ def _from_json(path: Path, text: str) -> Samples:
         keys = [key for key, _ in found]
         if len(set(keys)) != len(keys):
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise SampleError(path, f"case {twice!r} occurs twice")
+            raise SampleError(path, f"case {twice!r} appears twice")
         return dict(found)
 
     def constant(name: str) -> float:
@@ -186,7 +186,7 @@ def _add_row(
         raise SampleError(path, f"score is {score!r}; expected a finite number", line=line)
     seen = cases.setdefault(case_id, {})
     if trial in seen:
-        raise SampleError(path, f"case {case_id!r} trial {trial!r} occurs twice", line=line)
+        raise SampleError(path, f"case {case_id!r} trial {trial!r} appears twice", line=line)
     seen[trial] = number
 
 
