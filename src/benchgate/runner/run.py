@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError
 from benchgate.gates.baseline import choose_baseline
@@ -20,7 +17,8 @@ from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.ledger import Ledger
-from benchgate.trials.trial import TrialRunner, TrialTimeout
+from benchgate.trials.time_limit import TrialTimeout, alarm
+from benchgate.trials.trial import TrialRunner
 from benchgate.wire import clock
 from benchgate.wire.arguments import MAX_SECONDS
 
@@ -194,23 +192,3 @@ def _run_all(
         violation = record.violation
         run.record(record.result, record.output_json)
         on_result(record.result)
-
-
-@contextmanager
-def alarm(seconds: float) -> Iterator[None]:
-    """Raise :class:`~benchgate.trials.trial.TrialTimeout` in the block after some seconds; main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(signum: int, frame: object) -> NoReturn:  # noqa: ARG001 - the signature is signal's
-        msg = f"timed out after {seconds:g} s"
-        raise TrialTimeout(msg)
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

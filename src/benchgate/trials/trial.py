@@ -14,6 +14,7 @@ from benchgate.errors import RubricViolation
 from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, work_folder
+from benchgate.trials.time_limit import TrialTimeout
 from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:
@@ -21,13 +22,10 @@ if TYPE_CHECKING:
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
 
+
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
 MAX_DETAIL: Final = 2000
-
-
-class TrialTimeout(BaseException):
-    """The time limit of a trial has passed. Not an Exception: ``except Exception`` in a system must not catch it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
