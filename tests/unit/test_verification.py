@@ -632,12 +632,12 @@ def test_a_head_that_is_a_symlink_is_damaged(out, tmp_path):
     assert "symlink" in found(out).faults[0].message
 
 
-def test_a_key_that_stands_twice_is_refused(out):
+def test_a_key_that_appears_twice_is_refused(out):
     def edit(_, folder):
         path = folder / "evidence" / "significance.json"
         path.write_text(path.read_text().replace('"pass"', '"mean_delta": 99.0,\n"pass"', 1))
 
-    assert any("stands twice" in message for message in forge(out, 1, edit))
+    assert any("appears twice" in message for message in forge(out, 1, edit))
 
 
 def test_evidence_of_a_class_without_a_record_is_seen(out):
