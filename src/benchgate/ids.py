@@ -35,11 +35,7 @@ def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
 
 
 def trial_seed(task_class: str, case_id: str, trial: int, bench_seed: int) -> int:
-    """
-    Return the seed of a trial: 48 bits of SHA-256 over class, case, trial and the session's seed.
-
-    It does not depend on which other cases run, or in which order or process.
-    """
+    """Return the seed of a trial, 48 bits of SHA-256: the same whatever other cases run, and in which process."""
     text = f"{task_class}|{case_id}|{trial}|{bench_seed}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 

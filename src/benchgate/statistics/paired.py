@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedT:
-    """
-    One-sample t test of the differences.
-
-    A figure is None where it is undefined: below two pairs, or if all differences are equal.
-    """
+    """One-sample t test of the differences; undefined (None) below two pairs or if all are equal."""
 
     n: int
     """Number of pairs."""

@@ -148,11 +148,7 @@ def _effect(se: float, df: float, alpha: float, power: float) -> float:
 
 @lru_cache(maxsize=64)
 def _noncentrality(df: float, alpha: float, power: float) -> float:
-    """
-    Return the delta with P(Z + delta > critical * s) = power.
-
-    Z is standard normal, s an independent sample standard deviation with df degrees of freedom.
-    """
+    """Return the delta with P(Z + delta > critical * s) = power; Z normal, s a sample sd of 1."""
     critical = t_upper_quantile(alpha / 2, df)
 
     def excess(delta: float) -> float:

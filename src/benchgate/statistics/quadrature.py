@@ -35,9 +35,7 @@ def half_line_rule(size: int) -> tuple[Floats, Floats]:
 @lru_cache(maxsize=64)
 def sd_rule(df: float) -> tuple[Floats, Floats]:
     """
-    Return nodes and weights to integrate over s = chi / sqrt(df).
-
-    s is the ratio of a sample's standard deviation to the true one; the weights sum to 1.
+    Return nodes and probabilities of s = chi / sqrt(df): a sample's standard deviation over the true one.
 
     :param df: degrees of freedom of the standard deviation, at least 1; need not be whole.
     """

@@ -6,8 +6,7 @@ one-sided p is the share of the 2**n sign patterns whose sum is at least the obs
 counted in the first of these ways that is feasible:
 
 * up to 20 differences: all patterns;
-* differences that are multiples of one step (scores of 0/1, halves, percent...): dynamic
-  programming over the possible sums;
+* multiples of one step (scores of 0/1, halves, percent...): dynamic programming over the sums;
 * otherwise B random patterns with a fixed seed: (1 + hits) / (B + 1), which is a valid p-value too
   (Phipson and Smyth 2010).
 
@@ -144,11 +143,7 @@ def _count(sums: Floats, observed: float, n: int) -> tuple[int, int]:
 
 
 def _lattice(weights: Floats) -> list[int] | None:
-    """
-    Return integers proportional to the weights, of which the largest is 1.
-
-    :returns: None if there are none, or so large ones that the exact p would take too long.
-    """
+    """Return small integers proportional to the weights (of which the largest is 1), if there are."""
     levels, counts = np.unique(weights, return_counts=True)
     fractions: list[Fraction] = []
     common = 1

@@ -14,10 +14,7 @@ from benchgate.statistics.student import check_fraction
 
 def studentized_range_quantile(level: float, groups: int, df: float) -> float:
     """
-    Return q with P(Q <= q) = level.
-
-    Q is the range of k independent standard normal values, divided by an independent sample
-    standard deviation.
+    Return q with P(Q <= q) = level, Q being the range of k normal values over an independent sd.
 
     :param level: in (0, 1).
     :param groups: k, at least 2.

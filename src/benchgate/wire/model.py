@@ -80,11 +80,7 @@ def _check_breakdown_keys(breakdown: Mapping[str, float]) -> Mapping[str, float]
 
 
 def check_text(text: str) -> str:
-    """
-    Return the text if it can be encoded; else every later write of it, to a file or another process, would fail.
-
-    :raises ValueError: it contains a lone surrogate.
-    """
+    """Return the text, or raise ValueError for a lone surrogate, which no file and no process could take."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 def json_line(value: Any) -> str:
-    """
-    Return a value as JSON on one line, keys sorted.
-
-    :raises ValueError: it contains NaN or infinity.
-    """
+    """Return a value as JSON on one line, keys sorted; NaN and infinity raise ValueError."""
     return json.dumps(value, sort_keys=True, allow_nan=False)
 
 
