@@ -17,6 +17,7 @@ from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
+from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
 from benchgate.wire.canonical import digest, sha256_hex
@@ -115,6 +116,19 @@ def found(out, kept=None, **options):
 
 def head(out):
     return Head.read_json((out / "runs" / "level" / "HEAD.json").read_bytes())
+
+
+def test_a_class_whose_safety_is_optional_and_not_measured_is_valid(project):
+    folder = project / "bench" / "level"
+    (folder / "gate.toml").write_text('test = "auto"\nsafety = "optional"\n')
+    (folder / "rubric.py").write_text(RUBRIC.replace("safety_penalty=0.0", "safety_penalty=None"))
+    pinned = run_class(settings(project, "weak", "none", out="unsafe")).published
+    shutil.copy(pinned.folder / "record.json", folder / "baseline.json")
+    published = run_class(settings(project, "good", out="unsafe")).published
+    assert found(project / "unsafe").faults == ()
+    for path in published.evidence.iterdir():
+        if path.suffix == ".json":
+            validate_file(path)
 
 
 def test_what_was_written_holds(out):

@@ -155,9 +155,10 @@ def _first_five(names: set[str]) -> str:
 def arm(report: BenchRunReport) -> Arm:
     """Return a run as one side of a comparison: the means of its cases, sorted by case id."""
     cases = case_figures(report.per_case)
+    penalties = tuple(case.safety_penalty for case in cases)
     return Arm(
         case_ids=tuple(case.case_id for case in cases),
         scores=tuple(case.score for case in cases),
-        penalties=tuple(case.safety_penalty for case in cases),
+        penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=tuple(case.trials for case in cases),
     )

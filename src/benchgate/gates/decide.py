@@ -104,8 +104,14 @@ def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Bl
 def _significance_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if figures.mean_delta is None:
         return
-    if figures.p_value is None and figures.exact_lower_bound is None:
-        yield "zero_variance", "all scores of an arm are equal and no score_range is given: no test"
+    no_bound = figures.exact_lower_bound is None
+    if no_bound and (figures.p_value is None or _bound_objects(figures, policy)):
+        p = (
+            "no test"
+            if figures.p_value is None
+            else f"p {figures.p_value:.3g} alone is no evidence"
+        )
+        yield "zero_variance", f"all scores of an arm are equal and no score_range is given: {p}"
     if figures.p_regression is not None and figures.p_regression <= policy.alpha / 2:
         yield (
             "significant_regression",
@@ -124,10 +130,12 @@ def _significance_objections(figures: Significance, policy: GatePolicy) -> Itera
 
 def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield why the test did not pass: no gain worth finding (reject), or too few cases to find one (hold)."""
-    is_significant = figures.p_value is not None and figures.p_value <= policy.alpha
-    if is_significant and not _exceeds_min_delta(figures, policy):
-        return  # significant in the wrong direction, which delta_below_minimum reports
+    bound = figures.exact_lower_bound
     p = "no p" if figures.p_value is None else f"p {figures.p_value:.3g} > alpha {policy.alpha:g}"
+    if _is_significant(figures, policy):
+        if bound is None or not _bound_objects(figures, policy):
+            return  # reported as zero_variance, or as delta_below_minimum: significant in the wrong direction
+        p = f"p {figures.p_value:.3g}, but values are constant and the lower bound of delta is {bound:+.3g}"
     mde = figures.minimum_detectable_effect
     if mde is not None and mde <= policy.target_effect:
         yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"
@@ -142,5 +150,11 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     )
 
 
-def _exceeds_min_delta(figures: Significance, policy: GatePolicy) -> bool:
-    return figures.mean_delta is not None and figures.mean_delta > policy.min_delta
+def _is_significant(figures: Significance, policy: GatePolicy) -> bool:
+    return figures.p_value is not None and figures.p_value <= policy.alpha
+
+
+def _bound_objects(figures: Significance, policy: GatePolicy) -> bool:
+    """Whether p alone would pass, and only the bound that constant values need does not."""
+    exceeds = figures.mean_delta is not None and figures.mean_delta > policy.min_delta
+    return _is_significant(figures, policy) and exceeds and not figures.passed

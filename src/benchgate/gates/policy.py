@@ -53,7 +53,7 @@ class GatePolicy(WireModel):
 
     alpha: Fraction = 0.05
     test: Literal["welch", "auto", "paired"] = "welch"
-    min_delta: Number = 0.0
+    min_delta: Annotated[Number, Field(ge=0)] = 0.0
     min_cases: Annotated[int, Field(ge=2, le=MAX_SAFE_INTEGER)] = 10
     max_safety_regression: Annotated[Number, Field(ge=0)] = 0.05
     safety: Literal["required", "optional"] = "required"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.aggregate import mean
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
@@ -58,8 +58,9 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
     )
     unpaired_bound = _mover_bound(b, c, policy)
-    constant_arm_bound = _bound_if_constant(b, c, unpaired_bound)
-    welch_passed = _passes(shifted.p_two_sided, plain.delta, policy, constant_arm_bound)
+    constant = _is_constant(b) or _is_constant(c)
+    needed = Bound(unpaired_bound) if constant else None
+    welch_passed = _passes(shifted.p_two_sided, plain.delta, policy, needed)
     paired_figures, paired_passed = _paired(paired, policy) if paired else (None, False)
     test = paired_figures if policy.test != "welch" else None
     bound = _gaffke_bound(paired, policy) if test and paired else unpaired_bound
@@ -117,21 +118,28 @@ def _mean_penalty(arm: Arm) -> float | None:
     return mean(known) if known and len(known) == len(arm.scores) else None
 
 
-def _passes(p: float | None, delta: float | None, policy: GatePolicy, bound: float | None) -> bool:
-    """Whether a test is passed; a given ``bound`` must exceed ``min_delta`` too, and decides alone without a p."""
-    clears = bound is None or bound > policy.min_delta
+class Bound(NamedTuple):
+    """A lower bound of the difference that a test needs beside its p; ``None`` if it cannot be computed."""
+
+    value: float | None
+
+
+def _passes(p: float | None, delta: float | None, policy: GatePolicy, needed: Bound | None) -> bool:
+    """
+    Whether a test is passed.
+
+    :param needed: where values are constant: their variance of 0 is chance and makes p too small, so the bound must
+        exceed ``min_delta`` too. It decides alone where there is no p; one that cannot be computed never passes.
+    """
+    if needed is not None and not (needed.value is not None and needed.value > policy.min_delta):
+        return False
     if p is None:
-        return bound is not None and clears
-    return p <= policy.alpha and delta is not None and delta > policy.min_delta and clears
+        return needed is not None
+    return p <= policy.alpha and delta is not None and delta > policy.min_delta
 
 
-def _bound_if_constant(b: Sequence[float], c: Sequence[float], bound: float | None) -> float | None:
-    """Return the bound if an arm is constant: its variance of 0 is chance and makes p too small."""
-    return (
-        bound
-        if min(b, default=0) == max(b, default=0) or min(c, default=0) == max(c, default=0)
-        else None
-    )
+def _is_constant(values: Sequence[float]) -> bool:
+    return min(values, default=0) == max(values, default=0)
 
 
 def _mover_bound(b: Sequence[float], c: Sequence[float], policy: GatePolicy) -> float | None:
@@ -157,9 +165,8 @@ def _paired(differences: Sequence[float], policy: GatePolicy) -> tuple[PairedTes
         n_resamples=policy.n_resamples,
         seed=policy.seed,
     )
-    constant = min(differences, default=0) == max(differences, default=0)
-    bound = _gaffke_bound(differences, policy) if constant else None
-    return test, _passes(test.p_two_sided, test.t.delta, policy, bound)
+    needed = Bound(_gaffke_bound(differences, policy)) if _is_constant(differences) else None
+    return test, _passes(test.p_two_sided, test.t.delta, policy, needed)
 
 
 def _p_regression(differences: Sequence[float], policy: GatePolicy) -> float | None:
