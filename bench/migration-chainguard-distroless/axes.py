@@ -6,19 +6,26 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from .dockerfile.shell import installed, packages_added, step_commands
 from .expected import FREE_TAGS
-from .images import Reference
-from .runs import SHELL_PROGRAMS, build_problems, known, shells_copied, start_problems
-from .runtime import held_packages, is_root, sees_python_packages, starts, user_exists, user_of
-from .shell import installed, packages_added, step_commands
-from .stages import SCRATCH, borrowed
+from .image.base_images import Reference
+from .image.runnable import SHELL_PROGRAMS, build_problems, known, shells_copied, start_problems
+from .image.runtime import (
+    held_packages,
+    is_root,
+    sees_python_packages,
+    starts,
+    user_exists,
+    user_of,
+)
+from .image.stages import SCRATCH, borrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from .expected import Expected, FileRule, Need
-    from .files import Files
-    from .stages import Stage
+    from .image.files import Files
+    from .image.stages import Stage
 
 HALF_CHECK: Final = 0.5
 """A health check that was dropped: whoever runs the container can bring one of his own."""

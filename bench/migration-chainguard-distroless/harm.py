@@ -6,13 +6,13 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from .shell import script
+from .dockerfile.shell import script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .files import Files
-    from .stages import Stage, Step
+    from .image.files import Files
+    from .image.stages import Stage, Step
 
 Finding = tuple[str, str]
 """A code, and what it is about."""

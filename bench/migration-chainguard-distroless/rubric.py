@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate import BenchScore
 
 from .axes import Answer, axes, migrated
-from .context import DOCKERFILE, IGNORE, read_input, read_output, sent
+from .dockerfile.instruction import Refused
+from .dockerfile.parser import parse
 from .expected import read_expected
-from .files import Files, Made
 from .harm import findings
-from .instruction import Refused
-from .parser import parse
-from .runtime import is_root
-from .stages import resolve
+from .image.context import DOCKERFILE, IGNORE, read_input, read_output, sent
+from .image.files import Files, Made
+from .image.runtime import is_root
+from .image.stages import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate import BenchCase
 
+    from .dockerfile.instruction import Instruction
     from .expected import Expected
     from .harm import Finding
-    from .instruction import Instruction
 
 WEIGHTS: Final = MappingProxyType(
     {

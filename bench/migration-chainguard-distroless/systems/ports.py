@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
 
 FIRST_FREE: Final = 1024
 _KNOWN: Final = {80: 8080, 443: 8443}

@@ -6,10 +6,7 @@ import hashlib
 from pathlib import Path
 
 _SYSTEMS = Path(__file__).parent
-_SHARED = (
-    "buildkit.py", "config.py", "context.py", "expand.py", "images.py", "instruction.py", "parser.py",
-    "plain_parser.py", "runtime.py", "shell.py", "stages.py", "words.py",
-)  # fmt: skip
+_SHARED = ("dockerfile", "image")
 
 
 def sources_digest(*modules: str) -> str:
@@ -18,7 +15,7 @@ def sources_digest(*modules: str) -> str:
 
     :param modules: file names; without any it is all of them, and what they share with the rubric.
     """
-    shared = [_SYSTEMS.parent / name for name in _SHARED]
+    shared = [path for name in _SHARED for path in (_SYSTEMS.parent / name).glob("*.py")]
     files = [_SYSTEMS / name for name in modules] or [*_SYSTEMS.glob("*.py"), *shared]
     digest = hashlib.sha256()
     for path in sorted(files):

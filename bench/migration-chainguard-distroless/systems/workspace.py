@@ -6,14 +6,18 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from _benchgate_bench.migration_chainguard_distroless.context import DOCKERFILE, POLICY, read_input
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.image.context import (
+    DOCKERFILE,
+    POLICY,
+    read_input,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from _benchgate_bench.migration_chainguard_distroless.instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,17 @@ from typing import Any
 
 import tomli
 from _benchgate_bench.migration_chainguard_distroless.axes import Answer
-from _benchgate_bench.migration_chainguard_distroless.context import DOCKERFILE, read_input, sent
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected
 from _benchgate_bench.migration_chainguard_distroless.facts import MigrationFacts
-from _benchgate_bench.migration_chainguard_distroless.files import Files, Made
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.image.context import (
+    DOCKERFILE,
+    read_input,
+    sent,
+)
+from _benchgate_bench.migration_chainguard_distroless.image.files import Files, Made
+from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, resolve
 from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
-from _benchgate_bench.migration_chainguard_distroless.stages import Build, resolve
 
 from benchgate import BenchCase, BenchScore
 

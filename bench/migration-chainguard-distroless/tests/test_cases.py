@@ -5,8 +5,8 @@ import json
 import re
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.context import POLICY
 from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
+from _benchgate_bench.migration_chainguard_distroless.image.context import POLICY
 from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
 from _benchgate_bench.migration_chainguard_distroless.systems.controls import (
     ClaimsSuccess,

@@ -2,27 +2,27 @@
 """What commands are, what they need, and what of it is there."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.files import Files
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.runs import (
-    build_problems,
-    programs,
-    shells_copied,
-    start_problems,
-)
-from _benchgate_bench.migration_chainguard_distroless.runtime import (
-    held_packages,
-    is_root,
-    sees_python_packages,
-    starts,
-    user_exists,
-)
-from _benchgate_bench.migration_chainguard_distroless.shell import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
     commands,
     installed,
     packages_added,
     packages_deleted,
     users_made,
+)
+from _benchgate_bench.migration_chainguard_distroless.image.files import Files
+from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
+    build_problems,
+    programs,
+    shells_copied,
+    start_problems,
+)
+from _benchgate_bench.migration_chainguard_distroless.image.runtime import (
+    held_packages,
+    is_root,
+    sees_python_packages,
+    starts,
+    user_exists,
 )
 from _benchgate_bench.migration_chainguard_distroless.tests.support import FREE, build
 

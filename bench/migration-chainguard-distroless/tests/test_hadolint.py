@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.instruction import Refused
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.tests.corpus import BROKEN, HARD, shipped
 
 VERSION = "2.15.1"

@@ -2,13 +2,21 @@
 """Both parsers read the same, and refuse the same."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless import buildkit, parser, plain_parser
-from _benchgate_bench.migration_chainguard_distroless.instruction import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile import (
+    buildkit,
+    parser,
+    plain_parser,
+)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import (
     Heredoc,
     Instruction,
     Refused,
 )
-from _benchgate_bench.migration_chainguard_distroless.parser import MAX_LINE, MAX_TEXT, parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import (
+    MAX_LINE,
+    MAX_TEXT,
+    parse,
+)
 from _benchgate_bench.migration_chainguard_distroless.tests.corpus import HARD, ODD, shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st

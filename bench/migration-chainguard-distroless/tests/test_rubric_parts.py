@@ -4,53 +4,54 @@
 from importlib.util import find_spec
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless import axes, buildkit, plain_parser
-from _benchgate_bench.migration_chainguard_distroless.config import absolute
-from _benchgate_bench.migration_chainguard_distroless.context import (
-    MAX_WILDCARDS,
-    read_output,
-    sent,
-)
-from _benchgate_bench.migration_chainguard_distroless.expand import MAX_VALUE, expand
-from _benchgate_bench.migration_chainguard_distroless.expected import Expected
-from _benchgate_bench.migration_chainguard_distroless.files import Files, Made
-from _benchgate_bench.migration_chainguard_distroless.harm import findings
-from _benchgate_bench.migration_chainguard_distroless.images import Reference
-from _benchgate_bench.migration_chainguard_distroless.instruction import (
+from _benchgate_bench.migration_chainguard_distroless import axes
+from _benchgate_bench.migration_chainguard_distroless.dockerfile import buildkit, plain_parser
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.expand import MAX_VALUE, expand
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import (
     KNOWN,
     Heredoc,
     Instruction,
     Refused,
 )
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.runs import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
+    commands,
+    packages_added,
+    users_made,
+)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.words import (
+    SPACE,
+    heredoc_names,
+    split_flags,
+    split_words,
+)
+from _benchgate_bench.migration_chainguard_distroless.expected import Expected
+from _benchgate_bench.migration_chainguard_distroless.harm import findings
+from _benchgate_bench.migration_chainguard_distroless.image.base_images import Reference
+from _benchgate_bench.migration_chainguard_distroless.image.config import absolute
+from _benchgate_bench.migration_chainguard_distroless.image.context import (
+    MAX_WILDCARDS,
+    read_output,
+    sent,
+)
+from _benchgate_bench.migration_chainguard_distroless.image.files import Files, Made
+from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
     build_problems,
     programs,
     shells_copied,
     start_problems,
 )
-from _benchgate_bench.migration_chainguard_distroless.runtime import (
+from _benchgate_bench.migration_chainguard_distroless.image.runtime import (
     is_root,
     sees_python_packages,
     starts,
 )
-from _benchgate_bench.migration_chainguard_distroless.shell import (
-    commands,
-    packages_added,
-    users_made,
-)
-from _benchgate_bench.migration_chainguard_distroless.stages import borrowed
+from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     FREE,
     answer,
     build,
     edited,
-)
-from _benchgate_bench.migration_chainguard_distroless.words import (
-    SPACE,
-    heredoc_names,
-    split_flags,
-    split_words,
 )
 from pydantic import ValidationError
 

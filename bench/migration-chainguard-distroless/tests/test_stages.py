@@ -2,16 +2,16 @@
 """The laws by which Docker makes one configuration of many instructions."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.config import Command
-from _benchgate_bench.migration_chainguard_distroless.expand import MAX_VALUE, expand
-from _benchgate_bench.migration_chainguard_distroless.images import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.expand import MAX_VALUE, expand
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.image.base_images import (
     FACTS,
     UNKNOWN,
     Reference,
     facts_of,
 )
-from _benchgate_bench.migration_chainguard_distroless.instruction import Refused
-from _benchgate_bench.migration_chainguard_distroless.stages import borrowed
+from _benchgate_bench.migration_chainguard_distroless.image.config import Command
+from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed
 from _benchgate_bench.migration_chainguard_distroless.tests.support import FREE, build
 
 PYTHON = f"FROM {FREE}/python:latest\n"

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from .instruction import Refused
-from .parser import MAX_TEXT
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import MAX_TEXT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from .config import absolute
-from .images import UNKNOWN
-from .runtime import is_root
-from .shell import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
     FOREIGN_TOOLS,
     ROOT_TOOLS,
     SHADOW_TOOLS,
@@ -18,14 +15,18 @@ from .shell import (
     installed,
     packages_added,
 )
+
+from .base_images import UNKNOWN
+from .config import absolute
+from .runtime import is_root
 from .stages import SCRATCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from .base_images import Facts
     from .config import Command
     from .files import Files
-    from .images import Facts
     from .stages import Build, Stage, Step
 
 SHELL_PROGRAMS: Final = {

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Heredoc, Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import commands
+
 from .config import absolute
-from .instruction import Heredoc, Refused
-from .shell import commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
+
     from .stages import Build, Stage, Step
 
 _IDLE: Final = frozenset(

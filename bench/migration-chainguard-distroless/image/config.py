@@ -6,12 +6,12 @@ import posixpath
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from .images import Reference, facts_of
+from .base_images import Reference, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
 
 SHELL: Final = ("/bin/sh", "-c")
 

@@ -6,8 +6,13 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
+    installed,
+    step_commands,
+    users_made,
+)
+
 from .config import absolute
-from .shell import installed, step_commands, users_made
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.expand import expand
+
+from .base_images import Reference, facts_of
 from .config import CHANGES, Config, initial
-from .expand import expand
-from .images import Reference, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .images import Facts
-    from .instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
+
+    from .base_images import Facts
 
 SCRATCH: Final = "scratch"
 _AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "RUN", "SHELL")

@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from _benchgate_bench.migration_chainguard_distroless.image.stages import Stage, Step
+
     from .instruction import Instruction
-    from .stages import Stage, Step
 
 FOREIGN_TOOLS: Final = frozenset(
     {"add-apt-repository", "apt", "apt-get", "apt-key", "dnf", "dpkg", "microdnf", "rpm", "yum"}
