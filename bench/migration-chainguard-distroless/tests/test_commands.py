@@ -5,12 +5,15 @@ import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
     commands,
-    installed,
     packages_added,
     packages_deleted,
-    users_made,
 )
 from _benchgate_bench.migration_chainguard_distroless.image.files import Files
+from _benchgate_bench.migration_chainguard_distroless.image.run_steps import (
+    held_packages,
+    installed,
+    users_made,
+)
 from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
     build_problems,
     programs,
@@ -18,7 +21,6 @@ from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
     start_problems,
 )
 from _benchgate_bench.migration_chainguard_distroless.image.runtime import (
-    held_packages,
     is_root,
     sees_python_packages,
     starts,

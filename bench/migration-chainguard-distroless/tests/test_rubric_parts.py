@@ -1,7 +1,9 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Every member of every table of the rubric matters, and every bound lies where it is said to lie."""
 
+import sys
 from importlib.util import find_spec
+from types import ModuleType
 
 import pytest
 from _benchgate_bench.migration_chainguard_distroless import axes
@@ -17,7 +19,6 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import p
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
     commands,
     packages_added,
-    users_made,
 )
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.words import (
     SPACE,
@@ -35,6 +36,7 @@ from _benchgate_bench.migration_chainguard_distroless.image.context import (
     sent,
 )
 from _benchgate_bench.migration_chainguard_distroless.image.files import Files, Made
+from _benchgate_bench.migration_chainguard_distroless.image.run_steps import users_made
 from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
     build_problems,
     programs,
@@ -111,6 +113,12 @@ SHAPES = {
 
 def test_the_parser_of_buildkit_is_taken_where_it_is_installed():
     assert buildkit.available() is (find_spec("dockerfile") is not None)
+
+
+def test_another_module_of_that_name_is_not_taken(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dockerfile", ModuleType("dockerfile"))
+
+    assert buildkit._library.__wrapped__() is None
 
 
 def test_all_instructions_have_a_shape_here():
