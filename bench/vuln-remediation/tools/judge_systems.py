@@ -1,5 +1,5 @@
 """
-Let npm judge every output of every system, and damaged locks, and print how often the rubric agrees.
+Let npm check every output of every system, and damaged locks, and print how often the rubric agrees.
 
     python bench/vuln-remediation/tools/judge_systems.py [--seeds N]
 """
