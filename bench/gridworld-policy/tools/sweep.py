@@ -17,9 +17,7 @@ from benchgate import run_eval
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import load_policy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_class
-from benchgate.registry import TaskClassRegistry
+from benchgate.testing import loaded_class
 
 if TYPE_CHECKING:
     from benchgate import BenchRunReport
@@ -35,8 +33,8 @@ def main() -> None:
     options.add_argument("--seeds", type=int, default=100)
     options.add_argument("--trials", type=int, default=1)
     given = options.parse_args()
-    with bench_package(BENCH):
-        systems = dict(load_class(BENCH, NAME, TaskClassRegistry()).task_class.systems)
+    with loaded_class(BENCH / NAME) as bench:
+        systems = dict(bench.task_class.systems)
     reports = {
         name: [
             run_eval(

@@ -22,7 +22,6 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     disposed,
     expected_folder,
     load,
-    read_toml,
 )
 
 RESERVED = {
@@ -104,7 +103,7 @@ def test_the_input_is_whole_and_hit_by_its_advisory_or_known_not_to_be(case_id):
 
 @pytest.mark.parametrize("case_id", CASES)
 def test_the_ranges_say_the_same_in_both_forms(case_id):
-    facts = read_toml(case_id)["facts"]
+    facts = load(case_id).facts
     ends = {one["fixed"] for one in facts["ranges"] if "fixed" in one}
 
     assert set(facts["first_patched"]) == ends
@@ -127,7 +126,7 @@ def test_expectations_are_bounds_within_the_project(case_id):
 
 
 def test_every_fix_class_and_a_negative_are_there():
-    classes = {read_toml(case_id)["facts"]["fix_class"] for case_id in CASES}
+    classes = {load(case_id).facts["fix_class"] for case_id in CASES}
 
     assert classes == {
         "lock-refresh",
@@ -141,12 +140,12 @@ def test_every_fix_class_and_a_negative_are_there():
         "not-affected",
     }
     assert len(CASES) >= 23
-    assert len({read_toml(case_id)["facts"]["cve"] for case_id in disposed("positive")}) == 20
+    assert len({load(case_id).facts["cve"] for case_id in disposed("positive")}) == 20
     assert len(disposed("negative")) >= 3
 
 
 def test_what_is_held_out_is_spread_over_the_fix_classes():
-    held = [read_toml(case_id)["facts"]["fix_class"] for case_id in CASES if load(case_id).held_out]
+    held = [load(case_id).facts["fix_class"] for case_id in CASES if load(case_id).held_out]
 
     assert Counter(held) == {
         "lock-refresh": 2,
@@ -174,7 +173,7 @@ def test_the_frozen_advisories_are_those_of_the_cases():
 
 
 def test_an_alias_only_looks_vulnerable():
-    facts, packages = read_toml(ALIAS)["facts"], read_input(load(ALIAS).input_path).packages
+    facts, packages = load(ALIAS).facts, read_input(load(ALIAS).input_path).packages
     entry = packages["node_modules/lodash"]
 
     assert entry["name"] == "lodash.merge"
