@@ -1,4 +1,4 @@
-"""What the tests share: the cases as objects, and walks to take apart."""
+"""Shared by the tests: the cases as objects, and walks to edit."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The checkpoints: that training makes them again, that they are whole, and what the gate says of them."""
+"""The checkpoints: training reproduces them, they are intact, and the gate decides on them as the README shows."""
 
 import json
 import os

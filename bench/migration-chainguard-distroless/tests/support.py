@@ -1,4 +1,4 @@
-"""What the tests share: the cases as objects, and the best answers, written by hand."""
+"""Shared by the tests: the cases as objects, and the best answers, written by hand."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def answer(
     before: dict[str, str] | None = None,
     **expected: Any,
 ) -> Answer:
-    """Return a project whose case asks for what is given, and for nothing else."""
+    """Return a project whose case expects the given fields and nothing else."""
     after = {**(context or {}), DOCKERFILE: text}
     asked = Expected.model_validate(
         {"schema_version": 1, "final_images": {}, "argv": [], **expected}

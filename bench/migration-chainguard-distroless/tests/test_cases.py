@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The cases themselves: each can be solved, none by doing nothing but those that are right already."""
+"""The cases: each can be solved, and only those that are right already by changing nothing."""
 
 import json
 import re

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What commands are, what they need, and what of it is there."""
+"""Commands: how they are parsed, what they need, and whether the image has it."""
 
 import pytest
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse

@@ -234,7 +234,7 @@ def test_a_thousand_instructions_and_fifty_stages_are_still_read():
     assert read(parse, "FROM a\n" + "USER 1\n" * 1000) == "dockerfile_unparsable"
 
 
-def test_the_last_of_two_flags_holds():
+def test_the_last_of_two_flags_counts():
     one = parse("FROM a\nCOPY --from=b --from=c --chown=1 x y\n")[1]
 
     assert (one.flag("from"), one.flag("chown"), one.flag("chmod")) == ("c", "1", None)

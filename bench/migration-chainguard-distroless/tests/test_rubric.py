@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Weights, gates, penalties, failure modes."""
+"""Weights, required axes, penalties, failure modes."""
 
 import math
 import shutil

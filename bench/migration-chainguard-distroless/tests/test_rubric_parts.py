@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Every member of every table of the rubric matters, and every bound lies where it is said to lie."""
+"""Every entry of every table of the rubric has an effect, and every limit is exact."""
 
 import sys
 from importlib.util import find_spec
@@ -153,7 +153,7 @@ def test_each_instruction_with_heredocs_takes_its_lines(one, name):
 
 @pytest.mark.parametrize("one", BOTH)
 @pytest.mark.parametrize("name", ["syntax", "Syntax"])
-def test_a_directive_may_stand_above_the_escape(one, name):
+def test_a_directive_may_precede_the_escape(one, name):
     found = one(f"# {name}=x\n# escape=`\nFROM a `\nAS b\n")
 
     assert found == (Instruction("FROM", ("a", "AS", "b"), line=3),)
@@ -402,7 +402,7 @@ def test_where_a_path_leads(folder, path, found):
     assert absolute(folder, path) == found
 
 
-def test_what_is_said_twice_holds_once():
+def test_what_is_said_twice_counts_once():
     config = build("FROM a\nEXPOSE 1/TCP 2\nEXPOSE 1\nVOLUME /a\nVOLUME /a /b\n").final.config
 
     assert config.ports == {"1", "2"}

@@ -1,4 +1,4 @@
-"""What the tests share: the cases as objects, and outputs to take apart."""
+"""Shared by the tests: the cases as objects, and outputs to edit."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def disposed(disposition: str) -> list[str]:
 
 
 class Output:
-    """An output whose manifest and lock can be edited before it is handed in."""
+    """An output whose manifest and lock can be edited before it is scored."""
 
     def __init__(self, manifest: dict[str, Any], lock: dict[str, Any], status: str = "fixed"):
         self.manifest = manifest
@@ -136,5 +136,5 @@ def untouched(case_id: str, status: str = "fixed") -> Output:
 
 
 def score(case_id: str, output: Output | dict[str, Any]) -> BenchScore:
-    handed = output.files() if isinstance(output, Output) else output
-    return VulnRemediationRubric().score(load(case_id), handed)
+    given = output.files() if isinstance(output, Output) else output
+    return VulnRemediationRubric().score(load(case_id), given)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What was recorded of the real npm: sealed, made from the cases as they are, and the same when it is made again."""
+"""Recordings of the real npm: intact, made from the current cases, and equal when recorded again."""
 
 import hashlib
 import json
