@@ -16,10 +16,9 @@ from benchgate import wording
 from benchgate.errors import EvalError
 from benchgate.gates.baseline import FILE_NAME, read_baseline
 from benchgate.ids import trial_seed
-from benchgate.loader.case_folder import CASE_FILE, case_folders, make_case
-from benchgate.loader.case_toml import read_manifest
+from benchgate.loader.case_folder import case_folders, load_case
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_bench_class
+from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
 from benchgate.runner.run import RunSettings, run_class, run_eval
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.loader.loaded_class import BenchClass
+    from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase, BenchRunReport, TrialResult
     from benchgate.runner.class_run import ClassRun
 
@@ -36,10 +35,10 @@ Cell = Callable[[Sequence["TrialResult"]], str]
 
 
 @contextmanager
-def loaded_class(class_path: Path) -> Iterator[BenchClass]:
+def loaded_class(class_path: Path) -> Iterator[LoadedClass]:
     """Load a class; within the block its modules can be imported as ``_benchgate_bench.<slug>``."""
     with bench_package(class_path.parent):
-        yield load_bench_class(class_path.parent, class_path.name, TaskClassRegistry())
+        yield load_class(class_path.parent, class_path.name, TaskClassRegistry())
 
 
 def load_cases(class_path: Path, bench_seed: int = 0) -> dict[str, BenchCase]:
@@ -51,9 +50,9 @@ def load_cases(class_path: Path, bench_seed: int = 0) -> dict[str, BenchCase]:
     name = class_path.name
     found = {}
     for folder in case_folders(class_path):
-        manifest = read_manifest(folder / CASE_FILE, task_class=name, facts_model=None)
         seed = trial_seed(name, folder.name, 0, bench_seed)
-        found[folder.name] = make_case(folder, manifest).model_copy(update={"seed": seed})
+        case = load_case(folder, task_class=name)
+        found[folder.name] = case.model_copy(update={"seed": seed})
     return found
 
 

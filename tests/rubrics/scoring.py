@@ -84,7 +84,7 @@ def classes(names: Iterable[str] = ()) -> list[str]:
     ]
 
 
-def loaded(name: str) -> AbstractContextManager[BenchClass]:
+def loaded(name: str) -> AbstractContextManager[LoadedClass]:
     return loaded_class(BENCH / name)
 
 

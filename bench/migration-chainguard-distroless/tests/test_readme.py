@@ -31,7 +31,7 @@ def test_the_gate_promotes_stage_aware_as_the_readme_shows(tmp_path):
 @pytest.mark.parametrize("system", ["claims-success", "do-nothing"])
 def test_the_gate_rejects_the_controls_as_the_readme_says(system):
     found = gated_run(CLASS, system).judgement
-    shown = found.evidence.significance
+    shown = found.figures.significance
 
     assert found.decision.outcome == "reject"
     assert (

@@ -32,7 +32,7 @@ def test_the_gate_decides_on_the_others_as_the_readme_says():
     names = (*SYSTEMS, *CARELESS)
     found = {name: gated_run(CLASS, name).judgement for name in names if name != "npm-audit-fix"}
     outcomes = {name: judgement.decision.outcome for name, judgement in found.items()}
-    blind = found["blind-override"].evidence.significance
+    blind = found["blind-override"].figures.significance
     shown = f"delta {blind.mean_delta:+.3f}, interval [{blind.delta_ci_low:+.3f}, {blind.delta_ci_high:+.3f}]"
 
     assert outcomes == {
@@ -40,7 +40,7 @@ def test_the_gate_decides_on_the_others_as_the_readme_says():
         "cut-out": "reject", "install-latest": "reject", "oldest-versions": "reject", "upgrade-all": "hold",
     }  # fmt: skip
     assert f"`blind-override` is held ({shown}" in README
-    brought = found["oldest-versions"].evidence.safety.delta
+    brought = found["oldest-versions"].figures.safety.delta
     assert f"brings back (penalty {brought:+.3f})" in README
 
 
