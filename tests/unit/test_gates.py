@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, REASONS, REJECTING, GateInput
+from benchgate.gates.decision import GateInput
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.reason_codes import PREFIX, REASONS, REJECTING
 from benchgate.gates.weigh import weigh
 
 IDS = tuple(f"c{number:02}" for number in range(12))

@@ -22,7 +22,7 @@ from benchgate.artifacts.evidence_kinds import (
     ProofSafety,
     ProofSignificance,
 )
-from benchgate.gates.decision import PREFIX
+from benchgate.gates.reason_codes import PREFIX
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import model_bytes

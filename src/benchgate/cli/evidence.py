@@ -161,7 +161,8 @@ def _safety_report(given: argparse.Namespace) -> SafetyReport:
     from benchgate.artifacts.build import safety_report
     from benchgate.artifacts.samples import arm_of, read_samples
     from benchgate.gates.decide import safety_objections
-    from benchgate.gates.decision import PREFIX, Remark
+    from benchgate.gates.decision import Remark
+    from benchgate.gates.reason_codes import PREFIX
     from benchgate.gates.weigh import safety
 
     policy = policy_of(given)

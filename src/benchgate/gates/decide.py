@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from benchgate.gates.decision import (
-    PREFIX,
-    REASONS,
-    REJECTING,
-    Blocker,
-    CheckpointPromotionDecision,
-    GateInput,
-    Remark,
-)
+from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
 from benchgate.gates.notes import notes
+from benchgate.gates.reason_codes import PREFIX, REASONS, REJECTING, Blocker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,57 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from benchgate.wire.model import DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
-
-
-PREFIX: Final = "checkpoint_promotion_blocked_"
-REASONS: Final = (
-    "incomplete_run",
-    "baseline_missing",
-    "baseline_mismatch",
-    "checkpoint_mismatch",
-    "case_mismatch",
-    "non_finite_value",
-    "score_out_of_range",
-    "insufficient_cases",
-    "zero_variance",
-    "block_severity_failure_mode",
-    "safety_regression",
-    "safety_upper_bound",
-    "safety_missing",
-    "safety_bound_unavailable",
-    "seed_reproducibility",
-    "sample_sensitivity",
-    "significant_regression",
-    "delta_below_minimum",
-    "not_significant",
-    "inconclusive_underpowered",
-    "exact_evidence_required",
-)
-"""All reason codes without their prefix, in the order in which a decision lists them."""
-
-
-REJECTING: Final = frozenset(
-    {
-        "block_severity_failure_mode",
-        "safety_regression",
-        "safety_upper_bound",
-        "significant_regression",
-        "delta_below_minimum",
-        "not_significant",
-    }
-)
-"""Reasons to reject: evidence against the candidate. All others hold, because the evidence is not sufficient."""
-
-
-Blocker = tuple[str, str]
-"""A reason code without its prefix, and its message."""
+    from benchgate.gates.reason_codes import Blocker
 
 
 class Remark(WireModel):

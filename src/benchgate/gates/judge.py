@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.baseline import Baseline, BaselineChoice
-    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.reason_codes import Blocker
     from benchgate.models import BenchRunReport
     from benchgate.training.checkpoints import Checkpoints
 

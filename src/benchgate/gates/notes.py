@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.decision import Blocker, GateInput
+    from benchgate.gates.decision import GateInput
+    from benchgate.gates.reason_codes import Blocker
 
 
 def notes(given: GateInput) -> Iterator[Blocker]:

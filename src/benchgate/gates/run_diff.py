@@ -101,8 +101,9 @@ def against_itself(
     :raises ValueError: a case has fewer than two trials.
     """
     from benchgate.gates.decide import decide
-    from benchgate.gates.decision import PREFIX, GateInput
+    from benchgate.gates.decision import GateInput
     from benchgate.gates.figures import Arm
+    from benchgate.gates.reason_codes import PREFIX
     from benchgate.gates.weigh import weigh
 
     cases = case_figures(report.per_case)

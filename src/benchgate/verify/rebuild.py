@@ -9,8 +9,9 @@ from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, SignificanceReport
 from benchgate.artifacts.reading import read_artifact
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, Blocker, GateInput
+from benchgate.gates.decision import GateInput
 from benchgate.gates.figures import Arm, Figures
+from benchgate.gates.reason_codes import PREFIX, Blocker
 from benchgate.gates.vectors import weigh_arms
 from benchgate.models import Suite
 

@@ -22,7 +22,7 @@ from benchgate.artifacts.proof import proof_bundle
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.gates.decide import SAFETY_TOLERANCE
-from benchgate.gates.decision import PREFIX
+from benchgate.gates.reason_codes import PREFIX
 from benchgate.verify.agreement import digest_holds, plain, same
 from benchgate.verify.rebuild import family_in, of_the_run, rebuilt
 from benchgate.verify.recheck_record import recheck_record

@@ -12,7 +12,8 @@ from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.blockers import run_blockers
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import PREFIX, GateInput
+from benchgate.gates.decision import GateInput
+from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.reason_codes import Blocker
     from benchgate.promotion.verdict import PromotionVerdict
 
 

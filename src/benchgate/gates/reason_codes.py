@@ -1,0 +1,48 @@
+"""The reason codes of the gate, in the one order in which a decision lists them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PREFIX: Final = "checkpoint_promotion_blocked_"
+REASONS: Final = (
+    "incomplete_run",
+    "baseline_missing",
+    "baseline_mismatch",
+    "checkpoint_mismatch",
+    "case_mismatch",
+    "non_finite_value",
+    "score_out_of_range",
+    "insufficient_cases",
+    "zero_variance",
+    "block_severity_failure_mode",
+    "safety_regression",
+    "safety_upper_bound",
+    "safety_missing",
+    "safety_bound_unavailable",
+    "seed_reproducibility",
+    "sample_sensitivity",
+    "significant_regression",
+    "delta_below_minimum",
+    "not_significant",
+    "inconclusive_underpowered",
+    "exact_evidence_required",
+)
+"""All reason codes without their prefix, in the order in which a decision lists them."""
+
+
+REJECTING: Final = frozenset(
+    {
+        "block_severity_failure_mode",
+        "safety_regression",
+        "safety_upper_bound",
+        "significant_regression",
+        "delta_below_minimum",
+        "not_significant",
+    }
+)
+"""Reasons to reject: evidence against the candidate. All others hold, because the evidence is not sufficient."""
+
+
+Blocker = tuple[str, str]
+"""A reason code without its prefix, and its message."""
