@@ -247,6 +247,21 @@ def test_a_library_call_takes_its_arguments_only(policies, monkeypatch):
     assert (report.run_id, report.plan_id) == (alone["run_id"], alone["plan_id"])
 
 
+def test_a_library_call_with_the_same_arguments_is_the_same_run(policies):
+    given = {"trials": 2, "seed": 7, "timeout_per_case_seconds": 50, "out_dir": policies.out}
+    root, system = policies.root / "bench", "better"
+    for part in (None, "0[23]", lambda case: case.case_id in {"02", "03"}):
+        report = run_eval(
+            "echo", bench_root=root, system_under_test=system, case_filter=part, **given
+        )
+        options = ("--bench-system=better", "--bench-trials=2", "--bench-seed=7")
+        policies.run(*options, *(("-k02 or 03",) if part else ()), "--bench-out=kept")
+        same = policies.selected() if part else policies.record()["report"]
+        assert (report.run_id, report.plan_id) == (same["run_id"], same["plan_id"])
+        assert report.scope == same["scope"] == ("selected" if part else "full")
+    assert main(["verify", str(policies.out)]) == 0
+
+
 @pytest.mark.parametrize(
     ("selection", "trials", "workers"),
     [
