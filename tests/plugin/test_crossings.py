@@ -302,9 +302,10 @@ def test_bench_in_addopts_governs_in_workers_too(bench):
     assert bench.record()["report"]["scope"] == "full"
 
 
-def test_a_case_of_the_command_with_all_its_trials_is_a_full_run_if_it_is_all(bench, monkeypatch):
+def test_a_glob_of_the_command_that_matches_all_cases_is_a_full_run(bench, monkeypatch):
     monkeypatch.setenv("BENCHGATE_TRIALS", "2")
-    given = ["run", "--task-class=echo", "--out=.benchgate"]
+    monkeypatch.chdir(bench.path)
+    given = ["run", "--task-class=echo", "--bench-root=..", "--out=../../.benchgate"]
     assert main([*given, "--cases=0?"]) == 0
     assert bench.record()["report"]["scope"] == "full"
     assert main([*given, "--cases=02"]) == 0
