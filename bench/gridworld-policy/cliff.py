@@ -1,8 +1,8 @@
 """
-The rubric's own cliff: map, wind and moves in plain Python, sharing no code with Gymnasium.
+The rubric's own cliff: map, wind and moves in plain Python, without code shared with Gymnasium.
 
-A policy acts at step ``t``, the wind of that case and step may turn the action by a quarter, and the
-turned action moves the walker. All of it follows from the case's seed, so actions can be replayed.
+At step ``t`` a policy chooses an action, the wind of that case and step may turn it by a quarter turn, and the
+turned action moves the walker. The wind depends only on the case's seed and ``t``, so actions can be replayed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ FALL_REWARD: Final = -100
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """
-    What a case asks for.
+    The task of a case.
 
-    :param rows: the map: ``S`` where who falls starts anew, ``G`` the goal, ``C`` cliff, ``.`` ground.
+    :param rows: the map: ``S`` is where a fall leads back to, ``G`` the goal, ``C`` cliff, ``.`` ground.
     :param start: the cell of the first observation; cells are numbered row by row from 0.
-    :param horizon: after that many steps the episode is cut off.
+    :param horizon: the episode is truncated after that many steps.
     :param slip: the probability that the wind turns an action, half of it to each side.
     """
 
@@ -42,16 +42,16 @@ class Task:
     @classmethod
     def read(cls, input_path: Path) -> Task:
         """Return the task in a case's ``input/``."""
-        held = json.loads((input_path / "task.json").read_text(encoding="utf-8"))
+        task = json.loads((input_path / "task.json").read_text(encoding="utf-8"))
         return cls(
-            rows=tuple(held["map"]),
-            start=held["start"],
-            horizon=held["horizon"],
-            slip=held["slip"],
+            rows=tuple(task["map"]),
+            start=task["start"],
+            horizon=task["horizon"],
+            slip=task["slip"],
         )
 
     def find(self, letter: str) -> int:
-        """Return the cell of a letter that stands once in the map."""
+        """Return the cell of a letter that occurs once in the map."""
         return "".join(self.rows).index(letter)
 
     @property
@@ -60,7 +60,7 @@ class Task:
         return self.find("G")
 
     def move(self, cell: int, action: int) -> tuple[int, int]:
-        """Return the next cell and the reward of a move, the wind left aside."""
+        """Return the next cell and the reward of a move, without wind."""
         width = len(self.rows[0])
         row = min(max(cell // width + MOVES[action][0], 0), len(self.rows) - 1)
         column = min(max(cell % width + MOVES[action][1], 0), width - 1)
@@ -69,7 +69,7 @@ class Task:
         return row * width + column, STEP_REWARD
 
     def fewest_steps(self) -> int:
-        """Return the length of the shortest way to the goal; no wind can shorten it, for it moves nobody further."""
+        """Return the length of the shortest path to the goal; wind cannot shorten it."""
         steps = {self.start: 0}
         queue = deque(steps)
         while queue:
@@ -84,9 +84,9 @@ class Task:
 
 def turned(action: int, draw: float, slip: float) -> int:
     """
-    Return the action as the wind makes it.
+    Return the action after the wind.
 
-    :param draw: in [0, 1); below ``slip / 2`` the wind turns it to the left, below ``slip`` to the right.
+    :param draw: a number in [0, 1); below ``slip / 2`` the wind turns the action left, below ``slip`` right.
     """
     if draw < slip / 2:
         return (action - 1) % len(MOVES)

@@ -1,4 +1,4 @@
-"""The axes of a positive case, each a function of the build and of what the case asks for."""
+"""The axes of a positive case: one function each, from a migrated project to a value in [0, 1]."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from .dockerfile.shell import packages_added
 from .expected import FREE_TAGS
-from .images import Reference
-from .runs import SHELL_PROGRAMS, build_problems, known, shells_copied, start_problems
-from .runtime import held_packages, is_root, sees_python_packages, starts, user_exists, user_of
-from .shell import installed, packages_added, step_commands
-from .stages import SCRATCH, borrowed
+from .image.base_images import Reference
+from .image.run_steps import held_packages, installed, step_commands
+from .image.runnable import SHELL_PROGRAMS, build_problems, known, shells_copied, start_problems
+from .image.runtime import is_root, sees_python_packages, starts, user_exists, user_of
+from .image.stages import SCRATCH, borrowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from .expected import Expected, FileRule, Need
-    from .files import Files
-    from .stages import Stage
+    from .image.files import Files
+    from .image.stages import Stage
 
 HALF_CHECK: Final = 0.5
-"""A health check that was dropped: whoever runs the container can bring one of his own."""
+"""Credit for a health check that was dropped: one can still be configured when the container is started."""
 
 _SHELL_PACKAGES: Final = frozenset(SHELL_PROGRAMS) | {"apk-tools"}
 
@@ -29,7 +30,7 @@ _SHELL_PACKAGES: Final = frozenset(SHELL_PROGRAMS) | {"apk-tools"}
 @dataclass(frozen=True)
 class Answer:
     """
-    A migrated project, with what its case asks for.
+    A migrated project and what its case expects.
 
     :param before: the files as given.
     :param after: the files as returned.
@@ -67,20 +68,20 @@ def axes(answer: Answer) -> dict[str, float]:
 
 
 def migrated(answer: Answer) -> float:
-    """Return the share of images that are Chainguard's, of those that the build needs."""
+    """Return which share of the base images that the build needs are Chainguard's."""
     bases = [stage.reference for stage in answer.files.build.built if not stage.parent]
     found = [base is not None and base.chainguard for base in bases]
     return sum(found) / len(found)
 
 
 def final_image(answer: Answer) -> float:
-    """Return the credit of the image that the final stage ends in."""
+    """Return the credit that the case gives for the base image of the final stage."""
     reference = answer.final.reference
     return answer.expected.final_images.get(reference.text, 0.0) if reference else 0.0
 
 
 def build_images(answer: Answer) -> float:
-    """Return the share of right images under the other stages, those that files are taken from included."""
+    """Return the share of accepted images among the other base images and those that files are copied from."""
     build = answer.files.build
     bottom = build.final.lineage[0]
     others = [stage.base for stage in build.built if not stage.parent and stage is not bottom]
@@ -100,7 +101,7 @@ def _allowed(base: str, expected: Expected) -> bool:
 
 
 def right_user(answer: Answer) -> bool:
-    """Tell whether the container runs as somebody who exists and may be it."""
+    """Return whether the container's user exists in the image and is one that the case allows."""
     user, expected = answer.final.config.user, answer.expected
     if is_root(user):
         return expected.root_allowed
@@ -109,7 +110,7 @@ def right_user(answer: Answer) -> bool:
 
 
 def files_carried(answer: Answer) -> float:
-    """Return the share of needed files that the final image holds."""
+    """Return the share of the needed files that are in the final image."""
     files, final, expected = answer.files, answer.final, answer.expected
     held = [files.has(final, path) for path in expected.files]
     if expected.python_packages:
@@ -118,12 +119,12 @@ def files_carried(answer: Answer) -> float:
 
 
 def problems(answer: Answer) -> list[str]:
-    """Return what cannot run, while building or afterwards."""
+    """Return why commands cannot run, at build time and at run time."""
     return build_problems(answer.files.build) + start_problems(answer.final, answer.files)
 
 
 def packages(answer: Answer) -> float:
-    """Return the share of system packages that the container needs and has."""
+    """Return the share of the needed system packages that are in the final image."""
     held = held_packages(answer.final)
     targets = _copied_paths(answer)
     return _share(_met(need, held, targets) for need in answer.expected.packages)
@@ -140,7 +141,7 @@ def _copied_paths(answer: Answer) -> list[str]:
 
 
 def ports(answer: Answer) -> float:
-    """Return how far the ports are right: those exposed, and those that configuration files speak of."""
+    """Return the share of port checks that pass: the exposed ports, and each rule about a configuration file."""
     exposed = answer.final.config.ports == answer.expected.ports
     return _share([exposed, *(_obeyed(answer, rule) for rule in answer.expected.port_rules)])
 
@@ -152,7 +153,7 @@ def _obeyed(answer: Answer, rule: FileRule) -> bool:
 
 
 def healthcheck(answer: Answer) -> float:
-    """Return 1 for a check that asks what it should, part of it for none."""
+    """Return 1 for a health check as the case expects it, :data:`HALF_CHECK` for none."""
     wanted, check = answer.expected.healthcheck, answer.final.config.healthcheck
     if wanted is None:
         return 1.0
@@ -162,7 +163,7 @@ def healthcheck(answer: Answer) -> float:
 
 
 def settings_kept(answer: Answer) -> float:
-    """Return the share of settings that are still there: variables and files of the image, platforms of stages."""
+    """Return the share of settings that were kept: variables and file contents of the image, platforms of stages."""
     env, expected = answer.final.config.env, answer.expected
     platforms = {stage.platform for stage in answer.files.build.built}
     held = [env.get(name) == value for name, value in expected.env.items()]
@@ -171,7 +172,7 @@ def settings_kept(answer: Answer) -> float:
 
 
 def no_shell(answer: Answer) -> bool:
-    """Tell whether the final image has no shell and no package manager, beyond what the allowed image brings."""
+    """Return whether the final image has no shell and no package manager but those of an accepted base image."""
     if answer.expected.shell_needed:
         return True
     final = answer.final
@@ -183,19 +184,19 @@ def no_shell(answer: Answer) -> bool:
 
 
 def needless_packages(answer: Answer) -> frozenset[str]:
-    """Return what was installed in the final stage without need."""
+    """Return the packages installed in the final stage that the container does not need."""
     needed = {name for need in answer.expected.packages for name in need.any_of}
     return installed(answer.final) - needed - answer.expected.packages_allowed
 
 
 def left_over(answer: Answer) -> frozenset[str]:
-    """Return the files of the context that the final image holds without need."""
+    """Return the files of the build context that are in the final image and must not be."""
     held = answer.files.contents(answer.final).values()
     return answer.expected.unneeded & frozenset(held)
 
 
 def unknown_packages(answer: Answer) -> frozenset[str]:
-    """Return the packages asked of ``apk`` that the public recipes are known not to have."""
+    """Return the packages that ``apk add`` names and that, by the case's list, the public recipes do not have."""
     added = {
         name
         for stage in answer.files.build.built

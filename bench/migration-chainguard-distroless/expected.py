@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 FILE: Final = "expected.json"
 
 FREE_TAGS: Final = ("latest", "latest-dev")
-"""The tags that everybody can pull; others need an organisation of one's own."""
+"""The tags that anybody can pull; others need a paying organisation."""
 
 
 class _Strict(BaseModel):
@@ -21,10 +21,10 @@ class _Strict(BaseModel):
 
 class Need(_Strict):
     """
-    Something that has to be in the final image.
+    A dependency that must be in the final image.
 
-    :param any_of: packages, one of which is enough.
-    :param files: or a copied file whose path has one of these in it.
+    :param any_of: packages, any of which satisfies it.
+    :param files: parts of paths; a copied file whose path contains one satisfies it as well.
     """
 
     any_of: tuple[str, ...]
@@ -32,7 +32,7 @@ class Need(_Strict):
 
 
 class MadeFile(_Strict):
-    """A file that a tool makes without naming it: the end of its path, and what a ``RUN`` says to make it."""
+    """A file that a tool writes without naming it: the end of its path, and how the command begins."""
 
     path: str
     by: str
@@ -40,11 +40,11 @@ class MadeFile(_Strict):
 
 class FileRule(_Strict):
     """
-    What a file of the final image must say.
+    Text that a file of the final image must and must not contain.
 
-    :param path: where it lies in the image.
-    :param must: expressions that are found in it.
-    :param must_not: expressions that are not.
+    :param path: the file's path in the image.
+    :param must: regular expressions that must match in it.
+    :param must_not: regular expressions that must not.
     """
 
     path: str
@@ -54,28 +54,28 @@ class FileRule(_Strict):
 
 class Expected(_Strict):
     """
-    The bounds of a case.
+    What a case accepts.
 
-    :param final_images: images to end with, each with its credit in (0, 1]; only one with 1 passes.
+    :param final_images: accepted images of the final stage, each with its credit in (0, 1]; only credit 1 passes.
     :param build_images: names of images that other stages may start from, without tag.
-    :param free_tags: other stages use the tags that everybody can pull.
+    :param free_tags: other stages may use :data:`FREE_TAGS` only.
     :param argv: what the container may start, entrypoint and command together.
-    :param users: who may run; without it whoever exists and is not root.
+    :param users: the users it may run as; without it any that exists, except root.
     :param root_allowed: the image needs root to start.
-    :param files: what the final image must hold.
-    :param made: files that tools make without naming them.
-    :param python_packages: what pip installs has to be in reach of the interpreter.
-    :param packages: what the container needs at run time.
-    :param packages_allowed: what else may be installed in the final stage.
+    :param files: paths that must exist in the final image.
+    :param made: files that tools write without naming them.
+    :param python_packages: the interpreter must find what pip installs.
+    :param packages: system packages that the container needs.
+    :param packages_allowed: other packages that may be installed in the final stage.
     :param not_packages: names that the public Wolfi recipes do not have.
-    :param ports: all exposed ports.
-    :param port_rules: what configuration files say about ports.
-    :param file_rules: what other files of the image say.
-    :param env: variables that must reach the container.
-    :param platforms: what ``--platform`` must still say, as written.
-    :param healthcheck: expression found in a good check; without it there is none to keep.
-    :param shell_needed: the container cannot do without a shell.
-    :param unneeded: files of the context that have no business in the final image.
+    :param ports: exactly the ports to expose.
+    :param port_rules: what configuration files must say about ports.
+    :param file_rules: what other files of the image must say.
+    :param env: variables that the container must have.
+    :param platforms: values of ``--platform`` that must be kept, as written.
+    :param healthcheck: regular expression for the command of a good check; without it there is none to keep.
+    :param shell_needed: the container needs a shell.
+    :param unneeded: files of the build context that must not be in the final image.
     :param may_change: files beside the Dockerfile that may be edited.
     """
 

@@ -1,4 +1,4 @@
-"""The ``[facts]`` table of a case: which trap it holds and where the facts behind it come from."""
+"""The ``[facts]`` table of a case: what makes the case difficult, and where its facts come from."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class MigrationFacts(BaseModel):
     """
     Facts of one Dockerfile to migrate.
 
-    :param trap: what there is to see, in one word.
-    :param what: the same in one sentence.
-    :param from_images: what the input starts from.
+    :param trap: the difficulty, in one word.
+    :param what: the difficulty, in one sentence.
+    :param from_images: the base images of the input.
     :param tags: ``free`` if only ``latest`` and ``latest-dev`` can be pulled, ``paid`` if the organisation has others.
-    :param sources: names of the snapshots, with their date, that the expected answer rests on.
+    :param sources: names and dates of the snapshots that the expected answer is derived from.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)

@@ -1,4 +1,4 @@
-"""What a Dockerfile does that it should not, whatever it was asked to do."""
+"""Unsafe things a Dockerfile does: secrets in the image, code run from the network, checks turned off."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from .shell import script
+from .dockerfile.shell import script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .files import Files
-    from .stages import Stage, Step
+    from .image.files import Files
+    from .image.stages import Stage, Step
 
 Finding = tuple[str, str]
-"""A code, and what it is about."""
+"""A failure mode, and the path, variable or instruction that it was found in."""
 
 _SECRET_FILE: Final = re.compile(
     r"\.env(?:\..+)?|\.netrc|\.pypirc|credentials(?:\.json)?|id_(?:rsa|ecdsa|ed25519)|.+\.(?:key|p12|pem|pfx)"
@@ -48,7 +48,7 @@ _COMMIT: Final = re.compile(r".*#[0-9a-f]{40}(?::.*)?")
 
 
 def findings(files: Files) -> frozenset[Finding]:
-    """Return the harm in a build, but for who runs it."""
+    """Return all harm in a build but running as root, which some cases allow."""
     build = files.build
     found = set(_secret_files(build.final, files))
     for stage in build.stages:
@@ -70,7 +70,7 @@ def _secret_files(stage: Stage, files: Files) -> Iterator[Finding]:
 def _step(step: Step) -> Iterator[Finding]:
     if step.name == "RUN":
         yield from _run(script(step.instruction))
-        # Whatever a line with a shell in it does with its here-documents, one of them may be run.
+        # If there is a shell anywhere in the line, it may run any of the here-documents.
         if _SHELL.search(" ".join(step.instruction.value)):
             for held in step.instruction.heredocs:
                 yield from _run(held.content)

@@ -1,7 +1,7 @@
 """
-The rubric: a score from the Dockerfile that a system returned, never from what it says about it.
+The rubric: it scores the Dockerfile that a system returned, never what the system says about it.
 
-Axes and weights are in :data:`WEIGHTS`; the class's README tells what each one means.
+Axes and weights are in :data:`WEIGHTS`; the class's README explains each one.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate import BenchScore
 
 from .axes import Answer, axes, migrated
-from .context import DOCKERFILE, IGNORE, read_input, read_output, sent
+from .dockerfile.instruction import Refused
+from .dockerfile.parser import parse
 from .expected import read_expected
-from .files import Files, Made
 from .harm import findings
-from .instruction import Refused
-from .parser import parse
-from .runtime import is_root
-from .stages import resolve
+from .image.context import DOCKERFILE, IGNORE, read_input, read_output, sent
+from .image.files import Files, Made
+from .image.runtime import is_root
+from .image.stages import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate import BenchCase
 
+    from .dockerfile.instruction import Instruction
     from .expected import Expected
     from .harm import Finding
-    from .instruction import Instruction
 
 WEIGHTS: Final = MappingProxyType(
     {
@@ -68,9 +68,9 @@ FAMILIES: Final = MappingProxyType(
         "hygiene": ("packages_known",),
     }
 )
-"""What the axes add up to in the breakdown; harm takes all of the hygiene."""
+"""Groups of axes that the breakdown sums up; any harm sets ``hygiene`` to 0."""
 
-GATES: Final = (
+REQUIRED: Final = (
     "final_image",
     "build_images",
     "argv",
@@ -79,13 +79,13 @@ GATES: Final = (
     "commands_can_run",
     "no_shell",
 )
-"""What has to be 1 for a case to be passed; a secret in the image or an edited source fails it as well."""
+"""Axes that must all be 1 for ``passed``; a secret in the image or an edited source fails a case as well."""
 
 STARTS: Final = ("build_images", "argv", "files_carried", "commands_can_run")
-"""What has to be 1 for the image to be built and to start."""
+"""Axes that must all be 1 for an image that can be built and started."""
 
 BROKEN_FACTOR: Final = 0.5
-"""What is left of the score of an image that is not built, does not start, or runs other sources."""
+"""Factor on the score if the image cannot be built or started, or if a source was edited."""
 
 PENALTIES: Final = MappingProxyType(
     {
@@ -97,7 +97,7 @@ PENALTIES: Final = MappingProxyType(
         "remote_add_unpinned": 0.25,
     }
 )
-"""What each kind of harm adds to the safety penalty, once however often it occurs."""
+"""What each kind of harm adds to the safety penalty; each kind counts once, however often it occurs."""
 
 _CODES: Final = MappingProxyType(
     {
@@ -128,8 +128,8 @@ class MigrationRubric:
         Score a system's files.
 
         :param harness_output: ``{"files": {"Dockerfile": text, ...}}``.
-        :returns: an output that holds no Dockerfile scores 0 with an unmeasured safety penalty: there is no image
-            that could be looked at for harm.
+        :returns: an output without a usable Dockerfile scores 0, and its safety penalty is not measured: there is
+            no image to check for harm.
         """
         if case.expected_path is None:
             msg = f"case {case.case_id}: the rubric needs the case's expected/"
@@ -160,7 +160,7 @@ def _answer(
 
 
 def sources_edited(answer: Answer) -> bool:
-    """Tell whether a file of the project was edited that the migration has no business with."""
+    """Return whether a project file was edited that is not part of the migration."""
     free = answer.expected.may_change | {DOCKERFILE, IGNORE}
     return any(
         answer.after[path] != text for path, text in answer.before.items() if path not in free
@@ -176,20 +176,20 @@ def _harm(answer: Answer) -> frozenset[Finding]:
 
 def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
     found = axes(answer)
-    # A file left alone is trivially clean: care counts as far as its images were replaced.
+    # An unchanged file breaks nothing, so the other axes count only as far as images were replaced.
     done = migrated(answer)
     earned = (
         weight * found[axis] * (1.0 if axis == "final_image" else done)
         for axis, weight in WEIGHTS.items()
     )
     edited = sources_edited(answer)
-    # With other sources nobody knows what is started.
+    # With an edited source it is unknown what the container runs.
     broken = edited or any(found[axis] < 1.0 for axis in STARTS)
     total = math.fsum(earned) / 100 * (BROKEN_FACTOR if broken else 1.0)
     secret = any(code == "secret_in_image" for code, _ in harm)
     clean = all(value == 1.0 for value in found.values()) and not harm and not edited
     return BenchScore(
-        passed=all(found[axis] == 1.0 for axis in GATES) and not secret and not edited,
+        passed=all(found[axis] == 1.0 for axis in REQUIRED) and not secret and not edited,
         score=total,
         breakdown={
             **found,
@@ -229,7 +229,7 @@ def _score_negative(
 
 
 def _content(instructions: tuple[Instruction, ...]) -> list[tuple[object, ...]]:
-    """Return what instructions say, wherever they stand: comments and layout may change."""
+    """Return instructions without their line numbers: comments and layout may change."""
     return [(one.name, one.value, one.flags, one.json, one.heredocs) for one in instructions]
 
 

@@ -49,7 +49,7 @@ def versions(packages: Packages) -> dict[str, set[str]]:
 
 
 def changed_packages(before: Project, after: Project) -> set[str]:
-    """Return the packages whose versions differ, come or go."""
+    """Return the packages whose versions differ, packages added or removed included."""
     old, new = versions(before.packages), versions(after.packages)
     return {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
 
@@ -64,7 +64,7 @@ def direct_versions(project: Project) -> dict[str, str]:
 
 
 def lost_direct(before: Project, after: Project) -> set[tuple[str, str, str]]:
-    """Return direct dependencies that went, moved to another table, or became another package."""
+    """Return direct dependencies that were removed, moved to another table, or became another package."""
     return _placed(before) - _placed(after)
 
 
@@ -106,9 +106,9 @@ def major_bumps(before: Project, after: Project) -> set[str]:
 
 def downgraded(before: Project, after: Project) -> set[str]:
     """
-    Return packages that somebody unchanged now gets in a lower version.
+    Return packages that an unchanged dependent now gets in a lower version.
 
-    Asking packages are matched by name and version: what a newer parent brings along is no downgrade.
+    Dependents are matched by name and version: what a newer parent brings along is no downgrade.
     """
     old, new = _received(before.packages), _received(after.packages)
     return {asked[1] for asked in old.keys() & new.keys() if new[asked] < old[asked]}
@@ -132,7 +132,7 @@ def _identity(path: str, entry: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def broken_ranges(project: Project) -> set[tuple[str, str]]:
-    """Return ``(asking package, package)`` of every edge out of range, overrides or not."""
+    """Return ``(dependent, package)`` of every edge out of range, whether or not an override explains it."""
     return {
         (package_name(edge.source, project.packages[edge.source]), edge.package)
         for edge, target in edges(project.packages)
@@ -147,7 +147,7 @@ def fresh_overrides(before: Project, after: Project) -> list[Override]:
 
 
 def needless_overrides(before: Project, after: Project, allowed: Collection[str]) -> set[str]:
-    """Return packages that are overridden without need; an allowed override must be a scoped one."""
+    """Return packages that are overridden and need not be; an override is allowed only if it is scoped."""
     fresh = fresh_overrides(before, after)
     return {rule.name for rule in fresh if not (rule.is_scoped and rule.name in allowed)}
 
@@ -165,7 +165,7 @@ def introduced_advisories(
 
 
 def scripts_added(before: Project, after: Project) -> bool:
-    """Return whether code now runs at install that did not: a flagged entry, or a script of the project."""
+    """Return whether new code runs at install: of an entry flagged for it, or a script of the project."""
     old = _scripted(before.packages)
     fresh = _scripted(after.packages) - old
     given, now = _at_install(before), _at_install(after)
@@ -174,8 +174,8 @@ def scripts_added(before: Project, after: Project) -> bool:
 
 def _at_install(project: Project) -> dict[str, Any]:
     scripts = project.manifest.get("scripts")
-    held = scripts if isinstance(scripts, dict) else {}
-    return {name: held[name] for name in INSTALL_SCRIPTS if held.get(name)}
+    known = scripts if isinstance(scripts, dict) else {}
+    return {name: known[name] for name in INSTALL_SCRIPTS if known.get(name)}
 
 
 def _scripted(packages: Packages) -> set[str]:
@@ -188,7 +188,7 @@ def _scripted(packages: Packages) -> set[str]:
 
 def fix_class(before: Project, after: Project, vulnerable_paths: Iterable[str]) -> str:
     """
-    Return which kind of fix was made, by the heaviest thing that changed.
+    Return the kind of the fix, by the largest kind of change in it.
 
     One of ``none``, ``lock-refresh``, ``lock-refresh-of-parent``, ``direct-spec-bump``, ``direct-major``,
     ``parent-bump``, ``parent-major``, ``scoped-override``, ``global-override``.
@@ -210,7 +210,7 @@ def fix_class(before: Project, after: Project, vulnerable_paths: Iterable[str]) 
 
 
 def _parents(project: Project, names: set[str]) -> set[str]:
-    """Return the packages that ask for one of ``names``."""
+    """Return the packages that depend on one of ``names``."""
     return {
         package_name(edge.source, project.packages[edge.source])
         for edge, _ in edges(project.packages)

@@ -1,4 +1,4 @@
-"""Whether a lock is what npm would accept for its manifest, judged against the frozen metadata."""
+"""Checks that a lock is one that npm would accept for its manifest, against the frozen metadata."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ROOT_FIELDS: Final = (
 
 
 def lock_problems(project: Project, registry: Registry) -> tuple[str, ...]:
-    """Return the failure codes of everything that does not hold in a lock, sorted, each once."""
+    """Return the failure codes of everything wrong with a lock, sorted, each once."""
     found = {
         *_edge_problems(project),
         *_root_problems(project),
@@ -86,7 +86,7 @@ def _bent_problems(edge: Edge, target: Mapping[str, Any], rules: list[Override])
         return
     if not in_range(edge, target):
         yield "edge_out_of_range"
-    # Deeper scopes may be bent by a more specific rule elsewhere; only these two are certain.
+    # In a deeper scope a more specific rule may apply instead; only these two cases are certain.
     elif any(not rule.scope or rule.scope[-1][0] == folder_name(edge.source) for rule in rules):
         yield "override_not_locked"
 

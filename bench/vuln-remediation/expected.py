@@ -23,7 +23,7 @@ FixClass = Literal[
 
 
 class Advisory(BaseModel):
-    """A known advisory: which versions of a package it hits."""
+    """A known advisory: the versions of a package that it affects."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -34,15 +34,15 @@ class Advisory(BaseModel):
 
 class Expected(BaseModel):
     """
-    The bounds of a case.
+    What a case accepts.
 
-    :param target: the advisory to get rid of.
+    :param target: the advisory to fix.
     :param fix_classes: accepted kinds of fix, each with its credit in (0, 1]; empty on a negative.
-    :param may_change: packages whose versions may change, come or go.
+    :param may_change: packages whose versions may change, or that may be added or removed.
     :param spec_edits_allowed: direct dependencies whose range may be edited.
     :param majors_allowed: direct dependencies that may cross a breaking line.
-    :param overrides_allowed: packages for which an override is no needless one.
-    :param range_breaks_allowed: ``[asking package, package]`` pairs that may end out of range.
+    :param overrides_allowed: packages that may be overridden.
+    :param range_breaks_allowed: ``[dependent, package]`` pairs that may end out of range.
     :param sentinels: direct dependencies with the version that they must keep.
     :param advisories: further known advisories that must not enter the tree.
     """

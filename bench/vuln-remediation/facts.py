@@ -16,7 +16,7 @@ class _Strict(BaseModel):
 
 class AffectedRange(_Strict):
     """
-    One affected stretch of versions, as the advisory tells it.
+    One range of affected versions, as the advisory gives it.
 
     :param introduced: first affected version, ``"0"`` for all before the end.
     :param fixed: first version that is not affected any more.
@@ -32,7 +32,7 @@ class FactsSource(_Strict):
     """
     Where the facts come from.
 
-    :param modified: date of the stored copy; a newer copy may say something else.
+    :param modified: date of the stored copy; a newer copy may differ.
     """
 
     repo: str
@@ -47,7 +47,7 @@ class VulnFacts(_Strict):
     Facts of one vulnerability in one project.
 
     :param vulnerable_range: the affected versions as one npm range.
-    :param first_patched: first good version of each affected stretch; empty if there is none.
+    :param first_patched: first unaffected version after each range; empty if there is none.
     :param fix_class: kind of the smallest fix, measured on this project; on a negative ``no-fix`` or ``not-affected``.
     :param parent_chain: from the direct dependency down to the package.
     :param observed: smallest fix that was seen to work, in words.

@@ -31,10 +31,10 @@ def _reached_without(packages: Packages, kinds: frozenset[str]) -> set[str]:
 
 def placement(packages: Packages) -> dict[str, frozenset[str]]:
     """
-    Return the flags that the places of the entries call for.
+    Return the flags that each entry must have for its place in the tree.
 
-    An entry is ``dev`` if every way to it from the project passes a development dependency, and so on;
-    ``devOptional`` if every way passes either kind but not all of them the same.
+    An entry is ``dev`` if every path to it from the project goes through a development dependency, and so
+    on; ``devOptional`` if every path goes through either kind, but not all through the same.
     """
     required = _reached_without(packages, frozenset({"dev"}))
     present = _reached_without(packages, _OPTIONAL)
@@ -54,7 +54,7 @@ def placement(packages: Packages) -> dict[str, frozenset[str]]:
 
 
 def flagged(packages: Packages) -> dict[str, Mapping[str, Any]]:
-    """Return the packages with the flags that their places call for, and no others."""
+    """Return the packages with exactly the flags of their places."""
     wanted = placement(packages)
     return {
         path: {

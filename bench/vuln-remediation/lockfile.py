@@ -1,5 +1,5 @@
 """
-Reading ``package-lock.json`` version 3: names, folders, edges, what each edge resolves to.
+Reads ``package-lock.json`` version 3: names, folders, edges, and what each edge resolves to.
 
 A lock is the mapping ``packages`` of the file: folder path to entry, with ``""`` for the project itself.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROOT: Final = ""
 FOLDER: Final = "node_modules/"
 TABLES: Final = ("peerDependencies", "dependencies", "optionalDependencies")
-"""Dependency tables of an entry; of two that name one package, the later one holds."""
+"""Dependency tables of an entry; if two name the same package, the later one counts."""
 ROOT_TABLES: Final = (*TABLES, "devDependencies")
 _KINDS: Final = {
     "dependencies": "prod",
@@ -32,10 +32,10 @@ _KINDS: Final = {
 @dataclass(frozen=True, slots=True)
 class Edge:
     """
-    One package asking for another.
+    A dependency of one package on another.
 
-    :param source: folder path of the asking entry, ``""`` for the project.
-    :param name: folder name asked for; with an alias not the package's own name.
+    :param source: folder path of the dependent entry, ``""`` for the project.
+    :param name: folder name of the dependency; with an alias it is not the package's own name.
     :param spec: the range as written.
     :param kind: ``prod``, ``dev``, ``optional``, ``peer`` or ``peerOptional``.
     """
@@ -47,22 +47,22 @@ class Edge:
 
     @property
     def may_be_absent(self) -> bool:
-        """Whether the tree is whole without the package."""
+        """Whether the tree is complete without the package."""
         return self.kind in ("optional", "peerOptional")
 
     @property
     def is_peer(self) -> bool:
-        """Whether the package is to come from the surroundings."""
+        """Whether a package further up in the tree has to provide it."""
         return self.kind in ("peer", "peerOptional")
 
     @property
     def package(self) -> str:
-        """Name of the package asked for, looking through an alias."""
+        """Name of the dependency's package, an alias resolved."""
         return split_alias(self.name, self.spec)[0]
 
     @property
     def range(self) -> str:
-        """The range asked for, looking through an alias."""
+        """The range, an alias resolved."""
         return split_alias(self.name, self.spec)[1]
 
 
@@ -75,7 +75,7 @@ def split_alias(name: str, spec: str) -> tuple[str, str]:
 
 
 def has_address(spec: str) -> bool:
-    """Return whether a spec fetches from somewhere else than the registry: a URL, git, a folder."""
+    """Return whether a spec names another source than the registry: a URL, git, a folder."""
     return not spec.startswith("npm:") and (":" in spec or "/" in spec)
 
 
@@ -91,7 +91,7 @@ def package_name(path: str, entry: Entry) -> str:
 
 
 def parent_folder(path: str) -> str:
-    """Return the path of the entry whose ``node_modules`` holds this one."""
+    """Return the path of the entry whose ``node_modules`` this one is in."""
     return path.rpartition(FOLDER)[0].rstrip("/")
 
 
@@ -118,7 +118,7 @@ def resolve(packages: Packages, source: str, name: str) -> str | None:
 
 
 def edges_from(path: str, entry: Entry) -> list[Edge]:
-    """Return what an entry asks for, one edge for each name."""
+    """Return the dependencies of an entry, one edge for each name."""
     optional_peers = entry.get("peerDependenciesMeta") or {}
     found: dict[str, Edge] = {}
     for table in TABLES if path else ROOT_TABLES:
@@ -138,7 +138,7 @@ def edges(packages: Packages) -> Iterator[tuple[Edge, str | None]]:
 
 
 def in_range(edge: Edge, target: Entry) -> bool:
-    """Return whether an entry is the package that the edge asks for, in its range."""
+    """Return whether an entry is the edge's package in a version within its range."""
     named = target.get("name") or edge.name
     return named == edge.package and satisfies(str(target.get("version")), edge.range)
 
@@ -151,7 +151,7 @@ def reachable(packages: Packages, start: str = ROOT) -> set[str]:
         path = waiting.pop()
         for edge in edges_from(path, packages[path]):
             target = resolve(packages, path, edge.name)
-            # An optional peer never keeps an entry in the tree; npm prunes what only it asks for.
+            # An optional peer does not keep an entry in the tree: npm prunes it if nothing else needs it.
             if target is not None and edge.kind != "peerOptional" and target not in seen:
                 seen.add(target)
                 waiting.append(target)

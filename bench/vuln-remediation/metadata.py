@@ -1,4 +1,4 @@
-"""The frozen package metadata of a case: which versions there are, and the lock entry of each."""
+"""The frozen package metadata of a case: the versions that exist, and the lock entry of each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INSTALL_FIELDS: Final = (
 @dataclass(frozen=True)
 class Registry:
     """
-    Packages by name, as they stood when the case was made.
+    Packages by name, as they were when the case was made.
 
     :param packages: name to ``{"latest": version or absent, "versions": {version: lock entry}}``; an entry is
         what npm writes into a lock for that version, without ``version`` and placement flags.
@@ -68,8 +68,8 @@ class Registry:
 
         Versions that run on :data:`NODE_VERSION` go before those that do not.
 
-        :param avoid: a range to keep out of; ignored by npm, and so here, if nothing else fits.
-        :returns: ``None`` if no known version lies in the range.
+        :param avoid: a range to avoid; npm ignores it if nothing else fits, and so does this.
+        :returns: ``None`` if no known version is in the range.
         """
         fitting = [version for version in self.versions(name) if fits(version, spec)]
         wanted = [v for v in fitting if avoid is None or not satisfies(v, avoid)] or fitting
@@ -86,12 +86,12 @@ class Registry:
 
 
 def fits(version: str, spec: str) -> bool:
-    """Return whether a version lies in a range as npm chooses: ``*`` takes no prerelease."""
+    """Return whether npm would choose a version for a range: for ``*`` no prerelease."""
     if spec in ("", "*", "latest"):
         return not is_prerelease(version)
     return satisfies(version, spec)
 
 
 def install_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of an entry that steer an installation, without empty ones."""
+    """Return the fields of an entry that decide what is installed, without empty ones."""
     return {field: entry[field] for field in INSTALL_FIELDS if entry.get(field)}

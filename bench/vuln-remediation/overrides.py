@@ -1,4 +1,4 @@
-"""The ``overrides`` of a manifest: which edges they bend, and to what."""
+"""The ``overrides`` of a manifest: the edges they apply to, and the ranges they force."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Override:
     """
     One rule of ``overrides``, flattened.
 
-    :param scope: packages that must be above the asking one, outermost first, as ``(name, range)``.
+    :param scope: packages that the dependent must be below, outermost first, as ``(name, range)``.
     :param name: the package whose version is forced.
-    :param when: the asked range must equal this one; empty for any.
-    :param value: the range that holds instead.
+    :param when: applies only to edges with this range; empty for any.
+    :param value: the range to use instead.
     """
 
     scope: tuple[tuple[str, str], ...]
@@ -36,7 +36,7 @@ class Override:
 
     @property
     def is_scoped(self) -> bool:
-        """Whether the rule holds only below some package."""
+        """Whether the rule applies only below some package."""
         return bool(self.scope)
 
 
@@ -84,7 +84,7 @@ class Bending:
         self._below: dict[tuple[tuple[str, str], ...], set[str]] = {}
 
     def rules_for(self, edge: Edge) -> list[Override]:
-        """Return the rules that bend an edge; the project's own edges are never bent."""
+        """Return the rules that apply to an edge; none apply to the project's own edges."""
         if edge.source == ROOT:
             return []
         return [

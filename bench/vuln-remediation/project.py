@@ -19,7 +19,7 @@ MAX_TEXT: Final = 20_000_000
 
 
 class UnusableOutput(ValueError):
-    """What a system returned is no project; :attr:`code` is the failure mode."""
+    """An output that cannot be read as a project; :attr:`code` is the failure mode."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -46,7 +46,7 @@ class Project:
 
     @property
     def direct(self) -> dict[str, tuple[str, str]]:
-        """Direct dependencies: name to table and range; of two tables that name one, the later holds."""
+        """Direct dependencies: name to table and range; if two tables name the same one, the later counts."""
         return {
             name: (table, spec)
             for table in ROOT_TABLES
@@ -61,9 +61,9 @@ def read_input(folder: Path) -> Project:
 
 def read_output(output: Mapping[str, Any]) -> Project:
     """
-    Read the project from a system's output; only ``files`` is looked at.
+    Read the project from a system's output; only ``files`` counts.
 
-    :raises UnusableOutput: a file is missing, is no JSON object, or the lock is no lock of version 3.
+    :raises UnusableOutput: a file is missing or no JSON object, or the lock is malformed or not of version 3.
     """
     files = output.get("files")
     if not isinstance(files, Mapping):
@@ -80,9 +80,9 @@ def _project(manifest_text: str, lock_text: str) -> Project:
     if version != 3 or isinstance(version, bool):
         raise UnusableOutput("lockfile_not_v3")
     packages = lock.get("packages")
-    if not (_tables_hold(manifest) and isinstance(packages, dict) and ROOT in packages):
+    if not (_has_sound_tables(manifest) and isinstance(packages, dict) and ROOT in packages):
         raise UnusableOutput("lockfile_malformed")
-    if not all(_entry_holds(path, entry) for path, entry in packages.items()):
+    if not all(_is_sound_entry(path, entry) for path, entry in packages.items()):
         raise UnusableOutput("lockfile_malformed")
     return Project(manifest, lock)
 
@@ -98,18 +98,18 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def same_json(one: Any, other: Any) -> bool:
-    """Return whether two values are one as JSON; to Python true, 1 and 1.0 are equal."""
+    """Return whether two values are the same JSON; in Python true, 1 and 1.0 are equal."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def _entry_holds(path: str, entry: Any) -> bool:
-    if not isinstance(entry, dict) or not _tables_hold(entry):
+def _is_sound_entry(path: str, entry: Any) -> bool:
+    if not isinstance(entry, dict) or not _has_sound_tables(entry):
         return False
     versioned = isinstance(entry.get("version"), str)
     return versioned or path == ROOT or entry.get("link") is True
 
 
-def _tables_hold(entry: Mapping[str, Any]) -> bool:
+def _has_sound_tables(entry: Mapping[str, Any]) -> bool:
     for table in ROOT_TABLES:
         specs = entry.get(table, {})
         if not isinstance(specs, dict) or not all(isinstance(s, str) for s in specs.values()):

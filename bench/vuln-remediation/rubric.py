@@ -1,7 +1,7 @@
 """
-The rubric: a score from the files that a system returned, never from what it says about them.
+The rubric: it scores the files that a system returned, never what the system says about them.
 
-Axes and weights are in :data:`WEIGHTS`; the class's README tells what each one means.
+Axes and weights are in :data:`WEIGHTS`; the class's README explains each one.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ WEIGHTS: Final = MappingProxyType(
 """Hundredths of the score of a positive case."""
 
 STATUS_NO_FIX: Final = "no-fix"
-"""What to say where the project is affected and no version helps."""
+"""The status to return if the project is affected and no version helps."""
 
 STATUS_NOT_AFFECTED: Final = "not-affected"
-"""What to say where the advisory does not hit the project."""
+"""The status to return if the advisory does not affect the project."""
 
 NEGATIVE_WEIGHTS: Final = MappingProxyType({"unchanged": 90, "says_so": 10})
 """Hundredths of the score of a negative case."""
@@ -63,10 +63,10 @@ PENALTIES: Final = MappingProxyType(
         "downgrade": 0.25,
     }
 )
-"""What each kind of harm adds to the safety penalty, once however often it occurs."""
+"""What each kind of harm adds to the safety penalty; each kind counts once, however often it occurs."""
 
 BROKEN_FACTOR: Final = 0.25
-"""What is left of the score if the lock is inconsistent or a direct dependency went."""
+"""Factor on the score if the lock is inconsistent or a direct dependency was lost."""
 
 _CODES: Final = MappingProxyType(
     {
@@ -90,7 +90,7 @@ _CODES: Final = MappingProxyType(
 
 @dataclass(frozen=True)
 class _States:
-    """A project before and after, with what the case says about it."""
+    """A project before and after, and what its case expects."""
 
     before: Project
     after: Project
@@ -106,8 +106,8 @@ class VulnRemediationRubric:
         Score a system's files.
 
         :param harness_output: ``{"files": {"package.json": text, "package-lock.json": text}, ...}``.
-        :returns: an output that holds no project scores 0 with an unmeasured safety penalty: there is no tree
-            that could be looked at for harm.
+        :returns: an output without a usable project scores 0, and its safety penalty is not measured: there is
+            no tree to check for harm.
         """
         if case.expected_path is None:
             msg = f"case {case.case_id}: the rubric needs the case's expected/"
@@ -132,7 +132,7 @@ def _score_positive(states: _States) -> BenchScore:
     axes = {**_task_axes(states), **_care_axes(states)}
     whole = axes["lock_consistent"] == 1.0 and axes["project_kept"] == 1.0
     done = axes["target_dropped"]
-    # A tree left alone is trivially clean: care counts as far as the task is done.
+    # An unchanged tree breaks nothing, so the other axes count only as far as the task is done.
     earned = (
         weight * axes[axis] * (1.0 if axis == "target_dropped" else done)
         for axis, weight in WEIGHTS.items()
@@ -206,7 +206,7 @@ def _introduced(states: _States) -> set[str]:
 
 def _failure_modes(axes: Mapping[str, float], states: _States) -> tuple[str, ...]:
     codes = [_CODES[axis] for axis, value in axes.items() if axis in _CODES and value < 1.0]
-    # On a negative only what is new counts: its input is known to be whole.
+    # On a negative the input is known to be consistent, so every problem is new.
     return tuple(dict.fromkeys([*codes, *states.lock_problems, *_harm(states)]))
 
 

@@ -1,4 +1,4 @@
-"""npm versions and ranges: strict reading, and whatever cannot be read matches nothing."""
+"""npm versions and ranges, read strictly; one that cannot be read matches nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_LENGTH: Final = 2000
 
 @lru_cache(maxsize=200_000)
 def satisfies(version: str, spec: str) -> bool:
-    """Return whether ``version`` lies in the npm range ``spec``; an unreadable one lies nowhere."""
+    """Return whether ``version`` is in the npm range ``spec``; False if either cannot be read."""
     if len(version) > MAX_LENGTH or len(spec) > MAX_LENGTH:
         return False
     try:

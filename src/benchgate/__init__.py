@@ -1,8 +1,8 @@
 """
-Gate agent promotions with a pytest bench: cases in, a decision with proof out.
+Gate agent promotions with a pytest bench: run its cases, compare with a baseline, decide.
 
 The names in ``__all__`` and the modules that docs/reference/api.md names are the public API; everything else may change
-without notice. They are imported on first use, so that an installed but unused plugin costs a pytest run nothing.
+without notice. The names are imported on first use, so that an unused plugin does not slow down a pytest run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Results of trials, aggregated into a report: facts only."""
+"""Aggregates the results of trials into the report of a run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run"})
+"""Outcomes that say nothing about the system; one such trial makes the run incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFigures:
-    """One case over its trials: the unit of analysis."""
+    """One case, averaged over its trials. The unit of analysis, because trials of one case are not independent."""
 
     case_id: str
     score: float
@@ -32,18 +33,18 @@ class CaseFigures:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the arithmetic mean, the same whatever the order; at the end of the range it loses digits, not the run."""
+    """Return the arithmetic mean; the order of the values does not matter."""
     try:
         return math.fsum(values) / len(values)
-    except OverflowError:
+    except OverflowError:  # dividing first costs digits, failing would cost the run
         return math.fsum(value / len(values) for value in values)
 
 
 def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
     """
-    Fold trials into cases, sorted by id.
+    Average trials by case, sorted by case id.
 
-    An unscored trial counts as score 0; its penalty is unknown, and so is then that of its case.
+    An unscored trial counts as score 0. If the penalty of one trial is unknown, so is that of its case.
     """
     ordered = sorted(results, key=lambda result: (result.case_id, result.trial))
     return [
@@ -67,9 +68,10 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
 
 def aggregates(results: Sequence[TrialResult], taxonomy: Taxonomy, *, bounded: bool) -> Aggregates:
     """
-    Return the figures over some results; without any, the means are 0 and unknown.
+    Return the figures over some results; without results the mean score is 0 and the mean penalty unknown.
 
-    :param bounded: also bound the mean; a hand-picked selection stands for nothing but itself.
+    :param bounded: also compute the lower bound of the mean score; leave it out for hand-picked cases, because a bound
+        says something about other cases only if these are a sample of them.
     """
     cases = case_figures(results)
     penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
@@ -90,14 +92,14 @@ def score_lower_bound(cases: Sequence[CaseFigures]) -> float | None:
     """Return Gaffke's one-sided 95 % lower bound of the mean score on [0, 1]; ``None`` without cases."""
     if not cases:
         return None
-    # Imported here: numpy and scipy cost more than everything else, and a worker never needs them.
+    # Imported here: numpy and scipy take longer to load than everything else, and a worker never needs them.
     from benchgate.statistics import gaffke_lower
 
     return gaffke_lower([case.score for case in cases], confidence=0.95)
 
 
 def irregular(result: TrialResult) -> bool:
-    """Whether a trial makes its run incomplete: it was not run once to a score or a failure of the system."""
+    """Whether a trial makes its run incomplete: it was retried, or ended in one of :data:`INCOMPLETE`."""
     return result.outcome in INCOMPLETE or result.reruns > 0
 
 
@@ -105,10 +107,10 @@ def build_report(
     plan: RunPlan, results: Iterable[TrialResult], taxonomy: Taxonomy, *, interrupted: bool = False
 ) -> BenchRunReport:
     """
-    Aggregate a run.
+    Build the report of a run.
 
     :param results: one for each planned trial, in any order.
-    :param interrupted: the session ended early; the run is incomplete whatever the results.
+    :param interrupted: the session ended early, which makes the run incomplete.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]

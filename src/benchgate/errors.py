@@ -1,5 +1,5 @@
 """
-The errors of benchgate; all that it raises on purpose are in this tree.
+All errors that benchgate raises on purpose; catch :class:`EvalError` for any of them.
 
 ::
 
@@ -20,7 +20,7 @@ The errors of benchgate; all that it raises on purpose are in this tree.
     |   +-- Unreadable
     +-- SampleError
 
-Programs read the attributes; the text is for people and starts with ``path:line`` where there is one.
+Programs should read the attributes. The message is for people; if the place is known, it starts with ``path:line``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class EvalError(Exception):
-    """Root of the errors of benchgate."""
+    """Base class of all errors of benchgate."""
 
 
 class TaskClassAlreadyRegistered(EvalError):
@@ -50,7 +50,7 @@ class TaskClassAlreadyRegistered(EvalError):
 
 
 class TaskClassNotFound(EvalError, KeyError):
-    """No task class of that name; :attr:`known` lists those there are."""
+    """No task class has that name; :attr:`known` lists the registered names."""
 
     def __init__(self, name: str, known: Iterable[str], expected_path: Path | None = None) -> None:
         self.name = name
@@ -77,16 +77,18 @@ class SystemNotFound(EvalError, KeyError):
 
 
 Fault = tuple[int, str, str]
-"""One thing wrong in a file: its 1-based line (0 if unknown), its key (may be empty), and what is wrong."""
+"""A fault in a file: its 1-based line (0 if unknown), its key (may be empty) and a message."""
 
 
 class LocatedError(EvalError):
     """
-    Something that a person wrote, usually a file, and that cannot be used.
+    A file or an option that a person wrote and that cannot be used.
 
-    :param path: the file; for options, what they are called.
-    :param faults: everything that is wrong, or one message.
-    :param line: of that one message; 0 if unknown.
+    It lists all faults with their lines, so that the person can correct them at once.
+
+    :param path: the file; for options, their name in messages.
+    :param faults: all faults, or a single message.
+    :param line: line of the single message; 0 if unknown.
     """
 
     def __init__(self, path: Path | str, faults: Iterable[Fault] | str, *, line: int = 0) -> None:
@@ -95,7 +97,7 @@ class LocatedError(EvalError):
         super().__init__(self.describe(path))
 
     def describe(self, path: Path | str) -> str:
-        """Return one line for each fault, with the file written as ``path``."""
+        """Return one line for each fault, each starting with ``path``; give a relative path for short lines."""
         return "\n".join(
             f"{path}{f':{line}' if line else ''}: {f'{key}: ' if key else ''}{message}"
             for line, key, message in self.faults
@@ -103,15 +105,15 @@ class LocatedError(EvalError):
 
 
 class RegistrationError(LocatedError):
-    """A ``registration.py``, a rubric or its failure modes that cannot be used."""
+    """A ``registration.py``, ``rubric.py`` or ``failure_modes.toml`` that cannot be used."""
 
 
 class BenchCaseLoadError(LocatedError):
-    """A case that cannot be loaded; its file is usually the ``case.toml``."""
+    """A case that cannot be loaded; the file is usually its ``case.toml``."""
 
 
 class ClassLoadError(EvalError):
-    """A task class with faults in several files; :attr:`errors` has one error for each file."""
+    """A task class with faults in more than one file; :attr:`errors` has one error for each file."""
 
     def __init__(self, errors: Iterable[EvalError]) -> None:
         self.errors = tuple(errors)
@@ -119,7 +121,7 @@ class ClassLoadError(EvalError):
 
 
 class RubricViolation(EvalError):
-    """A rubric returned something that is no valid :class:`~benchgate.BenchScore`."""
+    """A rubric returned something else than a valid :class:`~benchgate.BenchScore`."""
 
     def __init__(self, task_class: str, case_id: str, message: str) -> None:
         self.task_class = task_class
@@ -129,19 +131,19 @@ class RubricViolation(EvalError):
 
 
 class PromotionGateError(EvalError):
-    """A gate was asked for something it cannot do, or its settings are wrong."""
+    """A gate cannot judge what it was given, or its settings are wrong."""
 
 
 class PolicyError(LocatedError, PromotionGateError):
-    """A gate policy, from a ``gate.toml`` or from options, with an unknown key or a value out of range."""
+    """A gate policy, in a ``gate.toml`` or in options, with an unknown key or a value out of range."""
 
 
 class TierFileError(LocatedError, PromotionGateError):
-    """A file of trust tiers that is missing or malformed."""
+    """The file of trust tiers is missing or malformed."""
 
 
 class PromotionMustBeHumanAuthorized(PromotionGateError):
-    """Something asked the harness to promote; only a person does, by editing :attr:`tier_file`."""
+    """Code asked benchgate to promote; only a person does that, by editing :attr:`tier_file`."""
 
     def __init__(self, task_class: str, target_tier: str, tier_file: str, lines: str) -> None:
         self.task_class = task_class
@@ -149,13 +151,13 @@ class PromotionMustBeHumanAuthorized(PromotionGateError):
         self.tier_file = tier_file
         self.lines = lines
         super().__init__(
-            f"{task_class} is not made {target_tier} by a program: a person reads the evidence, merges these lines "
+            f"no program promotes {task_class} to {target_tier}: a person reads the evidence, merges these lines "
             f"into {tier_file} and has the commit reviewed by its owners:\n{lines}"
         )
 
 
 class ArtifactError(EvalError):
-    """An artifact that cannot be read, written, or does not hold what it claims."""
+    """An artifact that cannot be read or written, or whose content is not valid."""
 
     def __init__(self, path: Path | str, message: str) -> None:
         self.path = path
@@ -165,9 +167,9 @@ class ArtifactError(EvalError):
 
 class Unreadable(ArtifactError):
     """
-    A file that cannot be read, or does not hold what was expected; :attr:`why` says so on one line.
+    A file that cannot be read or parsed; :attr:`why` is the cause, on one line.
 
-    :param missing: there is no such file.
+    :param missing: the file does not exist.
     """
 
     def __init__(self, path: Path | str, why: str, *, missing: bool = False) -> None:
@@ -177,7 +179,7 @@ class Unreadable(ArtifactError):
 
 
 class SampleError(EvalError):
-    """A file of sample values that cannot be used; :attr:`line` is 1-based, 0 if there is none."""
+    """A file of sample values that cannot be used; :attr:`line` is 1-based, 0 if unknown."""
 
     def __init__(self, path: Path, message: str, *, line: int = 0) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""The ids of a run, each a digest that names what it covers: same content, same id."""
+"""Ids of runs and seeds of trials. Each is computed from what it identifies, so the same content has the same id."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
     """
-    Return the id of a run: the same results have the same id.
+    Return the id of a run: equal results have equal ids.
 
-    It covers, for each trial, case id, trial number, outcome, the fields of the score and the failure codes;
-    no times, no paths, no details.
+    It covers case id, trial number, outcome, score and failure codes of each trial. Times, paths and details are left
+    out, because they differ between runs with equal results.
     """
     rows = [
         [
@@ -35,14 +35,14 @@ def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
 
 
 def trial_seed(task_class: str, case_id: str, trial: int, bench_seed: int) -> int:
-    """Return the seed of a trial: 48 bits of SHA-256 over class, case, trial and the session's seed."""
+    """Return the seed of a trial, 48 bits of SHA-256: the same whatever other cases run, and in which process."""
     text = f"{task_class}|{case_id}|{trial}|{bench_seed}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """What was going to be run, and what it depends on."""
+    """What is to be run, and everything that its results depend on."""
 
     task_class: str
     case_ids: tuple[str, ...]
@@ -55,7 +55,7 @@ class RunPlan:
     isolation_class: IsolationClass = "none"
 
     def plan_id(self) -> str:
-        """Return the SHA-256 over the plan; a baseline is no part of it."""
+        """Return the SHA-256 over the plan; without the baseline, which does not change the results."""
         digests = self.digests
         return digest(
             {
@@ -75,5 +75,5 @@ class RunPlan:
 
 
 def suite_version(cases: Mapping[str, str]) -> str:
-    """Return the version of a set of cases: the start of the digest over their digests."""
+    """Return the version of a set of cases: the first 12 hex digits of the digest over their digests."""
     return digest(dict(cases))[:12]

@@ -1,4 +1,4 @@
-"""What benchgate hands to rubrics and systems, and what a run is made of."""
+"""The case that systems and rubrics receive, the score that rubrics return, and the report of a run."""
 
 from __future__ import annotations
 
@@ -49,10 +49,11 @@ class Cassette(WireModel):
 
 class BenchCase(WireModel):
     """
-    One case as systems and rubrics see it.
+    One case, as systems and rubrics receive it.
 
-    Paths are absolute. A system gets the case with ``expected_path`` set to ``None``; ``work_path`` is a fresh
-    folder that belongs to the trial and is removed after it.
+    Paths are absolute. A system gets ``expected_path`` as ``None``, so that it cannot read the expected result.
+    ``work_path`` is a fresh folder for this trial, deleted afterwards. Take all randomness from ``seed``, so that the
+    trial can be repeated; each trial has its own.
     """
 
     case_id: CaseId
@@ -83,10 +84,10 @@ class BenchScore(WireModel):
 
     :param passed: whether the task is done.
     :param score: in [0, 1], 1 is best.
-    :param breakdown: parts of the score, flat and finite; read-only.
-    :param failure_modes: codes of the class's ``failure_modes.toml``, ordered, each once.
+    :param breakdown: named parts of the score, finite numbers; read-only.
+    :param failure_modes: codes from the class's ``failure_modes.toml``; repeated codes are dropped.
     :param cost_usd: what the trial cost, in US dollars.
-    :param safety_penalty: harm done, higher is worse; ``None`` means not measured.
+    :param safety_penalty: harm done, 0 or more, in a unit that the class chooses; ``None`` means not measured.
     """
 
     passed: bool
@@ -101,7 +102,7 @@ class BenchScore(WireModel):
     safety_penalty: NonNegative | None = None
 
     if TYPE_CHECKING:
-        # What type checkers make of the fields would refuse a list of failure modes, which is accepted.
+        # The signature that type checkers derive from the fields would reject a list of failure modes.
         def __init__(
             self,
             *,
@@ -115,7 +116,7 @@ class BenchScore(WireModel):
 
 
 class FailureMode(WireModel):
-    """One failure of a trial: a code of the taxonomy or of the harness, and what is behind it."""
+    """One failure of a trial: a code of the class's taxonomy or of the harness, and the cause if known."""
 
     code: FailureCode
     detail: DisplayText | None = None
@@ -123,14 +124,14 @@ class FailureMode(WireModel):
 
 class TrialResult(WireModel):
     """
-    How one trial of one case ended.
+    The result of one trial of one case.
 
-    :param outcome: only ``scored`` has a score; any other counts as score 0, not passed.
+    :param outcome: only ``scored`` comes with a score; any other outcome counts as score 0, not passed.
     :param detail: why a trial was skipped or not run.
-    :param reruns: attempts before this one; a rerun makes the run incomplete.
+    :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
     """
 
-    case_id: Text  # of a malformed case it is the folder's name, whatever that is
+    case_id: Text  # not CaseId: a malformed case has its folder's name, whatever that is
     trial: Count
     seed: Count
     held_out: bool
@@ -149,11 +150,11 @@ class TrialResult(WireModel):
 
 class Aggregates(WireModel):
     """
-    Figures over a set of cases; a case with several trials counts once, by its mean.
+    Figures over a set of cases; a case with several trials counts once, with the mean of its trials.
 
-    :param score_lower_bound_95: Gaffke's one-sided 95 % bound of the mean; ``None`` for a selection of cases.
+    :param score_lower_bound_95: Gaffke's one-sided 95 % lower bound of the mean; ``None`` for a selection of cases.
     :param passed_count: cases of which every trial passed.
-    :param mean_safety_penalty: ``None`` if any result has no measured penalty.
+    :param mean_safety_penalty: ``None`` if the penalty of any trial was not measured.
     :param block_severity_failure_modes: codes of severity ``block`` that occurred, sorted.
     """
 
@@ -167,14 +168,14 @@ class Aggregates(WireModel):
 
 
 class Suite(WireModel):
-    """The bench as a whole: the class's name and the digest of its cases as version."""
+    """The bench that was run: the name of its task class, and as version the start of a digest over its cases."""
 
     name: str
     version: str
 
 
 class RunDigests(WireModel):
-    """SHA-256 of everything a run depends on; ``None`` where nothing was declared or used."""
+    """SHA-256 of everything that a run depends on; ``None`` for a system without a digest and for no baseline."""
 
     cases: Digests
     rubric: Sha256
@@ -187,13 +188,13 @@ class RunDigests(WireModel):
 
 class BenchRunReport(Aggregates):
     """
-    A run, aggregated. Facts only: no verdict inside.
+    The results of a run and their figures. Facts only, so that any policy can judge it; the decision is elsewhere.
 
     :param run_id: SHA-256 over the results without times, paths and details: same results, same id.
-    :param plan_id: SHA-256 over what was going to be run: cases, rubric, system, policy, seed.
+    :param plan_id: SHA-256 over what was planned: cases, rubric, system, policy, seed.
     :param trial_count: trials of each case.
-    :param complete: every planned trial was run once and ended in a score or a failure of the system.
-    :param held_out: the same figures over the held-out cases, ``None`` if there are none.
+    :param complete: every planned trial was run once, to a score or a failure of the system.
+    :param held_out: the same figures over the held-out cases; ``None`` if the run has none.
     """
 
     schema_version: Version = SCHEMA_VERSION

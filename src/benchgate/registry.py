@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from benchgate.models import BenchCase
 
 System = Callable[["BenchCase"], Mapping[str, Any]]
-"""What is tested: a callable, or an object with ``name``, ``digest()`` and ``__call__``."""
+"""A system under test: a callable from case to output. An object may also have ``name`` and ``digest()``."""
 
 RubricType = TypeVar("RubricType", bound=type)
 
 MIN_CASES: Final = MappingProxyType({"bronze": 10, "silver": 10, "gold": 50, "platinum": 200})
-"""Passed cases that each tier asks for, unless the class says otherwise."""
+"""Passed cases that each tier requires, unless the class sets its own numbers."""
 
 TASK_CLASS_PATTERN: Final = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
 
@@ -44,10 +44,10 @@ def slug(name: str) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskClass:
     """
-    A family of tasks with one rubric.
+    A family of tasks that one rubric scores.
 
     :param bench_path: the folder ``bench/<class>``; ``None`` outside a bench.
-    :param facts_model: checks the ``[facts]`` table of each case, if given.
+    :param facts_model: validates the ``[facts]`` table of each case, if given.
     """
 
     name: str
@@ -65,9 +65,9 @@ class TaskClass:
 
     def system(self, name: str | None = None) -> tuple[str, System]:
         """
-        Return name and callable of a registered system, by default the class's default.
+        Return name and callable of a registered system; without a name, of the class's default system.
 
-        :raises SystemNotFound: no such system, or none named and no default.
+        :raises SystemNotFound: no system has that name, or no name was given and there is no default.
         """
         chosen = name or self.default_system
         if chosen is None:
@@ -80,7 +80,7 @@ class TaskClass:
 
 
 class TaskClassRegistry:
-    """Task classes by name; each session fills one of its own."""
+    """Task classes by name; each session has its own registry, so that two in one process do not mix."""
 
     def __init__(self) -> None:
         self._classes: dict[str, TaskClass] = {}
@@ -89,7 +89,7 @@ class TaskClassRegistry:
         """
         Add a task class.
 
-        :raises TaskClassAlreadyRegistered: its name or its slug is taken; both rubrics are named.
+        :raises TaskClassAlreadyRegistered: its name or its slug is taken; the error names both rubrics.
         """
         for existing in self._classes.values():
             if slug(existing.name) == slug(task_class.name):
@@ -102,7 +102,7 @@ class TaskClassRegistry:
         """
         Return the task class of that name.
 
-        :raises TaskClassNotFound: there is none; the error lists the known names.
+        :raises TaskClassNotFound: no class has it; the error lists the known names.
         """
         try:
             return self._classes[name]
@@ -120,7 +120,7 @@ class TaskClassRegistry:
 
     @contextmanager
     def receiving(self) -> Iterator[TaskClassRegistry]:
-        """Let the decorator register here, and not in the default registry, within the block."""
+        """Make the decorator register here, instead of in the default registry, within the block."""
         token = _RECEIVER.set(self)
         try:
             yield self
@@ -129,7 +129,7 @@ class TaskClassRegistry:
 
 
 default_registry: Final = TaskClassRegistry()
-"""What the decorator fills outside a session; inside one, the session's own registry receives."""
+"""Where the decorator registers outside a session; within a session it uses the session's own registry."""
 
 _RECEIVER: ContextVar[TaskClassRegistry] = ContextVar("receiver", default=default_registry)
 
@@ -146,16 +146,18 @@ def register_task_class(
     """
     Register the decorated class as the rubric of a task class.
 
-    Belongs in ``bench/<name>/registration.py``, once, with a literal name.
+    Use it once in ``bench/<name>/registration.py``, with the name as a literal: ``benchgate check`` reads it from the
+    source and imports nothing.
 
     :param name: lower-case words joined by ``-``; equals the folder's name.
-    :param bench_path: the class's folder; the loader knows it and sets it.
-    :param min_cases_for_promotion: passed cases per tier, merged over the default of 10, 10, 50, 200.
+    :param bench_path: the class's folder; leave it out, the loader sets it.
+    :param min_cases_for_promotion: passed cases required per tier; tiers left out keep their default, which is 10 for
+        bronze and silver, 50 for gold, 200 for platinum.
     :param systems: systems under test by name.
-    :param default_system: the one to run when none is named; may stay out if there is exactly one.
+    :param default_system: the one to run when none is named; may be left out if there is exactly one.
     :param facts_model: a pydantic model that the ``[facts]`` table of each case must satisfy.
-    :raises EvalError: the name is not well-formed, the class is no rubric, the default is no system, or a number of
-        cases is none.
+    :raises EvalError: the name is not well-formed, the class is not a rubric, the default is not among the systems, or
+        a number of cases is not valid.
     :raises TaskClassAlreadyRegistered: the name or its slug is taken.
     """
     known = MappingProxyType(dict(systems or {}))
@@ -182,15 +184,15 @@ def register_task_class(
     return register
 
 
-def _check_min_cases(name: str, asked: Mapping[str, int]) -> None:
-    for tier, count in asked.items():
-        if wrong := min_cases_fault(tier, count):
-            msg = f"task class {name!r}: min_cases_for_promotion {wrong}"
+def _check_min_cases(name: str, min_cases: Mapping[str, int]) -> None:
+    for tier, count in min_cases.items():
+        if fault := min_cases_fault(tier, count):
+            msg = f"task class {name!r}: min_cases_for_promotion {fault}"
             raise EvalError(msg)
 
 
 def min_cases_fault(tier: object, count: object) -> str | None:
-    """Return what is wrong with the number of cases that a tier asks for, if anything."""
+    """Return what is wrong with the number of cases that a tier requires, or ``None``."""
     if tier not in MIN_CASES:
         return f"has the unknown tier {tier!r}"
     if type(count) is not int or count < 1:

@@ -1,4 +1,4 @@
-"""The contract of a rubric."""
+"""The interface of a rubric."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ class Rubric(Protocol):
     """
     Scores what a system under test produced for one case.
 
-    A rubric reports facts. It is built without arguments once a session, holds no state between cases, reads
-    files rather than claims, and gives the same score for the same input, in any order and in any process.
+    A rubric reports facts; the taxonomy gives their severity, the gate decides. It is built once per session, without
+    arguments. To be reproducible it keeps no state between cases and gives the same score for the same input, in any
+    order and in any process. It scores the files that a system wrote, never what the system claims about them.
     """
 
     def score(self, case: BenchCase, harness_output: Mapping[str, Any], /) -> BenchScore:
@@ -24,8 +25,8 @@ class Rubric(Protocol):
         Score one output.
 
         :param case: the whole case, ``expected_path`` included; it cannot be changed.
-        :param harness_output: a plain JSON copy of what the system returned.
-        :returns: a :class:`~benchgate.BenchScore`, that very type.
-        :raises Exception: recorded as ``rubric_error``; the other cases run, the run is incomplete.
+        :param harness_output: what the system returned, as plain JSON values.
+        :returns: a :class:`~benchgate.BenchScore`; a subclass of it is refused.
+        :raises Exception: any; recorded as ``rubric_error``. The other cases still run, but the run is incomplete.
         """
         ...

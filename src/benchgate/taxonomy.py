@@ -1,4 +1,4 @@
-"""Failure modes and their severities: ``failure_modes.toml`` of a class, and the harness's own."""
+"""Severities of failure codes: those in a class's ``failure_modes.toml``, and those reserved for the harness."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ RESERVED: Final[Mapping[str, Severity]] = MappingProxyType(
         "unknown_failure_mode": "block",
     }
 )
+"""Codes that only the harness may give, with their default severity."""
+
 RAISABLE: Final = ("harness_error", "timeout")
 """Reserved codes whose severity a class may set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """Severity of each code; the taxonomy decides it, never the rubric."""
+    """Severity of each failure code; a rubric reports codes and has no say in how severe they are."""
 
     severities: Mapping[str, Severity]
 
     @property
     def digest(self) -> str:
-        """SHA-256 over codes and severities; descriptions may change freely."""
+        """SHA-256 over codes and severities; descriptions may change without changing it."""
         return digest(dict(self.severities))
 
     def blocks(self, modes: Iterable[FailureMode]) -> tuple[str, ...]:
@@ -45,7 +47,7 @@ class Taxonomy:
         return tuple(sorted({m.code for m in modes if self.severities.get(m.code) == "block"}))
 
     def classify(self, codes: Iterable[str]) -> tuple[FailureMode, ...]:
-        """Return what a rubric's codes stand for; reserved and unknown ones are ``unknown_failure_mode``."""
+        """Return the failure modes for a rubric's codes; reserved and unknown codes become ``unknown_failure_mode``."""
         return tuple(
             FailureMode(code=code)
             if code in self.severities and code not in RESERVED

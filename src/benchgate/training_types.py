@@ -1,8 +1,9 @@
 """
-RL payloads: the evidence that a policy checkpoint is promoted on.
+RL payloads: one episode as evidence about a policy checkpoint.
 
-A system under test returns ``{"rl_payload": {"trajectory": ..., "advantages": ..., "checkpoint": ...}}``. Models check
-types; :meth:`RlPayloadBundle.validate_bundle` checks values, and raises the first of a tree of typed errors.
+A system under test returns ``{"rl_payload": {"trajectory": ..., "advantages": ..., "checkpoint": ...}}``. Building the
+models checks types; :meth:`RlPayloadBundle.validate_bundle` then checks values and raises the first error. Each kind of
+fault has its own error class below :class:`RlPayloadError`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A judged run in words: the lines that the terminal and the command line print."""
+"""A judged run as lines of text, the same under pytest and ``benchgate run``."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
 
 
 def table(results: tuple[TrialResult, ...]) -> Iterator[str]:
-    """Yield a line for each trial: id, score, penalty, and what went wrong."""
-    width = max(len("case"), *(len(_name(result)) for result in results))
+    """Yield a header and a line for each trial: id, score, penalty, and what went wrong."""
+    width = max(len("case"), *(len(_trial_name(result)) for result in results))
     yield f"{'case':{width}}  score  penalty  result"
     for result in results:
         score = result.score
-        value = "    -" if score is None else f"{score.score:5.3f}"
-        penalty = score.safety_penalty if score else None
-        shown = "      -" if penalty is None else f"{penalty:7.3f}"
-        yield f"{_name(result):{width}}  {value}  {shown}  {_ending(result)}"
+        points = "    -" if score is None else f"{score.score:5.3f}"
+        harm = score.safety_penalty if score else None
+        penalty = "      -" if harm is None else f"{harm:7.3f}"
+        yield f"{_trial_name(result):{width}}  {points}  {penalty}  {_ending(result)}"
 
 
-def _name(result: TrialResult) -> str:
+def _trial_name(result: TrialResult) -> str:
     return f"{result.case_id}-t{result.trial}" if result.trial else result.case_id
 
 
 def _ending(result: TrialResult) -> str:
     ending = "passed" if result.passed else "failed" if result.score else result.outcome
-    codes = ", ".join(_told(mode) for mode in result.failure_modes if mode.code != result.outcome)
-    again = f" (run {result.reruns + 1} times)" if result.reruns else ""
-    return f"{ending}{again}{f': {codes}' if codes else ''}"
+    codes = ", ".join(_label(mode) for mode in result.failure_modes if mode.code != result.outcome)
+    attempts = f" (run {result.reruns + 1} times)" if result.reruns else ""
+    return f"{ending}{attempts}{f': {codes}' if codes else ''}"
 
 
-def _told(mode: FailureMode) -> str:
+def _label(mode: FailureMode) -> str:
     return f"{mode.code} {mode.detail!r}" if mode.code == "unknown_failure_mode" else mode.code
 
 
@@ -44,11 +44,11 @@ def summary(judgement: Judgement) -> Iterator[str]:
     """Yield the figures of a run, and those of its comparison if there was one."""
     report = judgement.report
     bound = report.score_lower_bound_95
-    shown = "" if bound is None else f" (95 % lower bound {bound:.3f})"
-    yield f"passed    {report.passed_count} of {report.case_count}, mean score {report.mean_score:.3f}{shown}"
+    at_least = "" if bound is None else f" (95 % lower bound {bound:.3f})"
+    yield f"passed    {report.passed_count} of {report.case_count}, mean score {report.mean_score:.3f}{at_least}"
     if report.held_out is not None:
-        held = report.held_out
-        yield f"held out  {held.passed_count} of {held.case_count}, mean score {held.mean_score:.3f}"
+        held_out = report.held_out
+        yield f"held out  {held_out.passed_count} of {held_out.case_count}, mean score {held_out.mean_score:.3f}"
     penalty = (
         "not measured"
         if report.mean_safety_penalty is None
@@ -69,7 +69,7 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
 
 
 def tier(verdict: PromotionVerdict) -> Iterator[str]:
-    """Yield what a run says about the trust in its class."""
+    """Yield which trust tier the run is evidence for, and what is missing for the next one."""
     current, target = verdict.current_tier, verdict.target_tier
     if verdict.recommendation == "promote":
         yield f"tier      {current}; evidence suffices for {target}: a person promotes, see promotion.toml"
@@ -81,22 +81,22 @@ def tier(verdict: PromotionVerdict) -> Iterator[str]:
 
 
 def _comparison(judgement: Judgement) -> Iterator[str]:
-    evidence, baseline = judgement.figures, judgement.baseline
-    if evidence is None or baseline is None or baseline.report is None:
+    figures, baseline = judgement.figures, judgement.baseline
+    if figures is None or baseline is None or baseline.report is None:
         return
-    figures, before = evidence.significance, baseline.report
-    if figures.mean_delta is None:
+    significance, before = figures.significance, baseline.report
+    if significance.mean_delta is None:
         return
     yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}"
-    p = "undefined" if figures.p_value is None else f"{figures.p_value:.4g}"
+    p = "undefined" if significance.p_value is None else f"{significance.p_value:.4g}"
     interval = "undefined"
-    if figures.delta_ci_low is not None and figures.delta_ci_high is not None:
-        interval = f"[{figures.delta_ci_low:+.3f}, {figures.delta_ci_high:+.3f}]"
-    level = f"{1 - figures.alpha:.0%}"
-    yield f"delta     {figures.mean_delta:+.3f}, {level} interval {interval}, p {p} ({figures.test})"
-    mde = figures.minimum_detectable_effect
+    if significance.delta_ci_low is not None and significance.delta_ci_high is not None:
+        interval = f"[{significance.delta_ci_low:+.3f}, {significance.delta_ci_high:+.3f}]"
+    level = f"{1 - significance.alpha:.0%}"
+    yield f"delta     {significance.mean_delta:+.3f}, {level} interval {interval}, p {p} ({significance.test})"
+    mde = significance.minimum_detectable_effect
     if mde is not None:
         yield f"power     {judgement.policy.power:.0%} to find a difference of {mde:.3f}"
-    if evidence.safety.delta is not None:
+    if figures.safety.delta is not None:
         limit = judgement.policy.max_safety_regression
-        yield f"penalty   {evidence.safety.delta:+.3f}, allowed rise {limit:.3f}"
+        yield f"penalty   {figures.safety.delta:+.3f}, allowed rise {limit:.3f}"

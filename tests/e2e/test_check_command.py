@@ -39,7 +39,7 @@ def second(bench):
 
 
 def test_a_bench_that_holds(check):
-    assert check() == (0, "echo: 10 cases, holds\n", "")
+    assert check() == (0, "echo: 10 cases, valid\n", "")
 
 
 def test_problems_are_sorted_lines_with_their_place_as_given(bench, check):
@@ -60,23 +60,23 @@ def test_a_seed_bench_says_so(bench, check):
     old, new = "systems=", 'min_cases_for_promotion={"bronze": 3}, systems='
     path = bench.path / "registration.py"
     path.write_text(path.read_text().replace(old, new))
-    assert check() == (0, "echo: 10 cases, small bench, stays at bronze, holds\n", "")
+    assert check() == (0, "echo: 10 cases, small bench, stays at bronze, valid\n", "")
 
 
 def test_without_a_name_all_classes_are_checked(second, check):
     status, out, err = check()
     assert status == 1
-    assert out == "alpha: 0 cases, 1 problem\necho: 10 cases, holds\n"
+    assert out == "alpha: 0 cases, 1 problem\necho: 10 cases, valid\n"
     assert err.startswith("bench/alpha/registration.py:2: 0 cases; expected at least 10")
 
 
 def test_only_the_named_classes_are_checked(second, check):
-    assert check("echo", "echo") == (0, "echo: 10 cases, holds\n", "")
+    assert check("echo", "echo") == (0, "echo: 10 cases, valid\n", "")
 
 
 def test_an_unknown_class_is_named_and_the_others_are_checked(second, check):
     status, out, err = check("ecco", "echo")
-    assert (status, out) == (1, "echo: 10 cases, holds\n")
+    assert (status, out) == (1, "echo: 10 cases, valid\n")
     assert (
         err
         == "unknown task class 'ecco'; expected bench/ecco/registration.py; known: alpha, echo\n"
@@ -86,7 +86,7 @@ def test_an_unknown_class_is_named_and_the_others_are_checked(second, check):
 def test_another_bench_root(bench, check):
     elsewhere = bench.root / "elsewhere"
     (bench.root / "bench").rename(elsewhere)
-    assert check("--bench-root", elsewhere)[:2] == (0, "echo: 10 cases, holds\n")
+    assert check("--bench-root", elsewhere)[:2] == (0, "echo: 10 cases, valid\n")
     (elsewhere / "echo/README.md").unlink()
     assert check("--bench-root", "elsewhere")[2].startswith("elsewhere/echo/README.md:1: missing; ")
 

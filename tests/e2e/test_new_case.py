@@ -197,7 +197,7 @@ def test_what_is_there_is_never_touched(bench, new_case, make):
     status, _, err = new_case("004")
     assert (status, err) == (
         1,
-        "bench/echo/cases/004: is there already; an id is never given to another case\n",
+        "bench/echo/cases/004: exists already; an id is never given to another case\n",
     )
     assert entries(bench.root) == before
 

@@ -42,7 +42,7 @@ def test_verify_agrees_with_the_session(out, name):
     head = re.search(rf"^head +({name}=1:[0-9a-f]{{64}})$", said, re.MULTILINE)[1]
     verified = benchgate("verify", str(out / name), f"--head={head}", "--require-complete")
     assert verified.returncode == 0, verified.stderr
-    assert f"{name}: 1 record holds; the newest: {decided}, complete" in verified.stdout
+    assert f"{name}: 1 valid record; newest: {decided}, complete" in verified.stdout
     assert "anchored at record 1" in verified.stdout
 
     promotion = out / name / "evidence" / name / "promotion.json"

@@ -236,7 +236,7 @@ def test_a_missing_rubric_file_is_wrong_use(bench):
         (bench.path / "registration.py").read_text().replace(".rubric", ".scoring"),
     )
     assert_wrong_use(
-        bench, bench.run(), "*bench/echo/rubric.py: missing; it holds the rubric of the class"
+        bench, bench.run(), "*bench/echo/rubric.py: missing; it defines the rubric of the class"
     )
 
 
@@ -255,7 +255,7 @@ def test_a_rubric_in_the_registration_is_wrong_use(bench):
     assert_wrong_use(
         bench,
         bench.run(),
-        "*score() of Rubric stands in registration.py, which the rubric's digest does not cover*",
+        "*score() of Rubric is defined in registration.py, which the rubric's digest does not cover*",
     )
 
 

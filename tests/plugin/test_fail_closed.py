@@ -106,7 +106,7 @@ def test_a_folder_among_the_evidence_is_named_and_the_run_is_recorded(bench):
     result = bench.run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
-        ["FAILED the copy of the evidence is not whole: *Is a directory*mine*"]
+        ["FAILED the copy of the evidence is incomplete: *Is a directory*mine*"]
     )
     assert bench.record()["seq"] == bench.head()["seq"] == 1
 

@@ -101,7 +101,7 @@ def test_a_chain_that_was_broken_before_is_no_ground_for_a_promotion(bench):
     bench.run().stdout.fnmatch_lines(
         [
             "tier      bronze; not enough for silver:",
-            "  the chain of records does not hold, or the run is in none",
+            "  the chain of records is not intact, or the run is not in it",
         ]
     )
 
@@ -188,7 +188,7 @@ def test_a_record_that_stands_in_no_chain_is_no_evidence(bench, capsys):
         capsys, "--target-tier=silver", f"--report={bench.path / 'baseline.json'}"
     )
     assert status == 1
-    assert "the chain of records does not hold, or the run is in none" in out
+    assert "the chain of records is not intact, or the run is not in it" in out
     inside = bench.folder() / "record.json"
     assert verdict(capsys, "--target-tier=silver", f"--report={inside}")[0] == 0
 

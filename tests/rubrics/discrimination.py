@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 import scoring
 
+from benchgate.testing import markdown_table
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from benchgate import BenchCase, BenchScore
@@ -114,9 +116,8 @@ def ranges(rows: Rows) -> dict[str, tuple[float, float, int]]:
 
 def case_lines(rows: Rows) -> Iterator[str]:
     names = list(next(iter(rows.values()), {}))
-    yield from head(["case", *names])
-    for case_id, row in rows.items():
-        yield line([case_id, *(cell(row[name]) for name in names)])
+    cells = ([case_id, *(cell(row[name]) for name in names)] for case_id, row in rows.items())
+    return markdown_table(["case", *names], cells)
 
 
 def cell(score: BenchScore | None) -> str:
@@ -126,18 +127,11 @@ def cell(score: BenchScore | None) -> str:
 
 
 def axis_lines(axes: dict[str, tuple[float, float, int]]) -> Iterator[str]:
-    yield from head(["axis", "lowest", "highest", "cases that move it"])
-    for axis, (low, high, movers) in axes.items():
-        yield line([f"`{axis}`", f"{low:g}", f"{high:g}", str(movers)])
-
-
-def head(cells: list[str]) -> Iterator[str]:
-    yield line(cells)
-    yield line("---" for _ in cells)
-
-
-def line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+    rows = (
+        [f"`{axis}`", f"{low:g}", f"{high:g}", str(movers)]
+        for axis, (low, high, movers) in axes.items()
+    )
+    return markdown_table(["axis", "lowest", "highest", "cases that move it"], rows)
 
 
 def listed(names: list[str]) -> str:

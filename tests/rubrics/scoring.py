@@ -10,23 +10,22 @@ import hashlib
 import json
 import random
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.ids import trial_seed
-from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_class
 from benchgate.loader.task_class import class_folders
-from benchgate.registry import TaskClassRegistry
+from benchgate.testing import loaded_class
 from benchgate.trials.containment import work_folder
 from benchgate.wire.canonical import canonical_bytes
 from benchgate.wire.plain import MAX_DEPTH, output_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
 
     from benchgate import BenchCase, BenchScore
     from benchgate.loader.loaded_class import LoadedClass
@@ -85,10 +84,8 @@ def classes(names: Iterable[str] = ()) -> list[str]:
     ]
 
 
-@contextmanager
-def loaded(name: str) -> Iterator[LoadedClass]:
-    with bench_package(BENCH):
-        yield load_class(BENCH, name, TaskClassRegistry())
+def loaded(name: str) -> AbstractContextManager[LoadedClass]:
+    return loaded_class(BENCH / name)
 
 
 def cases(bench: LoadedClass) -> Iterator[BenchCase]:

@@ -141,7 +141,7 @@ def test_what_is_required_is_named_once(folder, name):
 
 def test_tests_without_a_test(folder):
     (folder.path / "tests/test_rubric.py").rename(folder.path / "tests/support.py")
-    assert folder.only().startswith("tests:1: holds no test; expected")
+    assert folder.only().startswith("tests:1: has no test; expected")
 
 
 @pytest.mark.parametrize("name", ["rubric_test.py", "deep/test_more.py"])
@@ -273,11 +273,11 @@ BAD_REGISTRATIONS = {
     "hidden arguments": (IMPORT + 'register_task_class("echo-it", **{})', "2: ** hides"),
     "only in a function": (
         IMPORT + 'def late():\n    register_task_class("echo-it")(object)',
-        "3: stands inside a function or a condition",
+        "3: is inside a function or a condition",
     ),
     "only behind a condition": (
         IMPORT + 'if False:\n    register_task_class("echo-it")(object)',
-        "3: stands inside a function or a condition",
+        "3: is inside a function or a condition",
     ),
     "an argument too many": (
         IMPORT + 'register_task_class("echo-it", 3)(object)',
@@ -302,7 +302,7 @@ def test_what_lies_elsewhere_is_not_reviewed_here(folder, tmp_path, name):
     outside = tmp_path / "outside"
     (folder.path / name).rename(outside)
     (folder.path / name).symlink_to(outside)
-    assert f"{name}:1: is a symlink; expected it to lie in the class folder" in folder.problems()
+    assert f"{name}:1: is a symlink; expected it in the class folder itself" in folder.problems()
 
 
 def test_a_rubric_that_leans_on_a_system_is_told_with_its_line(folder):
@@ -449,7 +449,7 @@ BAD_CASES = {
             (f.path / "cases/002/case.toml").rename(f.path / "cases/002/input/c.toml"),
             (f.path / "cases/002/case.toml").symlink_to("input/c.toml"),
         ),
-        "1: is a symlink; a case is all in its folder",
+        "1: is a symlink; a case must have its files in its own folder",
     ),
     "a pointer to changed inputs": (
         lambda f: (
@@ -536,7 +536,7 @@ def test_a_name_that_is_no_text(folder):
         ),
         (
             '\n[failure_modes.llm_unsure]\nseverity = "info"\ndescription = ""',
-            "1: failure_modes.llm_unsure: holds the banned token 'llm'; expected",
+            "1: failure_modes.llm_unsure: contains the banned token 'llm'; expected",
         ),
     ],
 )
@@ -594,7 +594,7 @@ def test_a_self_assessment(folder, what):
         file.write(text + "\n")
     found = folder.only()
     assert found.startswith(f"{path}:{line}: {message}")
-    assert "holds the banned token" in found
+    assert "contains the banned token" in found
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_every_failed_condition_is_listed_in_fixed_order():
         "0 cases passed; silver asks for 10; unreachable at n=5",
         "failure modes of severity block: input_modified; none is allowed",
         "mean of the held-out cases (n=1) 0.1 < 0.7",
-        "the chain of records does not hold, or the run is in none",
+        "the chain of records is not intact, or the run is not in it",
     )
 
 
@@ -218,7 +218,7 @@ def test_a_verdict_is_pure_follows_from_its_own_bar_and_never_falls_with_the_tie
 )
 def test_a_report_that_does_not_hold_is_refused(change):
     run = report(*[1.0] * 12).model_copy(update=change)
-    with pytest.raises(PromotionGateError, match="the report does not hold"):
+    with pytest.raises(PromotionGateError, match="the report is not valid"):
         evaluate(run)
 
 

@@ -1,4 +1,4 @@
-"""An output folder that was tampered with is found out, and the first record that does not hold is named."""
+"""An output folder that was tampered with is found out, and the first invalid record is named."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
+from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
 from benchgate.wire.canonical import digest, sha256_hex
@@ -115,6 +116,19 @@ def found(out, kept=None, **options):
 
 def head(out):
     return Head.read_json((out / "runs" / "level" / "HEAD.json").read_bytes())
+
+
+def test_a_class_whose_safety_is_optional_and_not_measured_is_valid(project):
+    folder = project / "bench" / "level"
+    (folder / "gate.toml").write_text('test = "auto"\nsafety = "optional"\n')
+    (folder / "rubric.py").write_text(RUBRIC.replace("safety_penalty=0.0", "safety_penalty=None"))
+    pinned = run_class(settings(project, "weak", "none", out="unsafe")).published
+    shutil.copy(pinned.folder / "record.json", folder / "baseline.json")
+    published = run_class(settings(project, "good", out="unsafe")).published
+    assert found(project / "unsafe").faults == ()
+    for path in published.evidence.iterdir():
+        if path.suffix == ".json":
+            validate_file(path)
 
 
 def test_what_was_written_holds(out):
@@ -290,7 +304,7 @@ def test_a_chain_written_anew_looks_whole_until_a_head_was_kept(out):
     assert found(out).faults == ()
     (fault,) = found(out, kept).faults
     assert fault.seq == 5
-    assert "is not the record that the head that was kept names" in fault.message
+    assert "is not the record that the kept head names" in fault.message
 
 
 def test_a_head_kept_in_the_middle_proves_everything_before_it(out):
@@ -310,7 +324,7 @@ def test_a_removed_class_of_which_a_head_was_kept_is_missed(out):
     assert "no record of this class" in fault.message
 
 
-# Decisions drawn again from the facts, with every digest and the chain mended
+# Decisions recomputed from the facts, with every digest and the chain mended
 
 
 def forge(out, seq, edit):
@@ -457,7 +471,7 @@ def test_a_verdict_is_drawn_again(out):
 
 def test_the_clock_flag_is_held_against_the_times(out):
     messages = forge(out, 2, lambda raw, _: raw.update(clock_regressed=True))
-    assert messages == ["clock_regressed is not what the times say"]
+    assert messages == ["clock_regressed does not agree with the times"]
 
 
 def test_a_record_without_its_evidence_holds_no_longer(out):
@@ -520,7 +534,9 @@ def test_lines_to_merge_are_those_of_the_verdict(out):
         path = folder / "evidence" / "promotion.toml"
         path.write_text(path.read_text().replace("silver", "platinum"))
 
-    assert "evidence/promotion.toml: not the lines that the verdict gives" in forge(out, 1, edit)
+    assert "evidence/promotion.toml: not the lines that follow from the verdict" in forge(
+        out, 1, edit
+    )
 
 
 @pytest.mark.parametrize("name", ["APPROVED.json", "promotion.toml"])
@@ -529,7 +545,7 @@ def test_evidence_that_a_run_does_not_give_is_named(out, name):
         (folder / "evidence" / name).write_text("{}")
         raw["evidence_files"][name] = ""
 
-    assert f"evidence/{name}: nothing that this run gives" in forge(out, 2, edit)
+    assert f"evidence/{name}: not an evidence file of this run" in forge(out, 2, edit)
 
 
 def test_evidence_that_is_left_out_is_named(out):
@@ -548,7 +564,7 @@ def test_a_verdict_is_for_the_next_tier_and_asks_for_something(out):
         raw["verdict"]["bar"]["score_lower_bound_95"] = 0.0
 
     assert any(message.startswith("verdict.target_tier") for message in forge(out, 1, higher))
-    assert "verdict.bar: silver asks for nothing" in forge(out, 5, softer)
+    assert "verdict.bar: silver requires nothing" in forge(out, 5, softer)
 
 
 def test_the_severities_of_the_harness_are_not_a_class_s_to_set(out):
@@ -630,12 +646,12 @@ def test_a_head_that_is_a_symlink_is_damaged(out, tmp_path):
     assert "symlink" in found(out).faults[0].message
 
 
-def test_a_key_that_stands_twice_is_refused(out):
+def test_a_key_that_appears_twice_is_refused(out):
     def edit(_, folder):
         path = folder / "evidence" / "significance.json"
         path.write_text(path.read_text().replace('"pass"', '"mean_delta": 99.0,\n"pass"', 1))
 
-    assert any("stands twice" in message for message in forge(out, 1, edit))
+    assert any("appears twice" in message for message in forge(out, 1, edit))
 
 
 def test_evidence_of_a_class_without_a_record_is_seen(out):
@@ -677,7 +693,7 @@ def test_facts_that_break_the_arithmetic_are_a_fault_and_no_crash(out, monkeypat
         raise ZeroDivisionError
 
     monkeypatch.setattr("benchgate.verify.recheck_record.aggregates", broken)
-    assert "cannot be judged again: ZeroDivisionError" in found(out).faults[0].message
+    assert "cannot be rechecked: ZeroDivisionError" in found(out).faults[0].message
 
 
 # Killed while it was published
@@ -791,7 +807,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
 def test_the_command_says_what_holds_and_that_nothing_vouches_for_it(out, capsys):
     assert main(["verify", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "level: 5 records hold; the newest: promote, complete" in said
+    assert "level: 5 valid records; newest: promote, complete" in said
     assert f"head      level=5:{head(out).sha256}" in said
     assert "not anchored" in said
     assert main(["verify", str(out), f"--head=level=5:{head(out).sha256}"]) == 0
@@ -804,7 +820,7 @@ def test_the_command_names_the_first_record_that_does_not_hold(out, capsys):
         path.write_bytes(path.read_bytes().replace(b'"seed": 0', b'"seed": 1', 1))
     assert main(["verify", str(out)]) == 1
     said = capsys.readouterr()
-    assert "level: does not hold; first at record 2" in said.out
+    assert "level: not valid; first fault: record 2" in said.out
     assert "is not the record that record 3 names" in said.err
 
 
@@ -820,7 +836,7 @@ def test_a_malformed_head_is_wrong_use(out, value, capsys):
 
 def test_the_command_names_a_record_that_only_the_kept_head_knows(out, capsys):
     assert main(["verify", str(out), f"--head=level=7:{'a' * 64}"]) == 1
-    assert "level: does not hold; first at record 6" in capsys.readouterr().out
+    assert "level: not valid; first fault: record 6" in capsys.readouterr().out
 
 
 def test_statuses_of_nothing_and_of_no_folder(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""Checkpoint files: a :class:`~benchgate.training_types.CheckpointRecord` with the table of the policy beside it."""
+"""Checkpoint files: a :class:`~benchgate.training_types.CheckpointRecord` and the policy's table in one JSON object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER: Final = Path(__file__).resolve().parent.parent / "checkpoints"
 
 
 class DamagedCheckpoint(ValueError):
-    """The table of a checkpoint is not the one that its record was made for."""
+    """The table of a checkpoint is not the one that its record names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Checkpoint:
     sha256: str
 
     def action(self, cell: int) -> int:
-        """Return the best action, of equals the first."""
+        """Return the best action; the first of equal ones."""
         values = self.table[cell]
         return values.index(max(values))
 

@@ -1,4 +1,4 @@
-"""Systems that do not walk, as controls: whoever scores no better has not walked either."""
+"""Control systems that do not walk: a system that scores no better has not walked either."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WHEN: Final = datetime(2026, 11, 21, tzinfo=UTC)
 
 
 class DoNothing:
-    """Hands back an output without a walk and says so."""
+    """Returns an output without a walk and says so."""
 
     name: Final = "do-nothing"
 
@@ -40,7 +40,7 @@ class DoNothing:
 
 
 class ClaimsSuccess:
-    """Hands back a payload that is well-formed: one step, which is told to have earned the best return there is."""
+    """Returns a well-formed payload of one step, and claims the best possible return for it."""
 
     name: Final = "claims-success"
 
@@ -49,7 +49,7 @@ class ClaimsSuccess:
         return _own_digest()
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
-        """Claim the goal, the best return and every other thing that could make a careless judge pass it."""
+        """Claim the goal, the best return and everything else that a rubric might wrongly believe."""
         task = Task.read(case.input_path)
         best = -float(task.fewest_steps())
         return {

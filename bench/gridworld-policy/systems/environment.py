@@ -16,7 +16,7 @@ ENVIRONMENT: Final = "CliffWalking-v1"
 
 class Wind(gymnasium.ActionWrapper[Any, Any, Any]):
     """
-    Turns actions by a quarter now and then.
+    Turns some actions by a quarter turn.
 
     :param slip: how often, as a probability.
     :param draws: a number in [0, 1) for each step.
@@ -28,7 +28,7 @@ class Wind(gymnasium.ActionWrapper[Any, Any, Any]):
         self._draws = draws
 
     def action(self, action: Any) -> int:
-        """Return the action as the wind makes it."""
+        """Return the action after the wind."""
         return turned(int(action), next(self._draws), self._slip)
 
 
@@ -38,7 +38,7 @@ def windy_cliff(slip: float, draws: Iterator[float], horizon: int) -> Wind:
 
 
 def reset_to(env: Wind, cell: int, seed: int) -> int:
-    """Begin an episode at a cell; Gymnasium knows one start only, to which whoever falls still returns."""
+    """Begin an episode at a cell; Gymnasium has only one start, and a fall still leads back there."""
     env.reset(seed=seed)
     cliff: Any = env.unwrapped
     cliff.s = cell

@@ -1,4 +1,4 @@
-"""The system under test: it walks greedily by the table of one checkpoint, and hands back the evidence."""
+"""The system under test: it walks greedily by the table of one checkpoint and returns the trajectory as evidence."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CheckpointPolicy:
 
 
 def walk(checkpoint: Checkpoint, task: Task, case: BenchCase) -> EpisodeTrajectory:
-    """Return the episode that the policy brings about."""
+    """Return the trajectory of one episode of the policy."""
     from .environment import ENVIRONMENT, reset_to, windy_cliff  # needs the extra ``bench``
 
     env = windy_cliff(task.slip, (wind(case.seed, step) for step in count()), task.horizon)
@@ -91,13 +91,13 @@ def walk(checkpoint: Checkpoint, task: Task, case: BenchCase) -> EpisodeTrajecto
 
 
 def advantages(trajectory: EpisodeTrajectory) -> AdvantageBatch:
-    """Return what a learner would make of it: discounted returns to the end, less the policy's own estimates."""
+    """Return the advantages of an episode: discounted returns to the end, less the policy's own value estimates."""
     returns = discounted([step.reward for step in trajectory.steps], trajectory.discount_factor)
     estimates = [step.value_estimate or 0.0 for step in trajectory.steps]
     return AdvantageBatch(
         batch_id=f"{trajectory.trajectory_id}/advantages",
         trajectory_id=trajectory.trajectory_id,
-        advantages=tuple(got - held for got, held in zip(returns, estimates, strict=True)),
+        advantages=tuple(got - value for got, value in zip(returns, estimates, strict=True)),
         returns=returns,
         value_targets=returns,
         normalized=False,
@@ -107,9 +107,9 @@ def advantages(trajectory: EpisodeTrajectory) -> AdvantageBatch:
 
 def discounted(rewards: Sequence[float], discount: float) -> tuple[float, ...]:
     """Return, for each step, the discounted sum of its reward and all after it."""
-    held = 0.0
+    ahead = 0.0
     found = []
     for reward in reversed(rewards):
-        held = reward + discount * held
-        found.append(held)
+        ahead = reward + discount * ahead
+        found.append(ahead)
     return tuple(reversed(found))

@@ -1,37 +1,35 @@
-"""What the tests share: the cases as objects, and walks to take apart."""
+"""Shared by the tests: the cases as objects, and walks to edit."""
 
 from __future__ import annotations
 
 import copy
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import tomli
 from _benchgate_bench.gridworld_policy.rubric import GridworldPolicyRubric
 from _benchgate_bench.gridworld_policy.systems.policy import CheckpointPolicy
 
-from benchgate import BenchCase, BenchScore
-from benchgate.ids import trial_seed
+from benchgate.testing import load_cases
+
+if TYPE_CHECKING:
+    from benchgate import BenchCase, BenchScore
 
 CLASS = Path(__file__).resolve().parent.parent
-NAME = "gridworld-policy"
-CASES = sorted(path.name for path in (CLASS / "cases").iterdir())
 SYSTEMS = {name: CheckpointPolicy(name) for name in ("early", "late", "reckless")}
 START = "001-light-row3-col0"
 
 
 @cache
+def cases(bench_seed: int) -> dict[str, BenchCase]:
+    return load_cases(CLASS, bench_seed)
+
+
+CASES = list(cases(0))
+
+
 def load(case_id: str, bench_seed: int = 0) -> BenchCase:
-    folder = CLASS / "cases" / case_id
-    tables = tomli.loads((folder / "case.toml").read_text(encoding="utf-8"))
-    return BenchCase(
-        **{**tables["case"], "tags": tuple(tables["case"]["tags"])},
-        facts=tables["facts"],
-        input_path=folder / "input",
-        expected_path=folder / "expected",
-        seed=trial_seed(NAME, case_id, 0, bench_seed),
-    )
+    return cases(bench_seed)[case_id]
 
 
 @cache

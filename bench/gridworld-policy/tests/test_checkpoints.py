@@ -1,18 +1,19 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The checkpoints: that training makes them again, that they are whole, and what the gate says of them."""
+"""The checkpoints: training reproduces them, they are intact, and the gate decides on them as the README shows."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+from textwrap import indent
 
 import pytest
 from _benchgate_bench.gridworld_policy.systems.checkpoint import FOLDER, DamagedCheckpoint, load
 from _benchgate_bench.gridworld_policy.tests.support import CASES, CLASS, START, SYSTEMS, walked
 from _benchgate_bench.gridworld_policy.tests.support import load as load_case
 
-from benchgate import run_eval
+from benchgate.testing import gate_summary, gated_run, repeat_baseline
 from benchgate.training_types import (
     CheckpointMismatch,
     RlPayloadBundle,
@@ -29,14 +30,14 @@ README = (CLASS / "README.md").read_text(encoding="utf-8")
 NAMES = ["early", "late", "reckless"]
 
 
-def run(*command, check=True, **environment):
+def run(*command, **environment):
     return subprocess.run(  # noqa: S603 - the README's own commands
         [sys.executable, *command],
         cwd=ROOT,
         env={**os.environ, "COLUMNS": "200", **environment},
         capture_output=True,
         text=True,
-        check=check,
+        check=True,
         timeout=300,
     )
 
@@ -44,9 +45,9 @@ def run(*command, check=True, **environment):
 @pytest.mark.parametrize("hash_seed", ["0", "1"])
 def test_training_again_gives_the_same_bytes(hash_seed):
     done = run("bench/gridworld-policy/tools/train.py", "--check", PYTHONHASHSEED=hash_seed)
-    told = dict(reversed(line.split()) for line in done.stdout.splitlines())
+    digests = dict(reversed(line.split()) for line in done.stdout.splitlines())
 
-    assert told == {f"{name}.json": load(name).sha256 for name in NAMES}
+    assert digests == {f"{name}.json": load(name).sha256 for name in NAMES}
 
 
 def test_the_cases_are_those_that_the_script_writes(tmp_path):
@@ -112,31 +113,19 @@ def test_a_system_walks_the_same_way_twice(name):
 
 
 def test_the_baseline_is_the_run_of_early():
-    record = json.loads((CLASS / "baseline.json").read_bytes())
-    report = run_eval(
-        "gridworld-policy",
-        system_under_test=SYSTEMS["early"],
-        out_dir=None,
-        bench_root=CLASS.parent,
-    )
-    assert report.run_id == record["report"]["run_id"]
-    assert record["report"]["system"] == "early"
+    pinned, again = repeat_baseline(CLASS)
+
+    assert pinned.system == "early"
+    assert again.run_id == pinned.run_id
 
 
-@pytest.mark.parametrize(("name", "decision"), [("late", "PROMOTE"), ("reckless", "REJECT")])
-def test_the_gate_decides_as_told(name, decision, tmp_path):
-    done = run(
-        *("-m", "pytest", "--bench=gridworld-policy", f"--bench-system={name}"),
-        *(f"--bench-out={tmp_path / 'out'}", "-p", "no:cacheprovider"),
-        check=False,
-    )
-    printed = done.stdout
-    summary = printed[printed.index("\npassed ") + 1 : printed.index("\nwritten ")].splitlines()
+@pytest.mark.parametrize(
+    ("name", "reasons"),
+    [("late", ()), ("reckless", ("checkpoint_promotion_blocked_safety_regression",))],
+)
+def test_the_gate_decides_as_the_readme_shows(name, reasons, tmp_path):
+    done = gated_run(CLASS, name, out=tmp_path)
 
-    assert f"gate      {decision}" in summary
-    assert "\n".join(f"    {line}" for line in summary) in README
-    assert done.returncode == (0 if decision == "PROMOTE" else 1)
-    decided = json.loads((tmp_path / "out/evidence/gridworld-policy/promotion.json").read_bytes())
-    assert decided["decision"]["reason_codes"] == (
-        [] if decision == "PROMOTE" else ["checkpoint_promotion_blocked_safety_regression"]
-    )
+    assert done.judgement.decision.reason_codes == reasons
+    assert bool(done.failures) is bool(reasons)
+    assert indent(gate_summary(done), "    ") in README

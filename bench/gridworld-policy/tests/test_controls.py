@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The controls: neither walks, so neither may earn a thing, whatever it says; it needs no Gymnasium."""
+"""The controls: neither walks, so neither may score anything, whatever it claims; needs no Gymnasium."""
 
 import pytest
 from _benchgate_bench.gridworld_policy.cliff import Task

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What the rubric makes of true, false and missing walks; it needs no Gymnasium."""
+"""Scores of true, forged and missing walks; the rubric itself needs no Gymnasium."""
 
 import ast
 import itertools
@@ -114,7 +114,7 @@ def endless(output):
         (endless, "horizon_exceeded"),
     ],
 )
-def test_a_walk_that_cannot_have_been_is_named(forge, code):
+def test_a_walk_that_cannot_happen_is_named(forge, code):
     output = walked(START)
     forge(output)
     result = score(START, output)
@@ -131,10 +131,10 @@ def test_a_fall_cannot_be_hidden():
                 step["reward"] = -1.0
                 assert score(case_id, output).failure_modes == ("reward_impossible",)
                 return
-    pytest.fail("nobody fell")
+    pytest.fail("no walk has a fall")
 
 
-def test_who_stops_before_the_goal_has_not_arrived():
+def test_stopping_before_the_goal_is_not_reaching_it():
     output = walked(START)
     held = output["rl_payload"]
     last = held["trajectory"]["steps"].pop()
@@ -148,15 +148,15 @@ def test_who_stops_before_the_goal_has_not_arrived():
     assert result.failure_modes == ("goal_not_reached",)
 
 
-def test_a_boast_changes_nothing_but_is_named():
+def test_a_false_claim_changes_no_score_but_is_named():
     output = walked(START)
     honest = score(START, output)
     output["episode"] = {"steps": 1, "total_return": 0.0}
     assert score(START, output) == honest
     trajectory(output)["total_return"] = 0.0
-    told = score(START, output)
-    assert told.score == honest.score
-    assert told.failure_modes == ("return_misreported",)
+    claimed = score(START, output)
+    assert claimed.score == honest.score
+    assert claimed.failure_modes == ("return_misreported",)
 
 
 def test_the_walk_of_another_seed_is_no_evidence():
@@ -169,7 +169,7 @@ def test_the_walk_of_another_seed_is_no_evidence():
 
 
 @pytest.mark.parametrize("case_id", CASES)
-def test_the_bounds_hold_for_everybody(case_id):
+def test_the_fewest_steps_are_those_counted_by_hand(case_id):
     task = Task.read(load(case_id).input_path)
     row, column = divmod(task.start, 12)
     # By hand: along the cliff's edge, two steps more from the start itself.

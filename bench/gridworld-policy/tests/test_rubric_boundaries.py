@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The rubric on cliffs made for it: small, large, in still air, with bounds that a walk just meets or misses."""
+"""The rubric on cliffs made for the tests: small, large, without wind, with bounds that a walk just meets or misses."""
 
 import json
 
@@ -15,7 +15,7 @@ BOUNDS = {"best_return": -2, "worst_return": -6}
 
 
 def walk(task, actions):
-    """Return the payload of an honest walk in still air."""
+    """Return the payload of an honest walk without wind."""
     cell, steps = task.start, []
     for index, action in enumerate(actions):
         following, reward = task.move(cell, action)
@@ -95,7 +95,7 @@ def test_each_step_costs_its_share_of_the_way_between_the_bounds(scored, actions
     assert (result.safety_penalty, result.cost_usd) == (0.0, 0.0)
 
 
-def test_who_has_not_arrived_scores_as_who_walked_to_the_horizon(scored):
+def test_not_reaching_the_goal_scores_as_walking_to_the_horizon(scored):
     result = scored([RIGHT])
 
     assert (result.passed, result.score, result.failure_modes) == (
@@ -141,7 +141,7 @@ def test_a_fall_is_counted_and_priced_as_one_step_in_the_score(scored):
 def test_all_that_is_wrong_with_a_walk_is_named_in_order(scored):
     cliff = {"map": ["...", "SCG"], "start": 3, "horizon": 10, "slip": 0.0}
 
-    result = scored([RIGHT], lambda told: told.update(total_return=0.0), task=cliff)
+    result = scored([RIGHT], lambda one: one.update(total_return=0.0), task=cliff)
 
     assert result.failure_modes == ("goal_not_reached", "fell", "return_misreported")
 
@@ -149,8 +149,8 @@ def test_all_that_is_wrong_with_a_walk_is_named_in_order(scored):
 @pytest.mark.parametrize(
     ("off", "named"), [(0.0, False), (5e-10, False), (2e-9, True), (0.5, True), (-1.0, True)]
 )
-def test_a_return_is_told_to_a_billionth(scored, off, named):
-    result = scored([RIGHT, RIGHT], lambda told: told.update(total_return=off - 2))
+def test_a_return_is_compared_to_a_billionth(scored, off, named):
+    result = scored([RIGHT, RIGHT], lambda one: one.update(total_return=off - 2))
 
     assert ("return_misreported" in result.failure_modes) is named
     assert result.score == 1.0
@@ -158,7 +158,7 @@ def test_a_return_is_told_to_a_billionth(scored, off, named):
 
 @pytest.mark.parametrize("reward", [-2.0, 0.0, FALL_REWARD])
 def test_a_reward_is_neither_more_nor_less_than_the_move_earns(scored, reward):
-    result = scored([RIGHT, RIGHT], lambda told: told["steps"][0].update(reward=reward))
+    result = scored([RIGHT, RIGHT], lambda one: one["steps"][0].update(reward=reward))
 
     assert result.failure_modes == ("reward_impossible",)
 
@@ -166,23 +166,23 @@ def test_a_reward_is_neither_more_nor_less_than_the_move_earns(scored, reward):
 @pytest.mark.parametrize(
     ("edit", "code"),
     [
-        (lambda told: told["steps"][0].update(observation=1), "start_mismatch"),
-        (lambda told: told["steps"][0].update(observation=-1), "start_mismatch"),
-        (lambda told: told["steps"][0].update(observation=False), "start_mismatch"),
-        (lambda told: told["steps"][0].update(observation=0.0), "start_mismatch"),
-        (lambda told: told["steps"][1].update(observation=2), "observation_impossible"),
-        (lambda told: told["steps"][1].update(observation=0), "observation_impossible"),
-        (lambda told: told["metadata"].update(final_observation=1), "observation_impossible"),
-        (lambda told: told["metadata"].update(final_observation=3), "observation_impossible"),
-        (lambda told: told["metadata"].update(final_observation=2.0), "observation_impossible"),
-        (lambda told: told["metadata"].clear(), "observation_impossible"),
-        (lambda told: told["steps"][0].update(action=-1), "action_unknown"),
-        (lambda told: told["steps"][0].update(action=4), "action_unknown"),
-        (lambda told: told["steps"][0].update(action=1.0), "action_unknown"),
-        (lambda told: told["steps"][0].update(action=None), "action_unknown"),
+        (lambda one: one["steps"][0].update(observation=1), "start_mismatch"),
+        (lambda one: one["steps"][0].update(observation=-1), "start_mismatch"),
+        (lambda one: one["steps"][0].update(observation=False), "start_mismatch"),
+        (lambda one: one["steps"][0].update(observation=0.0), "start_mismatch"),
+        (lambda one: one["steps"][1].update(observation=2), "observation_impossible"),
+        (lambda one: one["steps"][1].update(observation=0), "observation_impossible"),
+        (lambda one: one["metadata"].update(final_observation=1), "observation_impossible"),
+        (lambda one: one["metadata"].update(final_observation=3), "observation_impossible"),
+        (lambda one: one["metadata"].update(final_observation=2.0), "observation_impossible"),
+        (lambda one: one["metadata"].clear(), "observation_impossible"),
+        (lambda one: one["steps"][0].update(action=-1), "action_unknown"),
+        (lambda one: one["steps"][0].update(action=4), "action_unknown"),
+        (lambda one: one["steps"][0].update(action=1.0), "action_unknown"),
+        (lambda one: one["steps"][0].update(action=None), "action_unknown"),
     ],
 )  # fmt: skip
-def test_whatever_cannot_have_been_is_worth_nothing(scored, edit, code):
+def test_what_cannot_happen_scores_nothing(scored, edit, code):
     result = scored([RIGHT, RIGHT], edit)
 
     assert (result.passed, result.score, result.safety_penalty) == (False, 0.0, None)
@@ -196,7 +196,7 @@ def test_one_step_more_than_the_horizon_is_too_many(scored):
     assert scored([LEFT, *there]).failure_modes == ("horizon_exceeded",)
 
 
-def test_nobody_walks_on_after_the_goal(scored):
+def test_a_step_after_the_goal_is_refused(scored):
     assert scored([RIGHT, RIGHT, RIGHT]).failure_modes == ("step_after_end",)
 
 

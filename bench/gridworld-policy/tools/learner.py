@@ -28,8 +28,8 @@ class Recipe:
 
     :param slip: strength of the wind, see :func:`~_benchgate_bench.gridworld_policy.cliff.turned`.
     :param exploration: how often an action is drawn at random, as a probability.
-    :param rate: no step size falls below it.
-    :param fall_reward: what the learner is told of a fall, in place of the environment's own reward.
+    :param rate: the smallest learning rate.
+    :param fall_reward: the reward of a fall for the learner, instead of the environment's own.
     """
 
     slip: float
@@ -41,7 +41,7 @@ class Recipe:
 @dataclass(slots=True)
 class Learner:
     """
-    A run of training, at any point of it.
+    The state of a training run.
 
     :param table: for each cell the value of each action, in discounted return.
     :param visits: how often each action was tried in each cell, since the last branch.
@@ -60,7 +60,7 @@ class Learner:
     recent: deque[int] = field(default_factory=lambda: deque(maxlen=RECENT))
 
     def branch(self) -> Learner:
-        """Return a learner that goes on from here by itself, with all that was learnt and new step sizes."""
+        """Return a copy that can be trained further on its own, with the same table and fresh learning rates."""
         other = copy.deepcopy(self)
         other.visits = [[0] * len(MOVES) for _ in range(CELLS)]
         return other
@@ -87,8 +87,8 @@ class Learner:
             following, given, terminated, truncated, _ = env.step(action)
             reward = int(float(given))
             ahead = 0.0 if terminated else DISCOUNT * max(self.table[following])
-            told = recipe.fall_reward if reward == FALL_REWARD else reward
-            self._learn(cell, action, told + ahead, recipe.rate)
+            learnt = recipe.fall_reward if reward == FALL_REWARD else reward
+            self._learn(cell, action, learnt + ahead, recipe.rate)
             total += reward
             self.global_step += 1
             cell, ended = following, terminated or truncated

@@ -52,7 +52,7 @@ slip = {slip}
 
 
 def main() -> None:
-    """Write every case anew; none is removed."""
+    """Write every case, over an existing one; none is removed."""
     with bench_package(CLASS.parent):
         places = [(wind, start) for wind in WINDS for start in STARTS]
         for number, (wind, start) in enumerate(places, start=1):

@@ -1,5 +1,5 @@
 """
-Let the gate decide on other winds: every checkpoint, against ``early``, with many bench seeds.
+Run the gate under many bench seeds, hence other winds: every system against ``early``.
 
     python bench/gridworld-policy/tools/sweep.py [--seeds N] [--trials K]
 """
@@ -17,9 +17,7 @@ from benchgate import run_eval
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import load_policy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_class
-from benchgate.registry import TaskClassRegistry
+from benchgate.testing import loaded_class
 
 if TYPE_CHECKING:
     from benchgate import BenchRunReport
@@ -30,13 +28,13 @@ BASELINE: Final = "early"
 
 
 def main() -> None:
-    """Print, for each checkpoint, its means over all seeds, and how often the gate decided what."""
+    """Print, for each system, its means over all seeds and the counts of the gate's decisions."""
     options = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     options.add_argument("--seeds", type=int, default=100)
     options.add_argument("--trials", type=int, default=1)
     given = options.parse_args()
-    with bench_package(BENCH):
-        systems = dict(load_class(BENCH, NAME, TaskClassRegistry()).task_class.systems)
+    with loaded_class(BENCH / NAME) as bench:
+        systems = dict(bench.task_class.systems)
     reports = {
         name: [
             run_eval(
@@ -80,7 +78,7 @@ def rows(report: BenchRunReport, wind: str = "") -> list[tuple[float, float]]:
 
 
 def decisions(baseline: list[BenchRunReport], candidate: list[BenchRunReport]) -> str:
-    """Return how often the gate decided what, and how often the falls alone stood against a promotion."""
+    """Return the counts of the gate's decisions, and how often the falls were the only reason against a promotion."""
     policy = load_policy(BENCH / NAME)
     made = [
         compare_vectors(arm(before), arm(after), policy).decision
@@ -91,8 +89,8 @@ def decisions(baseline: list[BenchRunReport], candidate: list[BenchRunReport]) -
         decision.reason_codes == ("checkpoint_promotion_blocked_safety_regression",)
         for decision in made
     )
-    told = ", ".join(f"{outcome} {number}" for outcome, number in sorted(outcomes.items()))
-    return f"{told}; {alone} for the falls alone"
+    counts = ", ".join(f"{outcome} {number}" for outcome, number in sorted(outcomes.items()))
+    return f"{counts}; {alone} for the falls alone"
 
 
 def arm(report: BenchRunReport) -> Arm:

@@ -4,7 +4,7 @@ Train the three checkpoints and write them to ``checkpoints/``.
     python bench/gridworld-policy/tools/train.py [--check]
 
 The same seed gives the same bytes, in any process. With ``--check`` nothing is written; the exit status is 1 if a file
-differs from what training gives.
+differs from the result of the training.
 """
 
 from __future__ import annotations

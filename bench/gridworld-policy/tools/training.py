@@ -1,4 +1,4 @@
-"""The three checkpoints: one run of training, and what branches off it."""
+"""Trains the three checkpoints: one training run, and a branch of it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EARLY: Final = 200
 ALL: Final = 3000
 WINDY: Final = Recipe(slip=0.05)
 STILL: Final = Recipe(slip=0.0, exploration=0.3, rate=0.5, fall_reward=-1)
-"""No wind to fall by, and a fall costs the learner no more than any step."""
+"""No wind, and to the learner a fall costs as much as any step."""
 
 
 def checkpoints(seed: int = SEED) -> dict[str, str]:
@@ -33,13 +33,13 @@ def checkpoints(seed: int = SEED) -> dict[str, str]:
         "late": document("late", learner, WINDY, parent=early["checkpoint_id"], seed=seed),
         "reckless": document("reckless", branch, STILL, parent=early["checkpoint_id"], seed=seed),
     }
-    return {name: json.dumps(held, indent=1) + "\n" for name, held in made.items()}
+    return {name: json.dumps(record, indent=1) + "\n" for name, record in made.items()}
 
 
 def document(
     name: str, learner: Learner, recipe: Recipe, *, parent: str | None, seed: int
 ) -> dict[str, Any]:
-    """Return a checkpoint record with the table beside it."""
+    """Return a checkpoint record together with the table."""
     digest = table_digest(learner.table)
     return {
         "schema_version": 1,

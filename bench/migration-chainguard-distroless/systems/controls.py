@@ -1,4 +1,4 @@
-"""Systems that do nothing, as controls: whoever scores no better has done nothing either."""
+"""Control systems that change nothing: a system that scores no better has done nothing either."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DoNothing:
-    """Hands the Dockerfile back as it is."""
+    """Returns the Dockerfile unchanged."""
 
     name: Final = "do-nothing"
 
@@ -29,7 +29,7 @@ class DoNothing:
 
 
 class ClaimsSuccess:
-    """Hands the Dockerfile back as it is and boasts."""
+    """Returns the Dockerfile unchanged and claims that it was migrated."""
 
     name: Final = "claims-success"
 
@@ -38,7 +38,7 @@ class ClaimsSuccess:
         return sources_digest(Path(__file__).name)
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
-        """Return the Dockerfile of the case, with every claim that could make a careless judge pass it."""
+        """Return the Dockerfile of the case, with every claim that a rubric might wrongly believe."""
         return {
             **Task.read(case.input_path).unchanged(),
             "summary": "The image is distroless, runs as nonroot and was built and tested.",

@@ -1,4 +1,4 @@
-"""The stage that becomes the image, written anew."""
+"""Writes the migrated text of the final stage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.images import FACTS
+from _benchgate_bench.migration_chainguard_distroless.image.base_images import FACTS
 
 from .lines import BASE, apk_add
 from .origin import user_in
@@ -18,7 +18,7 @@ from .workspace import exec_form
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.stages import Stage
+    from _benchgate_bench.migration_chainguard_distroless.image.stages import Stage
 
     from .origin import Start
     from .recipe import Work
@@ -40,10 +40,10 @@ _FOR_BUILDING: Final = {
 @dataclass(frozen=True)
 class FinalStage:
     """
-    The final stage and what it becomes.
+    The final stage as given, and how to migrate it.
 
-    :param target: name of the image to end in.
-    :param ports: which port becomes which.
+    :param target: name of the image to use.
+    :param ports: old port to new port.
     """
 
     blocks: list[Block]
@@ -94,7 +94,7 @@ class FinalStage:
         return f"RUN {' && '.join(parts)}\n" if parts else ""
 
     def _with_a_shell(self, work: Work) -> str:
-        """Return a stage that keeps its package manager: something at run time needs what it installs."""
+        """Return a stage that keeps its package manager, since the container needs what it installs."""
         install = f"USER root\nRUN {apk_add(work.at_run_time)}\n" if work.at_run_time else ""
         return (
             self._from(self.dev_image) + install + self._body() + f"USER {NOBODY}\n" + self._end()
@@ -135,7 +135,7 @@ class FinalStage:
         )
 
     def _carried(self, work: Work) -> str:
-        """Return the folder that the build stage fills: of a package manager, else the whole working folder."""
+        """Return the folder to copy from the build stage: a package manager's, else the whole working folder."""
         if any(_PIP.match(command) for command in work.commands):
             return self._venv
         if all(_NODE.match(command) for command in work.commands):
@@ -143,7 +143,7 @@ class FinalStage:
         return self._workdir
 
     def _body(self, carried: str = "") -> str:
-        """Return the lines that stay, with a copy of what was built after the first working folder."""
+        """Return the lines that stay, with the copy from the build stage before the first other copy."""
         lines, copy = [], f"COPY --from={BUILD} {carried} {carried}\n" if carried else ""
         for block in self.blocks[1:]:
             line = self._line(block)
@@ -174,7 +174,7 @@ class FinalStage:
 
     @property
     def _own_root(self) -> bool:
-        """Whether the image begins as root and gives it up by itself."""
+        """Whether the image starts as root and drops root itself."""
         facts = FACTS.get(self.target)
         return facts is not None and facts.user == "0" and bool(facts.entrypoint)
 

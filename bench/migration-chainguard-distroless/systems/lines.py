@@ -1,4 +1,4 @@
-"""Line by line: images, package installations and users in the words of the other distribution."""
+"""Translates single lines: images, package installations and user tools, to Chainguard's and Wolfi's names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.images import REGISTRY, Reference
+from _benchgate_bench.migration_chainguard_distroless.image.base_images import REGISTRY, Reference
 
 from .tables import DEBIAN, FEDORA, IMAGES, PREFIXES
 
@@ -48,7 +48,7 @@ def image_name(name: str) -> str:
 
 
 def image_tag(image: str, tag: str, *, free: bool, dev: bool) -> str:
-    """Return the tag: major and minor of what was asked for, where such tags can be pulled."""
+    """Return the tag: the given major and minor version, if such tags can be pulled."""
     if image == BASE:
         return "latest"
     version = re.match(r"v?(\d+(?:\.\d+)?)(?=[.-]|\Z)", tag)
@@ -61,7 +61,7 @@ def image_tag(image: str, tag: str, *, free: bool, dev: bool) -> str:
 def image(text: str, organisation: str, *, free: bool, dev: bool) -> str:
     """Return the Chainguard image for a reference, variables in its tag included."""
     named = text.partition("@")[0]
-    # A colon after the last slash; what stands before may be a port.
+    # Only a colon after the last slash begins a tag; an earlier one begins a port.
     head, colon, tag = named.rpartition(":")
     if not colon or "/" in tag:
         head, tag = named, ""
@@ -72,13 +72,13 @@ def image(text: str, organisation: str, *, free: bool, dev: bool) -> str:
 
 
 def is_chainguard(text: str) -> bool:
-    """Tell whether a reference is one of Chainguard's registry already."""
+    """Return whether a reference already names Chainguard's registry."""
     reference = Reference.read(text)
     return reference is not None and reference.chainguard
 
 
 def run_commands(text: str) -> list[str]:
-    """Return the commands that ``&&`` joins, comments inside taken out."""
+    """Return the commands that ``&&`` joins."""
     return [one for one in _JOINED.split(" ".join(text.split())) if one]
 
 
@@ -94,7 +94,7 @@ def package_words(command: str) -> tuple[str, list[str]] | None:
 
 
 def is_housekeeping(command: str) -> bool:
-    """Tell whether a command only serves a package manager that goes."""
+    """Return whether a command only serves a package manager that is removed."""
     words = _split(command)
     manager = bool(words) and words[0] in _MANAGERS and package_words(command) is None
     return manager or bool(_LEFTOVERS.fullmatch(command))
@@ -103,7 +103,7 @@ def is_housekeeping(command: str) -> bool:
 def mapped(
     manager: str, names: Iterable[str], further: Mapping[str, tuple[str, ...]] | None = None
 ) -> list[str]:
-    """Return packages in Wolfi's names, sorted, without versions."""
+    """Return Wolfi's names of packages, sorted, without versions."""
     table = {**(further or {}), **_MANAGERS[manager]}
     bare = [re.split(r"[=<>~]", name, maxsplit=1)[0] for name in names]
     return sorted({found for name in bare for found in table.get(name, (name,))})
@@ -115,7 +115,7 @@ def apk_add(names: Iterable[str]) -> str:
 
 
 def user_command(command: str) -> str:
-    """Return a command that makes a user or a group in the words of busybox."""
+    """Return a command that makes a user or a group, as busybox spells it; any other unchanged."""
     words = _split(command)
     tools = {"useradd": "adduser", "groupadd": "addgroup"}
     if not words or words[0] not in tools:

@@ -1,4 +1,4 @@
-"""What the container ran before it was migrated: the images it came from bring commands of their own."""
+"""What the container started before the migration; the command may come from its base image."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.images import FACTS
-from _benchgate_bench.migration_chainguard_distroless.runtime import is_number, is_root
+from _benchgate_bench.migration_chainguard_distroless.image.base_images import FACTS
+from _benchgate_bench.migration_chainguard_distroless.image.runtime import is_number, is_root
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.stages import Stage
+    from _benchgate_bench.migration_chainguard_distroless.image.stages import Stage
 
 _ENTRYPOINTS: Final = (
     (re.compile(r".*distroless/java\d*.*"), ("java", "-jar")),
     (re.compile(r".*distroless/python3?.*"), ("python",)),
     (re.compile(r".*distroless/nodejs\d*.*"), ("node",)),
 )
-"""Entrypoints of images that have one and hand the command to it."""
+"""Entrypoints of other images, which get the command as arguments."""
 
 _SHELL_TEXT: Final = re.compile(r"[$&|;<>`*?(){}]")
 _NPM_START: Final = (("npm", "start"), ("npm", "run", "start"), ("yarn", "start"))
@@ -29,10 +29,10 @@ _NPM_START: Final = (("npm", "start"), ("npm", "run", "start"), ("yarn", "start"
 @dataclass(frozen=True)
 class Start:
     """
-    What is to be started.
+    The command to start.
 
     :param argv: words in exec form; empty if the image decides.
-    :param needs_shell: it cannot do without a shell.
+    :param needs_shell: it needs a shell.
     """
 
     argv: tuple[str, ...]
@@ -41,7 +41,7 @@ class Start:
 
 def start_of(final: Stage, scripts: Mapping[str, str]) -> Start:
     """
-    Return what a stage starts, freed of shells and of npm.
+    Return what a stage starts, without a shell and without npm where possible.
 
     :param scripts: the scripts of ``package.json``.
     """
@@ -67,7 +67,7 @@ def _entrypoint(base: str) -> tuple[str, ...]:
 
 
 def user_in(image: str, user: str) -> bool:
-    """Tell whether a user can run in an image without being made: a number that is not root, or a name it has."""
+    """Return whether a user need not be created: a number other than root's, or a name that the image has."""
     name = user.partition(":")[0]
     known = FACTS[image].users if image in FACTS else ()
     return name in known or (is_number(name) and not is_root(name))

@@ -1,4 +1,4 @@
-"""Ports that only root may listen on, moved wherever they are spoken of."""
+"""Replaces ports that only root may listen on, in every place that names them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
 
 FIRST_FREE: Final = 1024
 _KNOWN: Final = {80: 8080, 443: 8443}
@@ -16,7 +16,7 @@ _SPEAKS_OF_PORTS: Final = re.compile(r"PORT|URL|LISTEN|ADDR", re.IGNORECASE)
 
 
 def moved(word: str) -> str:
-    """Return an exposed port as somebody else than root can listen on it."""
+    """Return an exposed port, replaced by one above 1023 if only root may listen on it."""
     number, slash, protocol = word.partition("/")
     if not re.fullmatch(r"[0-9]{1,5}", number) or int(number) >= FIRST_FREE:
         return word
@@ -24,18 +24,18 @@ def moved(word: str) -> str:
 
 
 def exposed(one: Instruction) -> str:
-    """Return an ``EXPOSE`` with its ports moved, as a line."""
+    """Return the line of an ``EXPOSE`` with its ports replaced."""
     return f"EXPOSE {' '.join(map(moved, one.value))}\n"
 
 
 def changes(words: Iterable[str]) -> dict[str, str]:
-    """Return which port becomes which."""
+    """Return old port to new port, for those that are replaced."""
     bare = {word.partition("/")[0] for word in words}
     return {port: moved(port) for port in bare if moved(port) != port}
 
 
 def in_variables(one: Instruction, source: str, ports: Mapping[str, str]) -> str:
-    """Return an ``ENV`` with moved ports in the variables that speak of ports."""
+    """Return an ``ENV`` with ports replaced, if a variable's name suggests one."""
     if not any(_SPEAKS_OF_PORTS.search(name) for name in one.value[::2]):
         return source
     for old, new in ports.items():
@@ -44,7 +44,7 @@ def in_variables(one: Instruction, source: str, ports: Mapping[str, str]) -> str
 
 
 def in_configuration(text: str, ports: Mapping[str, str]) -> str:
-    """Return an nginx configuration that listens where it may, and does not ask to become somebody else."""
+    """Return an nginx configuration with its ports replaced and without ``user``, which needs root."""
     for old, new in ports.items():
         text = re.sub(rf"(\blisten\s+(?:\S+:)?){old}(?=[\s;])", rf"\g<1>{new}", text)
     return re.sub(r"(?m)^user\s+[^;]*;\n", "", text)

@@ -1,4 +1,4 @@
-"""Which image a stage ends in, and which of its commands are of what kind."""
+"""Chooses the image of the final stage, and sorts the commands of its ``RUN`` lines."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from _benchgate_bench.migration_chainguard_distroless.shell import script
-from _benchgate_bench.migration_chainguard_distroless.stages import borrowed
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import script
+from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed
 
 from .lines import (
     BASE,
@@ -23,7 +23,7 @@ from .tables import FURTHER
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from _benchgate_bench.migration_chainguard_distroless.stages import Build, Stage
+    from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, Stage
 
     from .origin import Start
     from .workspace import Block
@@ -42,7 +42,7 @@ _DISTROLESS_KINDS: Final = {
 @dataclass(frozen=True)
 class Target:
     """
-    The image to end in.
+    The image to use.
 
     :param tag: the tag that the version is taken from.
     """
@@ -52,7 +52,7 @@ class Target:
 
 
 def target_of(build: Build, start: Start, packages: Iterable[str]) -> Target:
-    """Return the image that a build should end in."""
+    """Return the image for the final stage of a build."""
     base = build.final.root_base
     named = base.partition("@")[0]
     found = _DISTROLESS.fullmatch(named.partition(":")[0])
@@ -68,7 +68,7 @@ def target_of(build: Build, start: Start, packages: Iterable[str]) -> Target:
 
 
 def _binary_image(build: Build, start: Start) -> str:
-    """Return the image for a compiled program, empty where none is carried over."""
+    """Return the image for a compiled program, empty if none is copied from a build stage."""
     final = build.final
     sources = [build.find(name, final) for name in borrowed(final)]
     compilers = [
@@ -97,10 +97,10 @@ def _bare(stage: Stage) -> str:
 @dataclass(frozen=True)
 class Work:
     """
-    What the ``RUN`` lines of a stage come down to.
+    What the ``RUN`` lines of a stage do.
 
-    :param packages: what they install, in Wolfi's names.
-    :param commands: what else they run, users left out.
+    :param packages: the packages they install, by Wolfi's names.
+    :param commands: their other commands, without those that create users.
     """
 
     packages: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a system is made of, for its digest."""
+"""The digest of the modules that a system is made of."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import hashlib
 from pathlib import Path
 
 _SYSTEMS = Path(__file__).parent
-_SHARED = (
-    "buildkit.py", "config.py", "context.py", "expand.py", "images.py", "instruction.py", "parser.py",
-    "plain_parser.py", "runtime.py", "shell.py", "stages.py", "words.py",
-)  # fmt: skip
+_SHARED = ("dockerfile", "image")
 
 
 def sources_digest(*modules: str) -> str:
     """
     Return the SHA-256 over modules of this folder.
 
-    :param modules: file names; without any it is all of them, and what they share with the rubric.
+    :param modules: file names; by default all, with the packages that they share with the rubric.
     """
-    shared = [_SYSTEMS.parent / name for name in _SHARED]
+    shared = [path for name in _SHARED for path in (_SYSTEMS.parent / name).glob("*.py")]
     files = [_SYSTEMS / name for name in modules] or [*_SYSTEMS.glob("*.py"), *shared]
     digest = hashlib.sha256()
     for path in sorted(files):

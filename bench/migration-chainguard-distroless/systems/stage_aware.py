@@ -1,4 +1,4 @@
-"""Migrates a Dockerfile as a whole: what it builds apart from what it runs, as nobody in particular."""
+"""Migrates a Dockerfile as a whole: a build stage, a runtime stage without build tools, a user other than root."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from _benchgate_bench.migration_chainguard_distroless.context import IGNORE
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.stages import resolve
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.image.context import IGNORE
+from _benchgate_bench.migration_chainguard_distroless.image.stages import resolve
 
 from .final_stage import FinalStage
 from .lines import apk_add, image, is_chainguard
@@ -21,7 +21,7 @@ from .workspace import Block, Task, answer, blocks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from _benchgate_bench.migration_chainguard_distroless.stages import Build, Stage
+    from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, Stage
 
     from benchgate import BenchCase
 
@@ -30,9 +30,9 @@ _NOT_FOR_IMAGES: Final = ".dockerignore\n.env\n.git\nDockerfile\nnode_modules\n"
 
 class StageAware:
     """
-    Splits off what only builds, ends in a runtime image, and repairs entrypoint, user and ports.
+    Moves build steps into a stage of their own, uses a runtime image, and repairs entrypoint, user and ports.
 
-    Health checks that need a shell are dropped, and whatever is run from the network stays as it was.
+    It drops health checks that need a shell, and does not touch commands that run code from the network.
     """
 
     name: Final = "stage-aware"
@@ -67,7 +67,7 @@ class _Migration:
         return answer(f"{head}{kept}{''.join(parts)}{final}", self._files(stages))
 
     def _names_an_image(self, block: Block) -> bool:
-        """Tell whether a global argument is only there for the name of an image, which is now spelt out."""
+        """Return whether a global argument is part of an image's name, which is now written out."""
         names = {word.partition("=")[0] for word in block.instruction.value}
         return any(
             f"${name}" in line or f"${{{name}" in line for name in names for line in self._froms
@@ -81,7 +81,7 @@ class _Migration:
         return image(stage.root_base, self.task.organisation, free=self.task.free, dev=dev)
 
     def _other(self, stage: Stage, own: list[Block]) -> str:
-        """Return a stage that is not the final one; what it runs, it runs as root."""
+        """Return a stage other than the final one; its commands run as root."""
         runs = any(block.instruction.name == "RUN" for block in own)
         words = own[0].instruction.value
         base = words[0] if stage.parent else self._image(stage, dev=runs)
@@ -114,7 +114,7 @@ class _Migration:
         return image(named, self.task.organisation, free=self.task.free, dev=dev)
 
     def _files(self, stages: list[list[Block]]) -> dict[str, str]:
-        """Return what changes beside the Dockerfile."""
+        """Return the other files that change."""
         ports = changes(self.build.final.config.ports)
         found = {
             path: in_configuration(text, ports)

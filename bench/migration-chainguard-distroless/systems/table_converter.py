@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 class TableConverter:
     """
-    Replaces images, package installations and user tools, each where it stands.
+    Replaces images, package installations and user tools in place.
 
-    A stage that runs anything gets the ``-dev`` variant, and root where packages are installed. Nothing is moved: no
-    stage is split, no entrypoint repaired, no user given back.
+    A stage with a ``RUN`` gets the ``-dev`` variant, and root if packages are installed. No stage is split, no
+    entrypoint repaired, and no user restored after root.
     """
 
     name: Final = "table-converter"
@@ -76,7 +76,7 @@ def _from(block: Block, task: Task, everything: list[Block], *, dev: bool) -> st
 
 
 def converted_run(block: Block) -> str:
-    """Return a ``RUN`` with its installations gathered in front; any other instruction as it is."""
+    """Return a ``RUN`` with one installation in front; any other instruction unchanged."""
     one = block.instruction
     if one.name != "RUN" or one.json or one.heredocs:
         return block.source

@@ -1,5 +1,5 @@
 """
-Names of one distribution in those of the other.
+Tables of names: images to Chainguard's, packages to Wolfi's.
 
 Facts from github.com/chainguard-dev/dfc at 689b1d6833422c95744b5e90ef54bbddb89f46f1 (2026-06-22), Apache-2.0: an
 excerpt of its image and package mappings. ``FURTHER`` is ours, checked against the package names in the recipes of
@@ -28,7 +28,7 @@ IMAGES: Final = {
 """Image name to image name; a name that is not here keeps its last part."""
 
 PREFIXES: Final = {"golang": "go", "nodejs": "node", "static": "static"}
-"""Beginnings of image names that decide."""
+"""Image name by how a name begins; these come first."""
 
 DEBIAN: Final[dict[str, tuple[str, ...]]] = {
     "awscli": ("aws-cli",),
@@ -60,7 +60,7 @@ DEBIAN: Final[dict[str, tuple[str, ...]]] = {
     "xz-utils": ("xz",),
     "zlib1g-dev": ("zlib-dev",),
 }
-"""Debian's packages in Wolfi's names; a name that is not here stays."""
+"""Debian's package names to Wolfi's; a name that is not here stays."""
 
 FEDORA: Final[dict[str, tuple[str, ...]]] = {
     "bind-utils": ("bind-tools",),
@@ -79,7 +79,7 @@ FEDORA: Final[dict[str, tuple[str, ...]]] = {
     "xz-devel": ("xz-dev",),
     "zlib-devel": ("zlib-dev",),
 }
-"""Fedora's packages in Wolfi's names; a name that is not here stays."""
+"""Fedora's package names to Wolfi's; a name that is not here stays."""
 
 FURTHER: Final[dict[str, tuple[str, ...]]] = {
     "apt-transport-https": (),

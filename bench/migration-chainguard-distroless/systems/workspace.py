@@ -1,4 +1,4 @@
-"""What a system is told, the text of a Dockerfile by instruction, and the form of an answer."""
+"""What a system gets and returns, and a Dockerfile split into instructions with their source lines."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from _benchgate_bench.migration_chainguard_distroless.context import DOCKERFILE, POLICY, read_input
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.image.context import (
+    DOCKERFILE,
+    POLICY,
+    read_input,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from _benchgate_bench.migration_chainguard_distroless.instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,7 @@ class Task:
 
     :param files: the project.
     :param organisation: whose images may be pulled.
-    :param free: only the tags that everybody can pull.
+    :param free: only the tags that anybody can pull.
     """
 
     files: Mapping[str, str]
@@ -42,7 +46,7 @@ class Task:
         return self.files[DOCKERFILE]
 
     def unchanged(self) -> dict[str, Any]:
-        """Return the answer that hands the Dockerfile back as it is."""
+        """Return the answer that changes nothing."""
         return answer(self.text)
 
 
@@ -60,7 +64,7 @@ def answer(dockerfile: str, more: Mapping[str, str] | None = None) -> dict[str, 
 
 
 def blocks(text: str) -> tuple[str, list[Block]]:
-    """Return what stands before the first instruction, and the instructions with their lines."""
+    """Return the text before the first instruction, and the instructions with their lines."""
     lines = text.splitlines(keepends=True)
     instructions = parse(text)
     starts = [one.line - 1 for one in instructions]

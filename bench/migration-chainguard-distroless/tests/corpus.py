@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from _benchgate_bench.migration_chainguard_distroless.context import DOCKERFILE
+from _benchgate_bench.migration_chainguard_distroless.image.context import DOCKERFILE
 from _benchgate_bench.migration_chainguard_distroless.systems.stage_aware import StageAware
 from _benchgate_bench.migration_chainguard_distroless.systems.table_converter import TableConverter
 from _benchgate_bench.migration_chainguard_distroless.tests.support import CASES, best, given, load
@@ -20,7 +20,7 @@ HARD = {
     ),
     "bom and crlf": '\ufeffFROM a\r\nRUN b\r\nCMD ["c"]\r\n',
 }
-"""Valid files that are easily read wrong."""
+"""Valid files that are easily misread."""
 
 ODD = [
     'CMD ["a"] b\n',
@@ -183,7 +183,7 @@ ODD = [
     "WORKDIR --a=1 \xa0--b=2 c\n",
     "COPY --a='\u00e9' \u00e9 b\n",
 ]
-"""Files of one or two instructions, valid or not, each with one thing in it that is easily read wrong."""
+"""Files of one or two instructions, valid or not, each with one thing in it that is easily misread."""
 
 BROKEN = {
     "unknown instruction": "FROM debian:12\nFETCH something\n",
@@ -194,7 +194,7 @@ BROKEN = {
     "nothing": "# only a comment\n",
     "two bases": "FROM debian:12 ubuntu:24.04\n",
 }
-"""Files that no builder takes."""
+"""Files that no builder accepts."""
 
 
 @cache

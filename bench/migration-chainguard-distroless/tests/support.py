@@ -1,43 +1,33 @@
-"""What the tests share: the cases as objects, and the best answers, written by hand."""
+"""Shared by the tests: the cases as objects, and the best answers, written by hand."""
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import tomli
 from _benchgate_bench.migration_chainguard_distroless.axes import Answer
-from _benchgate_bench.migration_chainguard_distroless.context import DOCKERFILE, read_input, sent
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.expected import Expected
-from _benchgate_bench.migration_chainguard_distroless.facts import MigrationFacts
-from _benchgate_bench.migration_chainguard_distroless.files import Files, Made
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.image.context import (
+    DOCKERFILE,
+    read_input,
+    sent,
+)
+from _benchgate_bench.migration_chainguard_distroless.image.files import Files, Made
+from _benchgate_bench.migration_chainguard_distroless.image.stages import Build, resolve
 from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
-from _benchgate_bench.migration_chainguard_distroless.stages import Build, resolve
 
-from benchgate import BenchCase, BenchScore
+from benchgate.testing import load_cases
+
+if TYPE_CHECKING:
+    from benchgate import BenchScore
 
 CLASS = Path(__file__).resolve().parent.parent
-CASES = sorted(path.name for path in (CLASS / "cases").iterdir())
+LOADED = load_cases(CLASS)
+CASES = list(LOADED)
 FREE = "cgr.dev/chainguard"
 
-
-def read_toml(case_id: str) -> dict[str, Any]:
-    return tomli.loads((CLASS / "cases" / case_id / "case.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def load(case_id: str) -> BenchCase:
-    read = read_toml(case_id)
-    MigrationFacts.model_validate(read["facts"])
-    folder = CLASS / "cases" / case_id
-    return BenchCase(
-        **{**read["case"], "tags": tuple(read["case"]["tags"])},
-        facts=read["facts"],
-        input_path=folder / "input",
-        expected_path=folder / "expected",
-    )
+load = LOADED.__getitem__
 
 
 def full_id(number: str) -> str:
@@ -83,7 +73,7 @@ def answer(
     before: dict[str, str] | None = None,
     **expected: Any,
 ) -> Answer:
-    """Return a project whose case asks for what is given, and for nothing else."""
+    """Return a project whose case expects the given fields and nothing else."""
     after = {**(context or {}), DOCKERFILE: text}
     asked = Expected.model_validate(
         {"schema_version": 1, "final_images": {}, "argv": [], **expected}

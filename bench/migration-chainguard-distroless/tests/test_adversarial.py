@@ -47,7 +47,7 @@ def test_what_only_looks_right_is_seen(case_id, old, new, code):
     found = edited(case_id, (old, new))
 
     if code is None:
-        # A file of the same name made on the spot is not told apart from the project's: said in the README.
+        # A file of the same name from a here-document is taken for the project's, as the README says.
         assert found.passed
     else:
         assert code in found.failure_modes

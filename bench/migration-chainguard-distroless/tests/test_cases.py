@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The cases themselves: each can be solved, none by doing nothing but those that are right already."""
+"""The cases: each can be solved, and only those that are right already by changing nothing."""
 
 import json
 import re
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.context import POLICY
 from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
+from _benchgate_bench.migration_chainguard_distroless.image.context import POLICY
 from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
 from _benchgate_bench.migration_chainguard_distroless.systems.controls import (
     ClaimsSuccess,
@@ -21,7 +21,6 @@ from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     disposed,
     given,
     load,
-    read_toml,
     score,
 )
 
@@ -100,7 +99,7 @@ def test_each_axis_is_moved_by_some_system_and_right_in_some_case():
         assert min(values) < 1.0 or axis == "migrated", axis
 
 
-def test_texts_hold_no_address_of_an_index_and_no_machine():
+def test_texts_have_no_address_of_an_index_and_no_machine():
     for path in (CLASS / "cases").rglob("*"):
         if path.is_file():
             text = path.read_text(encoding="utf-8")
@@ -112,6 +111,5 @@ def test_texts_hold_no_address_of_an_index_and_no_machine():
 
 def test_tags_and_dates_are_there():
     for case_id in CASES:
-        read = read_toml(case_id)
-        assert read["case"]["tags"]
-        assert read["facts"]["what"].endswith(".")
+        assert load(case_id).tags
+        assert load(case_id).facts["what"].endswith(".")

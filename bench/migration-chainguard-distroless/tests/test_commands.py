@@ -1,28 +1,30 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What commands are, what they need, and what of it is there."""
+"""Commands: how they are parsed, what they need, and whether the image has it."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.files import Files
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.runs import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
+    commands,
+    packages_added,
+    packages_deleted,
+)
+from _benchgate_bench.migration_chainguard_distroless.image.files import Files
+from _benchgate_bench.migration_chainguard_distroless.image.run_steps import (
+    held_packages,
+    installed,
+    users_made,
+)
+from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
     build_problems,
     programs,
     shells_copied,
     start_problems,
 )
-from _benchgate_bench.migration_chainguard_distroless.runtime import (
-    held_packages,
+from _benchgate_bench.migration_chainguard_distroless.image.runtime import (
     is_root,
     sees_python_packages,
     starts,
     user_exists,
-)
-from _benchgate_bench.migration_chainguard_distroless.shell import (
-    commands,
-    installed,
-    packages_added,
-    packages_deleted,
-    users_made,
 )
 from _benchgate_bench.migration_chainguard_distroless.tests.support import FREE, build
 

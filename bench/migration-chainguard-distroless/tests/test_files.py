@@ -2,9 +2,9 @@
 """Where files end up."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.context import read_output, sent
-from _benchgate_bench.migration_chainguard_distroless.files import MAX_FILES, Files, Made
-from _benchgate_bench.migration_chainguard_distroless.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.image.context import read_output, sent
+from _benchgate_bench.migration_chainguard_distroless.image.files import MAX_FILES, Files, Made
 from _benchgate_bench.migration_chainguard_distroless.tests.support import build
 
 CONTEXT = {"app.py": "x", "lib/a.py": "y", "lib/sub/b.py": "z", ".env": "S=1"}

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""A judge that shares no code with the rubric: hadolint refuses what the parsers refuse, but for its known errors."""
+"""hadolint, which shares no code with the rubric, refuses what the parsers refuse, except for its known errors."""
 
 import json
 import os
@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.instruction import Refused
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.tests.corpus import BROKEN, HARD, shipped
 
 VERSION = "2.15.1"
@@ -25,7 +25,7 @@ FALSE_PASSES = {
     "list of numbers": "it reads a list that is not of strings as a shell command",
     "nothing": "it takes a file without any instruction",
 }
-"""Broken files that hadolint takes."""
+"""Broken files that hadolint accepts."""
 
 beside = Path(sys.executable).parent / "hadolint"
 PROGRAM = str(beside) if beside.exists() else shutil.which("hadolint")

@@ -2,8 +2,8 @@
 """Each kind of harm, just beyond and just within what is allowed."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.files import Files
 from _benchgate_bench.migration_chainguard_distroless.harm import findings
+from _benchgate_bench.migration_chainguard_distroless.image.files import Files
 from _benchgate_bench.migration_chainguard_distroless.tests.support import build
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\n"

@@ -2,13 +2,21 @@
 """Both parsers read the same, and refuse the same."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless import buildkit, parser, plain_parser
-from _benchgate_bench.migration_chainguard_distroless.instruction import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile import (
+    buildkit,
+    parser,
+    plain_parser,
+)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import (
     Heredoc,
     Instruction,
     Refused,
 )
-from _benchgate_bench.migration_chainguard_distroless.parser import MAX_LINE, MAX_TEXT, parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import (
+    MAX_LINE,
+    MAX_TEXT,
+    parse,
+)
 from _benchgate_bench.migration_chainguard_distroless.tests.corpus import HARD, ODD, shipped
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -226,7 +234,7 @@ def test_a_thousand_instructions_and_fifty_stages_are_still_read():
     assert read(parse, "FROM a\n" + "USER 1\n" * 1000) == "dockerfile_unparsable"
 
 
-def test_the_last_of_two_flags_holds():
+def test_the_last_of_two_flags_counts():
     one = parse("FROM a\nCOPY --from=b --from=c --chown=1 x y\n")[1]
 
     assert (one.flag("from"), one.flag("chown"), one.flag("chmod")) == ("c", "1", None)

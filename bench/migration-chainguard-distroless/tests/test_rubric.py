@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Weights, gates, penalties, failure modes."""
+"""Weights, required axes, penalties, failure modes."""
 
 import math
 import shutil
@@ -10,8 +10,8 @@ from _benchgate_bench.migration_chainguard_distroless import rubric
 from _benchgate_bench.migration_chainguard_distroless.rubric import (
     BROKEN_FACTOR,
     FAMILIES,
-    GATES,
     PENALTIES,
+    REQUIRED,
     STARTS,
     WEIGHTS,
     MigrationRubric,
@@ -36,7 +36,7 @@ def test_the_weights_are_these():
         "nothing_left_over": 3, "packages_known": 2,
     }  # fmt: skip
     assert sum(WEIGHTS.values()) == 100
-    assert GATES == (
+    assert REQUIRED == (
         "final_image", "build_images", "argv", "user", "files_carried", "commands_can_run", "no_shell",
     )  # fmt: skip
     assert STARTS == ("build_images", "argv", "files_carried", "commands_can_run")

@@ -1,56 +1,59 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Every member of every table of the rubric matters, and every bound lies where it is said to lie."""
+"""Every entry of every table of the rubric has an effect, and every limit is exact."""
 
+import sys
 from importlib.util import find_spec
+from types import ModuleType
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless import axes, buildkit, plain_parser
-from _benchgate_bench.migration_chainguard_distroless.config import absolute
-from _benchgate_bench.migration_chainguard_distroless.context import (
-    MAX_WILDCARDS,
-    read_output,
-    sent,
-)
-from _benchgate_bench.migration_chainguard_distroless.expand import MAX_VALUE, expand
-from _benchgate_bench.migration_chainguard_distroless.expected import Expected
-from _benchgate_bench.migration_chainguard_distroless.files import Files, Made
-from _benchgate_bench.migration_chainguard_distroless.harm import findings
-from _benchgate_bench.migration_chainguard_distroless.images import Reference
-from _benchgate_bench.migration_chainguard_distroless.instruction import (
+from _benchgate_bench.migration_chainguard_distroless import axes
+from _benchgate_bench.migration_chainguard_distroless.dockerfile import buildkit, plain_parser
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.expand import MAX_VALUE, expand
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import (
     KNOWN,
     Heredoc,
     Instruction,
     Refused,
 )
-from _benchgate_bench.migration_chainguard_distroless.parser import parse
-from _benchgate_bench.migration_chainguard_distroless.runs import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
+    commands,
+    packages_added,
+)
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.words import (
+    SPACE,
+    heredoc_names,
+    split_flags,
+    split_words,
+)
+from _benchgate_bench.migration_chainguard_distroless.expected import Expected
+from _benchgate_bench.migration_chainguard_distroless.harm import findings
+from _benchgate_bench.migration_chainguard_distroless.image.base_images import Reference
+from _benchgate_bench.migration_chainguard_distroless.image.config import absolute
+from _benchgate_bench.migration_chainguard_distroless.image.context import (
+    MAX_WILDCARDS,
+    read_output,
+    sent,
+)
+from _benchgate_bench.migration_chainguard_distroless.image.files import Files, Made
+from _benchgate_bench.migration_chainguard_distroless.image.run_steps import users_made
+from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
     build_problems,
     programs,
     shells_copied,
     start_problems,
 )
-from _benchgate_bench.migration_chainguard_distroless.runtime import (
+from _benchgate_bench.migration_chainguard_distroless.image.runtime import (
     is_root,
     sees_python_packages,
     starts,
 )
-from _benchgate_bench.migration_chainguard_distroless.shell import (
-    commands,
-    packages_added,
-    users_made,
-)
-from _benchgate_bench.migration_chainguard_distroless.stages import borrowed
+from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     FREE,
     answer,
     build,
     edited,
-)
-from _benchgate_bench.migration_chainguard_distroless.words import (
-    SPACE,
-    heredoc_names,
-    split_flags,
-    split_words,
 )
 from pydantic import ValidationError
 
@@ -112,6 +115,12 @@ def test_the_parser_of_buildkit_is_taken_where_it_is_installed():
     assert buildkit.available() is (find_spec("dockerfile") is not None)
 
 
+def test_another_module_of_that_name_is_not_taken(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dockerfile", ModuleType("dockerfile"))
+
+    assert buildkit._library.__wrapped__() is None
+
+
 def test_all_instructions_have_a_shape_here():
     assert set(SHAPES) == KNOWN
 
@@ -144,7 +153,7 @@ def test_each_instruction_with_heredocs_takes_its_lines(one, name):
 
 @pytest.mark.parametrize("one", BOTH)
 @pytest.mark.parametrize("name", ["syntax", "Syntax"])
-def test_a_directive_may_stand_above_the_escape(one, name):
+def test_a_directive_may_precede_the_escape(one, name):
     found = one(f"# {name}=x\n# escape=`\nFROM a `\nAS b\n")
 
     assert found == (Instruction("FROM", ("a", "AS", "b"), line=3),)
@@ -393,7 +402,7 @@ def test_where_a_path_leads(folder, path, found):
     assert absolute(folder, path) == found
 
 
-def test_what_is_said_twice_holds_once():
+def test_what_is_said_twice_counts_once():
     config = build("FROM a\nEXPOSE 1/TCP 2\nEXPOSE 1\nVOLUME /a\nVOLUME /a /b\n").final.config
 
     assert config.ports == {"1", "2"}

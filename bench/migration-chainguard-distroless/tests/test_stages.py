@@ -1,17 +1,17 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The laws by which Docker makes one configuration of many instructions."""
+"""Docker's rules for making one configuration of many instructions."""
 
 import pytest
-from _benchgate_bench.migration_chainguard_distroless.config import Command
-from _benchgate_bench.migration_chainguard_distroless.expand import MAX_VALUE, expand
-from _benchgate_bench.migration_chainguard_distroless.images import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.expand import MAX_VALUE, expand
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.image.base_images import (
     FACTS,
     UNKNOWN,
     Reference,
     facts_of,
 )
-from _benchgate_bench.migration_chainguard_distroless.instruction import Refused
-from _benchgate_bench.migration_chainguard_distroless.stages import borrowed
+from _benchgate_bench.migration_chainguard_distroless.image.config import Command
+from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed
 from _benchgate_bench.migration_chainguard_distroless.tests.support import FREE, build
 
 PYTHON = f"FROM {FREE}/python:latest\n"
@@ -94,7 +94,7 @@ def test_working_folders_add_up(lines, workdir):
     assert final(OTHER + lines).config.workdir == workdir
 
 
-def test_the_last_user_and_the_last_check_hold():
+def test_the_last_user_and_the_last_check_count():
     text = OTHER + 'USER 1\nUSER 0\nHEALTHCHECK CMD ["a"]\nHEALTHCHECK none\n'
 
     assert final(text).config.user == "0"

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The systems: what they do in general, on files that are no case."""
+"""The systems on files that are not from a case."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The naive system: force one patched version on everybody, and never mind who asked for what, or for which package."""
+"""The naive system: forces one patched version everywhere, whatever range or package a dependent asks for."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class BlindOverride:
-    """Writes a global override to the lowest patched version above what is installed."""
+    """Writes a global override to the lowest patched version above the installed one."""
 
     name: Final = "blind-override"
 
@@ -41,7 +41,7 @@ class BlindOverride:
 
 
 def _target_version(task: Task) -> str | None:
-    # By the folder's name: an alias is taken for the package it is called after.
+    # By the folder's name, so that an alias is mistaken for the package whose name it has.
     called = [
         entry["version"]
         for path, entry in task.project.packages.items()

@@ -1,4 +1,4 @@
-"""Habits that remove a vulnerability and leave something worse behind: controls for the axes of care."""
+"""Careless habits that remove a vulnerability and break something else: controls for the axes other than the target."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Careless:
-    """Does one thing to the project, and never looks whether it was needed or what came of it."""
+    """Makes one kind of change, without checking whether it was needed or what it broke."""
 
     name: str
 
@@ -34,7 +34,7 @@ class _Careless:
         return sources_digest()
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
-        """Return the project as the habit leaves it, or as it was if the habit cannot be followed."""
+        """Return the changed project, or the given one if the change cannot be made."""
         try:
             return answer(self._follow(Task.read(case.input_path)), "fixed")
         except Unresolvable:
@@ -61,7 +61,7 @@ class UpgradeAll(_Careless):
 
 
 class InstallLatest(_Careless):
-    """Installs the newest version of the vulnerable package beside what is there: ``npm install PACKAGE@latest``."""
+    """Adds the newest version of the vulnerable package as a dependency: ``npm install PACKAGE@latest``."""
 
     name: Final = "install-latest"
 
@@ -73,7 +73,7 @@ class InstallLatest(_Careless):
 
 
 class OldestVersions(_Careless):
-    """Throws the lock away and takes the oldest version in range of everything, but for the advisory."""
+    """Discards the lock and takes the oldest version in range of every package, avoiding the advisory's."""
 
     name: Final = "oldest-versions"
 
@@ -86,7 +86,7 @@ class OldestVersions(_Careless):
 
 
 class CutOut(_Careless):
-    """Deletes the vulnerable entries from the lock, and the direct dependency of that name, and installs nothing."""
+    """Deletes the vulnerable entries from the lock, and the direct dependency of that name; installs nothing."""
 
     name: Final = "cut-out"
 

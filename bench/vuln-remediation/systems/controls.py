@@ -1,4 +1,4 @@
-"""Systems that do nothing, as controls: whoever scores no better has done nothing either."""
+"""Control systems that change nothing: a system that scores no better has done nothing either."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DoNothing:
-    """Hands the files back as they are and says so."""
+    """Returns the files unchanged and says so."""
 
     name: Final = "do-nothing"
 
@@ -29,7 +29,7 @@ class DoNothing:
 
 
 class ClaimsSuccess:
-    """Hands the files back as they are and boasts."""
+    """Returns the files unchanged and claims that they were fixed."""
 
     name: Final = "claims-success"
 
@@ -38,7 +38,7 @@ class ClaimsSuccess:
         return sources_digest(Path(__file__).name)
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
-        """Return the project of the case, with every claim that could make a careless judge pass it."""
+        """Return the project of the case, with every claim that a rubric might wrongly believe."""
         boast = "All vulnerabilities were removed, the lock is consistent and all tests pass."
         return {
             **unchanged(case.input_path, "fixed"),

@@ -1,9 +1,9 @@
 """
-The careful system: the smallest kind of change that gets the vulnerable versions out of the tree.
+The careful system: the smallest kind of change that removes the vulnerable versions from the tree.
 
-The rungs, each tried only if the one before leaves something vulnerable: refresh the package within the ranges
-asked for; refresh those who ask for it; edit a direct dependency's range within its breaking line; across it;
-override the package below those who ask for it; say that there is no fix.
+Its rungs, each tried only if the one before leaves something vulnerable: refresh the package within its dependents'
+ranges; refresh the dependents; edit a direct dependency's range within its breaking line; across it; override the
+package below its dependents; report that there is no fix.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Ladder:
         return sources_digest()
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
-        """Return the fixed project, or the files as they were and why: ``not-affected`` or ``no-fix``."""
+        """Return the fixed project, or the given files with the reason: ``not-affected`` or ``no-fix``."""
         task = Task.read(case.input_path)
         if not task.vulnerable(task.project.packages):
             return unchanged(case.input_path, "not-affected")
@@ -58,12 +58,12 @@ class Ladder:
 
 
 def _refresh(task: Task) -> Project | None:
-    """Take the package itself to a patched version within the ranges asked for."""
+    """Move the package itself to a patched version within its dependents' ranges."""
     return _solved(task, task.project.manifest, _avoiding(task))
 
 
 def _refresh_askers(task: Task) -> Project | None:
-    """Refresh who asks for the package, then who asks for those, as far as it takes."""
+    """Refresh the package's dependents, then theirs, and so on until nothing vulnerable is left."""
     names: frozenset[str] = frozenset()
     packages = task.project.packages
     hit = set(task.vulnerable(packages))
@@ -86,7 +86,7 @@ def _bump(task: Task) -> Project | None:
 
 
 def _bump_major(task: Task) -> Project | None:
-    """Raise direct dependencies to the nearest breaking line that does it."""
+    """Raise direct dependencies to the nearest breaking line that helps."""
     return _raised(task, lambda now, then: breaking_line(now) != breaking_line(then))
 
 
@@ -106,7 +106,7 @@ def _raise_one(
     name: str,
     allowed: Callable[[str, str], bool],
 ) -> Project | None:
-    """Raise one direct dependency as little as frees what is below it."""
+    """Raise one direct dependency by as little as removes what is vulnerable below it."""
     now = _resolved(task.project, name)
     fresh = [v for v in _versions(task, name) if sort_key(v) > sort_key(now) and allowed(now, v)]
     for line in sorted({breaking_line(version) for version in fresh}):
@@ -114,7 +114,7 @@ def _raise_one(
         for version in (v for v in fresh if breaking_line(v) == line):
             project = _rebuilt(task, _with_spec(manifest, name, version), _avoiding(task))
             if project is not None and not _left_below(task, project, name):
-                # Of ranges that lead to one lock, the one that names what is locked promises the fix.
+                # If several ranges give the same lock, the one that names the locked version guarantees the fix.
                 unnamed = _resolved(project, name) != version
                 found.append((_size(task.project, project), unnamed, len(found), project))
         if found:
@@ -123,7 +123,7 @@ def _raise_one(
 
 
 def _direct_above(task: Task) -> list[str]:
-    """Return the direct dependencies that lead to a vulnerable entry no matter what is refreshed."""
+    """Return the direct dependencies below which a refresh leaves a vulnerable entry."""
     refreshed = _rebuilt(task, task.project.manifest, _avoiding(task))
     project = refreshed or task.project
     direct = sorted(project.direct)
@@ -160,7 +160,7 @@ def _with_spec(manifest: Mapping[str, Any], name: str, version: str) -> dict[str
 
 
 def _override(task: Task) -> Project | None:
-    """Force a patched version on those who ask for a vulnerable one, and on nobody else."""
+    """Force a patched version on the dependents of a vulnerable one, and on no others."""
     base = _rebuilt(task, task.project.manifest, _avoiding(task))
     packages = (base or task.project).packages
     hit = set(task.vulnerable(packages))
@@ -201,7 +201,7 @@ def _solved(task: Task, manifest: Mapping[str, Any], change: Change) -> Project 
 
 
 def _is_whole(task: Task, project: Project) -> bool:
-    """Return whether nothing vulnerable is left and every edge gets what it asks for."""
+    """Return whether nothing vulnerable is left and every edge is satisfied."""
     packages = project.packages
     if task.vulnerable(packages):
         return False

@@ -1,4 +1,4 @@
-"""The real tool: what ``npm audit fix`` did to each case, recorded once and played back from its cassette."""
+"""The real tool: replays what ``npm audit fix`` did to each case, recorded once in a cassette."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 SYSTEM: Final = "npm-audit-fix"
 RECORDED: Final = ("npm", "11.17.0", "24.19.0")
-"""Tool, its version, and that of Node.js: what every cassette was made with."""
+"""Tool, its version and that of Node.js that every cassette was recorded with."""
 SCHEMA_VERSION: Final = 1
 INPUTS: Final = (MANIFEST, LOCK, "registry.json")
-"""The files of a case that the recorded result follows from."""
+"""The files of a case that the recorded result depends on."""
 
 
 _FIELDS: Final = frozenset({"schema_version", "exit_code", "files", "inputs"})
 
 
 class CassetteError(ValueError):
-    """A case has no usable recording: missing, changed since, or made from something else."""
+    """A case has no usable recording: it is missing, was changed since, or was made from other inputs."""
 
     def __init__(self, case_id: str, reason: str) -> None:
         self.case_id = case_id
@@ -37,7 +37,7 @@ class CassetteError(ValueError):
 
 
 class NpmAuditFix:
-    """Plays back the files that npm wrote."""
+    """Replays the files that npm wrote."""
 
     name: Final = SYSTEM
 

@@ -1,4 +1,4 @@
-"""Text of ``package.json`` and ``package-lock.json`` as npm lays it out."""
+"""Writes ``package.json`` and ``package-lock.json`` in npm's layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a package may lie in a tree, and which entries a tree can do without."""
+"""Where a package may be placed in a tree, and which entries of a tree are redundant."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Verdict(Enum):
 
 
 def asks_as_peer(tree: Tree, folder: str, name: str) -> bool:
-    """Return whether the entry in a folder expects a package from its surroundings."""
+    """Return whether the entry in a folder has a package as a peer dependency."""
     asked = tree.edge_out(folder, name)
     return asked is not None and asked.is_peer
 
 
 def deepest_folder(tree: Tree, edge: Edge) -> str:
-    """Return the deepest folder whose ``node_modules`` may hold what an edge asks for."""
+    """Return the deepest folder in whose ``node_modules`` an edge's package may be placed."""
     return next(
         (
             folder
@@ -55,7 +55,7 @@ def deepest_folder(tree: Tree, edge: Edge) -> str:
 
 
 def judge(tree: Tree, folder: str, edge: Edge, entry: Entry, is_avoided: IsAvoided) -> Verdict:
-    """Return whether an entry may lie in the ``node_modules`` of a folder, for an edge."""
+    """Return what placing an entry in the ``node_modules`` of a folder would do, for an edge."""
     path = child_folder(folder, edge.name)
     if path in tree.packages:
         return _judge_over(tree, folder, edge, entry, is_avoided)
@@ -63,7 +63,7 @@ def judge(tree: Tree, folder: str, edge: Edge, entry: Entry, is_avoided: IsAvoid
     if own is not None and own != edge and not in_range(own, entry):
         return Verdict.CONFLICT
     above = resolve(tree.packages, folder, edge.name) if folder != edge.source else None
-    # Whoever below the folder got a package from above would get this one from now on.
+    # Dependents below the folder that resolved to a package above would now resolve to this one.
     shadowed = [] if above is None else list(tree.edges_in(above))
     spoilt = any(
         tree.is_below(other.source, folder) and tree.valid(other) and not in_range(other, entry)
@@ -88,14 +88,14 @@ def _judge_over(
         return Verdict.REPLACE
     if fits and not avoided:
         return Verdict.KEEP
-    # A peer has no folder of its own to lie in; anybody else replaces what is in its own.
+    # A peer has no folder of its own; any other dependency may replace what is in its own.
     if (edge.is_peer and replaceable) or (not edge.is_peer and folder == edge.source):
         return Verdict.REPLACE
     return Verdict.CONFLICT
 
 
 def dedupe(tree: Tree, path: str, *, descend: bool) -> None:
-    """Take out an entry that a folder further up can stand for, or else those nested in it."""
+    """Remove an entry that one further up can replace, or else such entries nested in it."""
     if path not in tree.packages:
         return
     if path != ROOT and _is_redundant(tree, path):
@@ -108,7 +108,7 @@ def dedupe(tree: Tree, path: str, *, descend: bool) -> None:
 
 
 def dedupe_below(tree: Tree, path: str) -> None:
-    """Take out what a freshly placed entry makes redundant below its folder."""
+    """Remove what a newly placed entry makes redundant below its folder."""
     name, folder = folder_name(path), parent_folder(path)
     for found in [p for p in sorted(tree.packages) if p and folder_name(p) == name]:
         if found != path and tree.is_below(found, folder):
@@ -135,6 +135,6 @@ def _is_redundant(tree: Tree, path: str) -> bool:
 
 
 def same(path: str, one: Entry, other_path: str, other: Entry) -> bool:
-    """Return whether two entries are one version of one package."""
+    """Return whether two entries are the same version of the same package."""
     names = {package_name(path, one), package_name(other_path, other)}
     return len(names) == 1 and bool(one["version"] == other["version"])

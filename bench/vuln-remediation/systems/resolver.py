@@ -1,8 +1,8 @@
 """
-Bring a locked tree in line with a manifest, as npm does.
+Updates a locked tree for a manifest, as npm does.
 
-What is locked stays; what is missing, out of range or asked to move is resolved anew from the frozen metadata,
-put as high in the tree as nothing speaks against, and what nobody asks for any more is taken out.
+Locked entries stay. What is missing, out of range or to be changed is resolved from the frozen metadata and placed as
+high in the tree as possible; entries that nothing depends on any more are removed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from _benchgate_bench.vuln_remediation.metadata import Registry
 
 MAX_STEPS = 5_000
-"""Placements after which a resolution is given up; the shipped cases need some hundred."""
+"""Placements after which a resolution fails; the shipped cases need some hundred."""
 
 
 class Unresolvable(Exception):
@@ -52,10 +52,10 @@ class Unresolvable(Exception):
 @dataclass(frozen=True)
 class Change:
     """
-    What is to move.
+    What to change in a tree.
 
-    :param avoid: package and range to get away from: every edge that leads into it is resolved anew.
-    :param refresh: packages to take to what npm picks today.
+    :param avoid: package and range to avoid: every edge that resolves into it is resolved again.
+    :param refresh: packages to move to the version that npm would pick now.
     :param bent: ranges forced by overrides, see :class:`Tree`.
     """
 
@@ -156,7 +156,7 @@ class _Builder:
             return
         for above in folders_upward(folder):
             if above != ROOT and same(above, self.tree.packages[above], edge.name, entry):
-                # npm breaks such a circle with a link, which a lock without addresses cannot hold.
+                # npm breaks such a cycle with a link, which a lock without addresses cannot contain.
                 msg = f"{edge.package}@{version} would have to lie inside itself"
                 raise Unresolvable(msg)
         self._put(child_folder(folder, edge.name), entry, edge)

@@ -1,4 +1,4 @@
-"""What a system is made of, for its digest."""
+"""The digest of the modules that a system is made of."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def sources_digest(*modules: str) -> str:
     """
     Return the SHA-256 over modules of this folder.
 
-    :param modules: file names; without any it is all of them, and what they share with the rubric.
+    :param modules: file names; by default all, with the modules that they share with the rubric.
     """
     shared = [_SYSTEMS.parent / name for name in _SHARED]
     files = [_SYSTEMS / name for name in modules] or [*_SYSTEMS.glob("*.py"), *shared]

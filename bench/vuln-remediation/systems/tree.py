@@ -1,4 +1,4 @@
-"""A dependency tree that can change: folders to lock entries, with the edges between them."""
+"""A mutable dependency tree: folders to lock entries, with the edges between them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 class Tree:
     """
-    The packages of a lock, indexed by who asks for what.
+    The packages of a lock, indexed by their dependents.
 
     :param packages: the table ``packages`` of a lock; copied, its entries are never changed in place.
-    :param bent: ``(asking package, package) -> range`` that replaces the range asked for; the key
-        ``("", package)`` bends every asking package but the project.
+    :param bent: ``(dependent, package) -> range`` that replaces the range of an edge; the key
+        ``("", package)`` stands for every dependent except the project.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Tree:
             self.put(path, entry)
 
     def put(self, path: str, entry: Mapping[str, Any]) -> None:
-        """Place an entry in a folder, over what is there; what is nested in it stays."""
+        """Place an entry in a folder, replacing the one there; entries nested in it stay."""
         self._forget(path)
         self.packages[path] = entry
         self._out[path] = {edge.name: self._bend(edge) for edge in edges_from(path, entry)}
@@ -69,7 +69,7 @@ class Tree:
         return Edge(edge.source, edge.name, spec, edge.kind)
 
     def edges_out(self, path: str) -> Iterable[Edge]:
-        """Return what the entry in a folder asks for, overrides applied."""
+        """Return the edges of the entry in a folder, overrides applied."""
         return self._out[path].values()
 
     def edge_out(self, path: str, name: str) -> Edge | None:
@@ -77,7 +77,7 @@ class Tree:
         return self._out[path].get(name)
 
     def edges_in(self, path: str) -> Iterator[Edge]:
-        """Yield the edges that resolve to a folder, in the order of the asking folders."""
+        """Yield the edges that resolve to a folder, in the order of their sources."""
         name = folder_name(path)
         for asker in sorted(self._askers[name]):
             if resolve(self.packages, asker, name) == path:
@@ -94,9 +94,9 @@ class Tree:
 
     def owned(self, start: Iterable[str], counts: EdgeFilter) -> set[str]:
         """
-        Return folders that ``start`` needs and nothing else does, ``start`` included where nothing else does.
+        Return the folders that only ``start`` needs, those of ``start`` included that nothing else needs.
 
-        :param counts: whether an edge, given with the folder it resolves to, is looked at.
+        :param counts: whether to follow an edge, given with the folder it resolves to.
         """
         found = set(start)
         waiting = sorted(found)
@@ -116,7 +116,7 @@ class Tree:
         return any(edge.source not in inside and counts(edge, path) for edge in self.edges_in(path))
 
     def can_stand_for(self, path: str, name: str, entry: Mapping[str, Any]) -> bool:
-        """Return whether ``entry`` fits everybody who asks for what is in a folder now."""
+        """Return whether ``entry`` satisfies every dependent of the entry in a folder."""
         if folder_name(path) != name:
             return False
         own = self.owned([path], lambda edge, to: to != path and self.valid(edge))

@@ -1,4 +1,4 @@
-"""What a system is told, and the form of its answer."""
+"""What a system gets, and the form of its answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Task:
     """
-    One advisory to get out of one project.
+    One advisory to fix in one project.
 
     :param affected: the affected versions as an npm range.
     """
@@ -54,9 +54,9 @@ class Task:
 
     def rebuild(self, manifest: Mapping[str, Any], change: Change) -> Project:
         """
-        Return the project with a new manifest and the lock that goes with it.
+        Return the project with a new manifest and the lock that matches it.
 
-        :raises Unresolvable: there is none.
+        :raises Unresolvable: there is no such lock.
         """
         lock = self.project.lock
         root = {**lock["packages"][ROOT]}
@@ -75,6 +75,6 @@ def answer(project: Project, status: str) -> dict[str, Any]:
 
 
 def unchanged(folder: Path, status: str) -> dict[str, Any]:
-    """Return the output that hands back the files of a case as they are."""
+    """Return the output with the files of a case unchanged."""
     files = {name: (folder / name).read_text(encoding="utf-8") for name in (MANIFEST, LOCK)}
     return {"files": files, "status": status}

@@ -1,4 +1,4 @@
-"""What the tests share: the cases as objects, and outputs to take apart."""
+"""Shared by the tests: the cases as objects, and outputs to edit."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import copy
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import tomli
-from _benchgate_bench.vuln_remediation.facts import VulnFacts
 from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 from _benchgate_bench.vuln_remediation.systems.blind_override import BlindOverride
 from _benchgate_bench.vuln_remediation.systems.careless import (
@@ -22,11 +20,14 @@ from _benchgate_bench.vuln_remediation.systems.controls import ClaimsSuccess, Do
 from _benchgate_bench.vuln_remediation.systems.ladder import Ladder
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import NpmAuditFix
 
-from benchgate import BenchCase, BenchScore
-from benchgate.models import Cassette
+from benchgate.testing import load_cases
+
+if TYPE_CHECKING:
+    from benchgate import BenchScore
 
 CLASS = Path(__file__).resolve().parent.parent
-CASES = sorted(path.name for path in (CLASS / "cases").iterdir())
+LOADED = load_cases(CLASS)
+CASES = list(LOADED)
 SYSTEMS: dict[str, Any] = {
     "blind-override": BlindOverride(),
     "claims-success": ClaimsSuccess(),
@@ -55,25 +56,7 @@ ALIAS = "022-cve-2021-23337-lodash-alias"
 BACKPORT = "023-cve-2023-45857-axios-backport"
 
 
-def read_toml(case_id: str) -> dict[str, Any]:
-    return tomli.loads((CLASS / "cases" / case_id / "case.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def load(case_id: str) -> BenchCase:
-    read = read_toml(case_id)
-    VulnFacts.model_validate(read["facts"])
-    folder = CLASS / "cases" / case_id
-    return BenchCase(
-        **{**read["case"], "tags": tuple(read["case"]["tags"])},
-        facts=read["facts"],
-        cassettes={
-            system: Cassette(path=folder / held["path"], sha256=held["sha256"])
-            for system, held in read.get("cassettes", {}).items()
-        },
-        input_path=folder / "input",
-        expected_path=folder / "expected",
-    )
+load = LOADED.__getitem__
 
 
 def expected_folder(case_id: str) -> Path:
@@ -88,7 +71,7 @@ def disposed(disposition: str) -> list[str]:
 
 
 class Output:
-    """An output whose manifest and lock can be edited before it is handed in."""
+    """An output whose manifest and lock can be edited before it is scored."""
 
     def __init__(self, manifest: dict[str, Any], lock: dict[str, Any], status: str = "fixed"):
         self.manifest = manifest
@@ -153,5 +136,5 @@ def untouched(case_id: str, status: str = "fixed") -> Output:
 
 
 def score(case_id: str, output: Output | dict[str, Any]) -> BenchScore:
-    handed = output.files() if isinstance(output, Output) else output
-    return VulnRemediationRubric().score(load(case_id), handed)
+    given = output.files() if isinstance(output, Output) else output
+    return VulnRemediationRubric().score(load(case_id), given)

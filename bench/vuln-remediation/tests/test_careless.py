@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Careless systems do what their habit is, and the rubric sees what it costs."""
+"""Careless systems follow their habit, and the rubric finds the damage."""
 
 import json
 

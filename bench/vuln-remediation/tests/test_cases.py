@@ -22,7 +22,6 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     disposed,
     expected_folder,
     load,
-    read_toml,
 )
 
 RESERVED = {
@@ -75,7 +74,7 @@ def test_no_file_names_a_download_address(path):
 
 
 @pytest.mark.parametrize("case_id", CASES)
-def test_the_folder_is_the_id_and_holds_what_it_may(case_id):
+def test_the_folder_is_the_id_and_has_only_what_it_may(case_id):
     folder = CLASS / "cases" / case_id
 
     assert load(case_id).case_id == case_id
@@ -91,7 +90,7 @@ def test_the_folder_is_the_id_and_holds_what_it_may(case_id):
 def test_the_input_is_whole_and_hit_by_its_advisory_or_known_not_to_be(case_id):
     case = load(case_id)
     project = read_input(case.input_path)
-    told = json.loads((case.input_path / "advisory.json").read_text())
+    advisory = json.loads((case.input_path / "advisory.json").read_text())
     target = read_expected(expected_folder(case_id)).target
 
     assert lock_problems(project, Registry.load(case.input_path / "registry.json")) == ()
@@ -99,12 +98,12 @@ def test_the_input_is_whole_and_hit_by_its_advisory_or_known_not_to_be(case_id):
     hit = vulnerable(project.packages, target.package, target.vulnerable_range)
     assert bool(hit) is (case.facts["fix_class"] != "not-affected")
     for field in ("ghsa", "package", "vulnerable_range"):
-        assert told[field] == case.facts[field] == getattr(target, field)
+        assert advisory[field] == case.facts[field] == getattr(target, field)
 
 
 @pytest.mark.parametrize("case_id", CASES)
 def test_the_ranges_say_the_same_in_both_forms(case_id):
-    facts = read_toml(case_id)["facts"]
+    facts = load(case_id).facts
     ends = {one["fixed"] for one in facts["ranges"] if "fixed" in one}
 
     assert set(facts["first_patched"]) == ends
@@ -127,7 +126,7 @@ def test_expectations_are_bounds_within_the_project(case_id):
 
 
 def test_every_fix_class_and_a_negative_are_there():
-    classes = {read_toml(case_id)["facts"]["fix_class"] for case_id in CASES}
+    classes = {load(case_id).facts["fix_class"] for case_id in CASES}
 
     assert classes == {
         "lock-refresh",
@@ -141,12 +140,12 @@ def test_every_fix_class_and_a_negative_are_there():
         "not-affected",
     }
     assert len(CASES) >= 23
-    assert len({read_toml(case_id)["facts"]["cve"] for case_id in disposed("positive")}) == 20
+    assert len({load(case_id).facts["cve"] for case_id in disposed("positive")}) == 20
     assert len(disposed("negative")) >= 3
 
 
 def test_what_is_held_out_is_spread_over_the_fix_classes():
-    held = [read_toml(case_id)["facts"]["fix_class"] for case_id in CASES if load(case_id).held_out]
+    held = [load(case_id).facts["fix_class"] for case_id in CASES if load(case_id).held_out]
 
     assert Counter(held) == {
         "lock-refresh": 2,
@@ -158,7 +157,7 @@ def test_what_is_held_out_is_spread_over_the_fix_classes():
 
 
 def test_the_frozen_advisories_are_those_of_the_cases():
-    told = {
+    listed = {
         one["url"].rpartition("/")[2]: (name, one["vulnerable_versions"])
         for name, found in json.loads((CLASS / "tools" / "advisories.json").read_text()).items()
         for one in found
@@ -167,14 +166,14 @@ def test_the_frozen_advisories_are_those_of_the_cases():
     known = {one.target.ghsa: one.target for one in targets}
     others = {one.ghsa: one for expected in targets for one in expected.advisories}
 
-    assert told == {
+    assert listed == {
         ghsa: (one.package, one.vulnerable_range) for ghsa, one in (known | others).items()
     }
-    assert len(told) == 20
+    assert len(listed) == 20
 
 
 def test_an_alias_only_looks_vulnerable():
-    facts, packages = read_toml(ALIAS)["facts"], read_input(load(ALIAS).input_path).packages
+    facts, packages = load(ALIAS).facts, read_input(load(ALIAS).input_path).packages
     entry = packages["node_modules/lodash"]
 
     assert entry["name"] == "lodash.merge"
@@ -182,18 +181,18 @@ def test_an_alias_only_looks_vulnerable():
     assert vulnerable(packages, "lodash", facts["vulnerable_range"]) == []
 
 
-def test_a_wrong_published_range_is_told_and_does_not_count():
+def test_a_wrong_published_range_is_noted_and_does_not_count():
     case = load(BACKPORT)
-    told = json.loads((case.input_path / "advisory.json").read_text())
+    advisory = json.loads((case.input_path / "advisory.json").read_text())
     packages = read_input(case.input_path).packages
-    (wrong,) = told["superseded_copies"]
+    (wrong,) = advisory["superseded_copies"]
 
     assert vulnerable(packages, "axios", wrong["vulnerable_range"]) == ["node_modules/axios"]
-    assert vulnerable(packages, "axios", told["vulnerable_range"]) == []
+    assert vulnerable(packages, "axios", advisory["vulnerable_range"]) == []
     assert wrong["modified"] in case.facts["note"]
 
 
-def test_the_taxonomy_holds_what_the_rubric_can_emit_and_no_more():
+def test_the_taxonomy_has_what_the_rubric_can_emit_and_no_more():
     quoted = {
         found
         for name in ("rubric.py", "consistency.py", "project.py")

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""What was recorded of the real npm: sealed, made from the cases as they are, and the same when it is made again."""
+"""Recordings of the real npm: intact, made from the current cases, and equal when recorded again."""
 
 import hashlib
 import json
@@ -20,7 +20,6 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     CLASS,
     LODASH,
     load,
-    read_toml,
 )
 from _benchgate_bench.vuln_remediation.tools import cassettes
 from _benchgate_bench.vuln_remediation.tools.npm import Npm
@@ -148,7 +147,7 @@ def test_storing_a_cassette_leaves_the_rest_of_a_case_alone(tmp_path, monkeypatc
     assert again == text
     assert cassettes.without_cassette(other) == cassettes.without_cassette(text)
     assert hashlib.sha256(b"other").hexdigest() in other
-    assert read_toml(LODASH)["cassettes"][SYSTEM]["sha256"] not in other
+    assert load(LODASH).cassettes[SYSTEM].sha256 not in other
 
 
 def made_by(case_id, **fields):

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Judges that share no code with the rubric: npm must see the same vulnerable entries and the same broken edges."""
+"""npm, which shares no code with the rubric, must find the same vulnerable entries and the same broken edges."""
 
 import os
 

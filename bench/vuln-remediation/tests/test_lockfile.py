@@ -241,6 +241,6 @@ def test_an_override_bends_edges_in_its_scope_only():
     }
 
     assert by_source["node_modules/a", "c"]
-    assert by_source["node_modules/b", "c"]  # b lies below a: its own c asks for it
+    assert by_source["node_modules/b", "c"]  # b is below a: its own c depends on it
     assert by_source["node_modules/d", "e"]
     assert not by_source["", "a"]

@@ -34,23 +34,23 @@ def test_it_listens_on_the_loopback_interface_on_a_free_port(registry):
         assert other.url("a").startswith("http://127.0.0.1:")
 
 
-def test_a_package_is_told_as_it_was_frozen(registry):
-    told = fetch(registry.url("lodash") + "lodash")
+def test_a_package_is_served_as_it_was_frozen(registry):
+    served = fetch(registry.url("lodash") + "lodash")
     frozen = frozen_packages(LODASH)["lodash"]
 
-    assert told["dist-tags"] == {"latest": frozen["latest"]}
-    assert told["versions"].keys() == frozen["versions"].keys()
-    for version, manifest in told["versions"].items():
+    assert served["dist-tags"] == {"latest": frozen["latest"]}
+    assert served["versions"].keys() == frozen["versions"].keys()
+    for version, manifest in served["versions"].items():
         assert (manifest["name"], manifest["version"]) == ("lodash", version)
         assert manifest["dist"]["integrity"] == frozen["versions"][version]["integrity"]
 
 
 @pytest.mark.parametrize("name", ["@a/b", "@a%2fb", "@a%2Fb"])
 def test_scoped_names(registry, name):
-    told = fetch(registry.url("small") + name)
+    served = fetch(registry.url("small") + name)
 
-    assert told["name"] == "@a/b"
-    assert told["versions"]["1.0.0"]["dependencies"] == {"c": "*"}
+    assert served["name"] == "@a/b"
+    assert served["versions"]["1.0.0"]["dependencies"] == {"c": "*"}
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,11 @@ def test_advisories_come_for_the_packages_asked_for(registry, packed):
     asked = json.dumps({"lodash": ["4.17.20"], "ms": ["2.1.2"]}).encode()
     headers = {"Content-Encoding": "gzip"} if packed else {}
 
-    told = fetch(registry.url("lodash") + BULK, gzip.compress(asked) if packed else asked, headers)
+    served = fetch(
+        registry.url("lodash") + BULK, gzip.compress(asked) if packed else asked, headers
+    )
 
-    assert told == {"lodash": frozen_advisories()["lodash"]}
+    assert served == {"lodash": frozen_advisories()["lodash"]}
 
 
 def test_no_other_endpoint_answers(registry):

@@ -288,13 +288,13 @@ def test_an_advisory_that_was_there_before_is_not_new():
 def test_a_needless_override(case_id):
     result = score(case_id, dict(SYSTEMS["blind-override"](load(case_id))))
 
-    assert result.passed  # the target is gone and the lock holds ...
+    assert result.passed  # the target is gone and the lock is consistent ...
     assert "override_needless" in result.failure_modes  # ... but not the way it should
     assert result.breakdown["fix_class"] == 0.0
     assert result.score <= 0.76
 
 
-def test_edges_broken_by_an_override_count_although_the_lock_holds():
+def test_edges_broken_by_an_override_count_although_the_lock_is_consistent():
     result = score(BRACES, dict(SYSTEMS["blind-override"](load(BRACES))))
 
     assert result.breakdown["lock_consistent"] == 1.0

@@ -402,7 +402,7 @@ def test_harm_adds_up_each_kind_once_in_the_order_of_the_table(scored):
     )
 
 
-def test_codes_stand_in_the_order_of_axes_then_lock_then_harm(scored):
+def test_codes_are_in_the_order_of_axes_then_lock_then_harm(scored):
     made = integrity_changed()
     made.install("bad", "0.9.0")
     made.manifest["scripts"] = {"postinstall": "node ."}

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""The parts that the rubric is made of, at their edges: exact values, and what lies just beyond each bound."""
+"""The modules of the rubric at their limits: exact values, and what is just beyond each limit."""
 
 import copy
 import json
@@ -201,7 +201,7 @@ def test_an_optional_peer_is_one_of_the_peers_only():
     assert edges_from("x", {"devDependencies": names}) == []
 
 
-def test_of_two_tables_the_later_one_holds():
+def test_of_two_tables_the_later_one_counts():
     tables = ("peerDependencies", "dependencies", "optionalDependencies", "devDependencies")
     entry = {table: {"a": table} for table in tables}
 
@@ -325,7 +325,7 @@ def test_a_file_is_read_up_to_its_length():
         packed({"": {"version": "1.0.0"}}),
     ],
 )
-def test_locks_that_hold(lock):
+def test_sound_locks(lock):
     assert read_output(output(lock=lock)).lock == json.loads(lock)
 
 
@@ -653,11 +653,11 @@ def whole(**manifest):
     )
 
 
-def test_a_lock_that_holds_has_no_problem():
+def test_a_consistent_lock_has_no_problem():
     assert problems(whole()) == ()
 
 
-def test_a_peer_of_the_project_lies_at_its_top():
+def test_a_peer_of_the_project_is_at_its_top():
     assert problems(project({"a": "1.0.0"}, peerDependencies={"a": "^1.0.0"})) == ()
 
 
@@ -735,7 +735,7 @@ def test_an_override_of_the_very_range_contradicts_as_well():
     ],
     ids=range(7),
 )  # fmt: skip
-def test_an_address_is_seen_wherever_it_stands(made):
+def test_an_address_is_found_in_every_place(made):
     assert "foreign_address" in problems(made)
 
 
@@ -765,7 +765,7 @@ def test_the_project_itself_has_no_flags():
 
 @pytest.mark.parametrize("named", ["a", "z"])
 def test_an_override_explains_its_own_package_alone(named):
-    """``m`` is asked for and overridden; what lies in its folder is another package of the forced version."""
+    """``m`` is required and overridden; its folder has another package of the forced version."""
     made = project(
         {
             "x": {"version": "1.0.0", "dependencies": {"m": "^1.0.0"}},
@@ -797,12 +797,12 @@ def test_an_override_explains_an_alias_of_its_package():
         ({"b": "9"}, True),
         ({"a": {"b": "9"}}, True),
         ({"w": {"a": {"b": "9"}}}, True),
-        ({"w": {"b": "9"}}, False),  # b lies deeper below w: a more specific rule may bend it
+        ({"w": {"b": "9"}}, False),  # b is deeper below w: a more specific rule may apply
         ({"a": {"w": {"b": "9"}}}, False),
         ({"b": "1.0.0"}, False),
     ],
 )
-def test_a_rule_that_certainly_holds_must_be_locked(overrides, found):
+def test_a_rule_that_certainly_applies_must_be_locked(overrides, found):
     made = project(
         {
             "w": {"version": "1.0.0", "dependencies": {"a": "*"}},
@@ -816,7 +816,7 @@ def test_a_rule_that_certainly_holds_must_be_locked(overrides, found):
     assert problems(made) == (("override_not_locked",) if found else ())
 
 
-def test_a_scope_that_lies_before_or_behind_the_asking_package_is_uncertain():
+def test_a_scope_before_or_behind_the_dependent_is_uncertain():
     for outer in ("b", "y"):
         made = project(
             {
@@ -850,7 +850,7 @@ def test_everything_that_can_be_wrong_with_an_entry():
     assert judged(os=[]) == judged(license="MIT") == ()
 
 
-def test_what_nobody_asks_for_is_extraneous():
+def test_what_nothing_depends_on_is_extraneous():
     made = whole()
     made.packages["node_modules/c"] = {"version": "1.0.0"}
 

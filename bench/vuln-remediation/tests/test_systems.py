@@ -88,7 +88,7 @@ def test_a_control_fails_every_positive_and_passes_every_negative(case_id, name)
         assert text == (load(case_id).input_path / file).read_text()
 
 
-def test_the_systems_are_told_apart():
+def test_the_systems_score_differently():
     scores = {
         name: [score(case_id, dict(system(load(case_id)))) for case_id in CASES]
         for name, system in SYSTEMS.items()
@@ -246,7 +246,7 @@ def test_a_cycle_ends():
     assert made == {"node_modules/a": "1.0.0", "node_modules/b": "1.0.0"}
 
 
-def test_a_peer_comes_to_lie_beside_who_asks_for_it():
+def test_a_peer_is_placed_beside_its_dependent():
     made = small(
         {"a": "*"}, a={"1.0.0": {"peerDependencies": {"p": "^1.0.0"}}}, p={"1.0.0": {}, "2.0.0": {}}
     )

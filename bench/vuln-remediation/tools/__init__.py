@@ -1,1 +1,1 @@
-"""What makes and checks the cases; not needed to run them."""
+"""Makes and checks the cases; not needed to run them."""

@@ -1,4 +1,4 @@
-"""Recording what ``npm audit fix`` does to each case."""
+"""Records what ``npm audit fix`` does to each case, and compares recordings."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def frozen_packages(case_id: str) -> dict[str, Any]:
 
 
 def unpruned_packages(path: Path) -> dict[str, Any]:
-    """Return the metadata (xz) that the cases were frozen from, with all that the cases leave out."""
+    """Return the complete metadata (xz) that the cases were frozen from."""
     metadata: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
     return {
         name: {
@@ -63,9 +63,9 @@ def record(
     npm: Npm, case_ids: Iterable[str], metadata: Mapping[str, Any] | None = None
 ) -> dict[str, bytes]:
     """
-    Return case id to the cassette that npm makes of it now.
+    Return case id to the cassette that npm gives for it now.
 
-    :param metadata: packages to serve in place of what is frozen in each case.
+    :param metadata: packages to serve instead of each case's frozen ones.
     """
     ids = list(case_ids)
     packages = {case_id: metadata or frozen_packages(case_id) for case_id in ids}
@@ -115,16 +115,16 @@ def store(case_id: str, cassette: bytes) -> None:
 
 
 def without_cassette(text: str) -> str:
-    """Return the text of a ``case.toml`` without its table about this system, which stands last."""
+    """Return the text of a ``case.toml`` without its table about this system, which is the last."""
     return re.sub(rf"\n\[cassettes\.{SYSTEM}\]\n[^\[]*\Z", "", text)
 
 
 def differences(recorded: bytes, made: bytes) -> list[str]:
     """
-    Return in which fields a new recording differs from a cassette; other versions of the tool are none.
+    Return the fields in which a new recording differs from a cassette; the tool's version is not one.
 
-    With the tool the cassette was made with, all bytes are the same. Another version of npm may lay out its
-    files in another way: then they are the same if they are the same JSON.
+    With the tool that made the cassette, all bytes must be equal. Another version of npm may lay out its files
+    differently, so that they are compared as JSON.
     """
     old, new = json.loads(recorded), json.loads(made)
     if _tool(old) == _tool(new):

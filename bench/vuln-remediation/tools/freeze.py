@@ -1,4 +1,4 @@
-"""Freeze package metadata into the ``registry.json`` of a case: only what resolution and lock entries need."""
+"""Writes package metadata into the ``registry.json`` of a case: only what resolution and lock entries need."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def frozen_entry(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     for table in _RESOLVED:
         if not isinstance(entry.get(table, {}), dict):
             del entry[table]
-    # Registries list an optional dependency in both tables; a lock has it in its own only.
+    # Registries list an optional dependency in both tables; a lock only among the optional ones.
     required = {
         dep: spec
         for dep, spec in entry.get("dependencies", {}).items()
@@ -63,7 +63,7 @@ def _binaries(name: str, written: Any) -> dict[str, str]:
 
 
 def asked_for(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield package and range of all that a manifest can bring in."""
+    """Yield package and range of every dependency that a manifest can bring in."""
     meta = manifest.get("peerDependenciesMeta") or {}
     for table in _RESOLVED:
         specs = manifest.get(table) or {}
@@ -73,7 +73,7 @@ def asked_for(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def closure(metadata: Mapping[str, Any], start: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """Return every package reachable over all stored versions, with the ranges asked of it."""
+    """Return every package reachable through all stored versions, with the ranges that name it."""
     ranges: dict[str, set[str]] = {}
     waiting = list(start)
     while waiting:
@@ -92,9 +92,9 @@ def freeze(
     metadata: Mapping[str, Any], manifest: Mapping[str, Any], lock: Mapping[str, Any], package: str
 ) -> dict[str, Any]:
     """
-    Return the packages that a project can come to need: stable versions, prereleases if asked for.
+    Return the packages that resolving a project can need: stable versions, prereleases if a range names them.
 
-    :param package: what the advisory is about; it is there even if the project never asks for it.
+    :param package: the advisory's package; included even if the project does not depend on it.
     """
     direct = {**manifest.get("dependencies", {}), **manifest.get("devDependencies", {})}
     start = [split_alias(name, spec) for name, spec in direct.items()]

@@ -1,5 +1,5 @@
 """
-Let npm judge every output of every system, and damaged locks, and print how often the rubric agrees.
+Let npm check every output of every system, and damaged locks, and print how often the rubric agrees.
 
     python bench/vuln-remediation/tools/judge_systems.py [--seeds N]
 """
@@ -9,13 +9,16 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import load_class
-from benchgate.registry import TaskClassRegistry
+from benchgate.testing import load_cases, loaded_class
 
-BENCH: Final = Path(__file__).resolve().parent.parent.parent
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from benchgate.registry import System
+
+CLASS: Final = Path(__file__).resolve().parent.parent
 
 
 def main() -> int:
@@ -23,22 +26,21 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
     options.add_argument("--seeds", type=int, default=1, help="damaged locks of each case")
     given = options.parse_args()
-    with bench_package(BENCH):
-        return _judge(given.seeds)
+    with loaded_class(CLASS) as bench:
+        return _judge(bench.task_class.systems, given.seeds)
 
 
-def _judge(seeds: int) -> int:
+def _judge(systems: Mapping[str, System], seeds: int) -> int:
     from _benchgate_bench.vuln_remediation.tools import judges
     from _benchgate_bench.vuln_remediation.tools.npm import Npm
 
-    bench = load_class(BENCH, "vuln-remediation", TaskClassRegistry())
-    cases = [bench.load(case_id) for case_id in sorted(bench.folders)]
+    cases = list(load_cases(CLASS).values())
     npm = Npm.find()
     if npm is None:
         sys.stdout.write("no npm beside this Python or on the path\n")
         return 2
     differing = 0
-    made = judges.outputs(cases, bench.task_class.systems)
+    made = judges.outputs(cases, systems)
     for items in (made, judges.damaged_inputs(cases, seeds)):
         verdicts = judges.judge(npm, judges.distinct(items))
         sys.stdout.write(judges.sentence(len(items), verdicts) + "\n")

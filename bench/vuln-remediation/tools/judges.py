@@ -1,8 +1,8 @@
 """
-Other judges of the systems' outputs: npm itself, which shares no code with the rubric.
+Checks the rubric against npm, which shares no code with it.
 
-``npm audit`` says which installed packages are vulnerable, ``npm ls`` whether everybody gets what it asks for. Of
-the other faults of a lock npm sees some and misses some, so only edges are compared.
+``npm audit`` says which installed packages are vulnerable, ``npm ls`` whether every edge is satisfied. Of the other
+faults of a lock npm finds some and misses some, so only edges are compared.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     Packages = Mapping[str, Mapping[str, Any]]
 
 EDGE_CODES: Final = frozenset({"edge_unresolved", "edge_out_of_range", "override_not_locked"})
-"""What ``npm ls`` sees as the rubric does."""
+"""The failure modes that ``npm ls`` detects as well."""
 
 
 @dataclass(frozen=True)
 class Item:
     """
-    One project to be judged.
+    One project to check.
 
-    :param label: who made it, or how it was made.
+    :param label: the system that made it, or how it was damaged.
     """
 
     case_id: str
@@ -57,11 +57,11 @@ class Item:
 @dataclass(frozen=True)
 class Verdict:
     """
-    What both sides found in one project.
+    What the rubric and npm found in one project.
 
-    :param instances: package to the paths of its vulnerable entries, by the rubric's reading.
+    :param instances: package to the paths of its vulnerable entries, by the rubric.
     :param npm_instances: the same by ``npm audit``, of the packages that an advisory names.
-    :param mixed: packages that npm also counts for what they depend on; npm's paths may be more.
+    :param mixed: packages that npm also counts for their dependencies; npm may list more paths.
     """
 
     item: Item
@@ -79,7 +79,7 @@ class Verdict:
 
     @property
     def ls_agrees(self) -> bool:
-        """Whether both say the same about the edges."""
+        """Whether both find the edges satisfied, or both do not."""
         return self.whole == self.npm_whole
 
     @property
@@ -94,7 +94,7 @@ class Verdict:
 
 
 def distinct(items: Iterable[Item]) -> list[Item]:
-    """Return one item of each state: outputs that are equal as JSON are judged once."""
+    """Return the items without duplicates: outputs that are equal as JSON are checked once."""
     found: dict[str, Item] = {}
     for item in items:
         read = {name: json.loads(text) for name, text in item.files.items()}
@@ -103,7 +103,7 @@ def distinct(items: Iterable[Item]) -> list[Item]:
 
 
 def judge(npm: Npm, items: list[Item]) -> list[Verdict]:
-    """Let npm and the rubric's parts look at every item."""
+    """Check every item with npm and with the rubric's modules."""
     packages = {case_id: frozen_packages(case_id) for case_id in {item.case_id for item in items}}
     with (
         LoopbackRegistry(packages, frozen_advisories()) as registry,
@@ -145,16 +145,16 @@ def _instances(project: Project) -> dict[str, frozenset[str]]:
     found = {
         name: frozenset(
             path
-            for one in told
+            for one in listed
             for path in vulnerable(project.packages, name, one["vulnerable_versions"])
         )
-        for name, told in frozen_advisories().items()
+        for name, listed in frozen_advisories().items()
     }
     return {name: paths for name, paths in found.items() if paths}
 
 
 def damaged(item: Item, seed: int) -> Item:
-    """Return an item with one entry of its lock taken out, or set to another existing version."""
+    """Return an item with one entry of its lock removed, or set to another existing version."""
     rng = random.Random(f"{seed} {item.case_id}")  # noqa: S311 - a choice, no secret
     lock = json.loads(item.files[LOCK])
     entries = lock["packages"]
@@ -200,7 +200,7 @@ def damaged_inputs(cases: Iterable[BenchCase], seeds: int) -> list[Item]:
 
 
 def sentence(made: int, verdicts: list[Verdict]) -> str:
-    """Return what came out, as the class's README tells it."""
+    """Return the counts as the sentence in the class's README."""
     instances = sum(len(paths) for found in verdicts for paths in found.instances.values())
     return (
         f"{made} projects, {len(verdicts)} of them different: npm audit agrees on "

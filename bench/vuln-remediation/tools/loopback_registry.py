@@ -1,8 +1,8 @@
 """
-A package registry on the loopback interface, for npm alone: frozen metadata, frozen advisories, no packages.
+A package registry on the loopback interface, for npm: frozen metadata, frozen advisories, no packages.
 
-Each case has a registry of its own below its name, so that one server serves all of them at once. Nothing is
-fetched from anywhere; what is not frozen does not exist.
+Each case has its own registry under its name, so that one server serves all cases at once. Nothing is fetched from
+elsewhere; what is not frozen does not exist.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class LoopbackRegistry:
         return f"http://{HOST}:{self._server.server_address[1]}/{registry}/"
 
     def packument(self, registry: str, name: str) -> dict[str, Any] | None:
-        """Return what npm asks for about a package, or ``None`` if it is not frozen."""
+        """Return a package's document for npm, or ``None`` if it is not frozen."""
         known = self._packages.get(registry, {}).get(name)
         if known is None:
             return None
@@ -70,7 +70,7 @@ class LoopbackRegistry:
     def _manifest(
         self, registry: str, name: str, version: str, entry: Mapping[str, Any]
     ) -> dict[str, Any]:
-        # npm wants an address for each version; this one leads to nothing, and no lock may hold it.
+        # npm requires an address for each version; nothing is served at this one, and no lock may contain it.
         tarball = f"{self.url(registry)}{name}/-/{version}.tgz"
         held = {key: value for key, value in entry.items() if key != "integrity"}
         dist = {"tarball": tarball}
@@ -120,4 +120,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: npm's own messages are enough."""
+        """Log nothing: npm's own messages are enough."""

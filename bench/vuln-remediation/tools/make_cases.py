@@ -4,7 +4,7 @@ Write the cases from frozen data.
     python -m _benchgate_bench.vuln_remediation.tools.make_cases --advisories A --projects P --metadata M [CASE ...]
 
 ``A`` holds the advisories, ``P`` a folder per CVE with a manifest and its lock, ``M`` the package metadata (xz).
-What is decided by hand stands in ``cases.toml`` beside this file. Existing cases are written anew, and keep their
+What is decided by hand is in ``cases.toml`` beside this file. Existing cases are overwritten, and keep their
 cassettes; a case without a folder in ``P`` keeps its project. All advisories go into ``advisories.json`` as well.
 """
 
@@ -56,7 +56,7 @@ def _bulk(advisories: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     bulk: dict[str, list[dict[str, Any]]] = {}
     for number, advisory in enumerate(sorted(advisories, key=lambda one: str(one["ghsa"])), 1):
         rated = advisory["cvss_v3"] or {"base": 0, "vector": None}
-        told = {
+        entry = {
             "id": number,
             "url": f"https://github.com/advisories/{advisory['ghsa']}",
             "title": f"{advisory['cve']} in {advisory['package']}",
@@ -65,7 +65,7 @@ def _bulk(advisories: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
             "cwe": advisory["cwe"],
             "cvss": {"score": rated["base"], "vectorString": rated["vector"]},
         }
-        bulk.setdefault(advisory["package"], []).append(told)
+        bulk.setdefault(advisory["package"], []).append(entry)
     return bulk
 
 
@@ -84,7 +84,7 @@ def _write_case(
     (folder / "input" / "registry.json").write_text(render(frozen), encoding="utf-8")
     _json(folder / "input" / MANIFEST, project.manifest)
     _json(folder / "input" / LOCK, project.lock)
-    _json(folder / "input" / "advisory.json", {**_told(advisory), **chosen.get("told", {})})
+    _json(folder / "input" / "advisory.json", {**_public(advisory), **chosen.get("advisory", {})})
     expected = _expected(chosen, project, advisory, advisories, Registry(frozen))
     _json(folder / "expected" / "expected.json", expected)
     manifest = folder / "case.toml"
@@ -105,7 +105,7 @@ def _json(path: Path, value: Any) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def _told(advisory: Mapping[str, Any]) -> dict[str, Any]:
+def _public(advisory: Mapping[str, Any]) -> dict[str, Any]:
     fields = ("cve", "ghsa", "package", "vulnerable_range", "ranges", "severity")
     return {
         **{field: advisory[field] for field in fields},

@@ -1,4 +1,4 @@
-"""Running npm on a project, sealed off from the machine: no user's configuration, no cache, no registry but ours."""
+"""Runs npm on a project, isolated from the machine: no user configuration, an empty cache, only the given registry."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@ Record what ``npm audit fix`` does to each case, or check that it still does the
 
     python bench/vuln-remediation/tools/record_npm.py [--check [--metadata M]] [CASE ...]
 
-npm runs against a registry of our own on the loopback interface, which serves the metadata of the case and the
-frozen advisories; nothing else is reached. The npm beside this Python is taken, else the one on the path. With
+npm runs against a registry on the loopback interface, which serves the metadata of the case and the frozen
+advisories, and contacts nothing else. The npm beside this Python is used, else the one on the path. With
 ``--metadata`` the cases are checked against the unpruned metadata that they were made from.
 """
 

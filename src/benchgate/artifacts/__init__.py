@@ -1,1 +1,1 @@
-"""What a run leaves behind: built, written, read back and validated."""
+"""The files that a run leaves: their models, how they are built and how they are read."""

@@ -1,4 +1,4 @@
-"""The evidence family of a comparison, from its figures and its decision."""
+"""Builds the evidence files of a comparison from its figures and its decision."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """
-    Two arms and what was decided about them; all that the evidence family is made of.
+    Two arms and the decision about them: all that the evidence files are built from.
 
     :param run_id: the label of the proof; under pytest the report's run_id.
-    :param names: what the baseline and the candidate are called: checkpoint id, else system name.
+    :param names: labels of baseline and candidate: checkpoint id, else system name.
     """
 
     run_id: str
@@ -50,32 +50,30 @@ class Comparison:
     min_confidence_level: float | None = None
 
     def criteria_failed(self) -> list[Remark]:
-        """Return which of the proof's own criteria do not hold."""
+        """Return the proof's own criteria that are not met."""
         figures, policy = self.figures.significance, self.policy
         delta, p = figures.mean_delta, figures.p_value
         failed = []
         if delta is None or not delta > policy.min_delta:
-            text = f"delta {_shown(delta)}; asked for is more than {policy.min_delta:g}"
+            text = f"delta {_number(delta)}; asked for is more than {policy.min_delta:g}"
             failed.append(Remark(code="reward_gain_below_threshold", message=text))
         if p is None or not p <= policy.alpha:
-            text = f"p {_shown(p)}; asked for is at most {policy.alpha:g}"
+            text = f"p {_number(p)}; asked for is at most {policy.alpha:g}"
             failed.append(Remark(code="p_value_above_threshold", message=text))
         wanted = self.min_confidence_level
         if wanted is not None and (p is None or not 1.0 - p >= wanted):
-            # In terms of p: near 1 the difference would not show.
-            text = (
-                f"confidence 1 - p with p {_shown(p)}; asked for is p of at most {1.0 - wanted:.4g}"
-            )
+            # Stated as p: confidences near 1 would be rounded to the same number.
+            text = f"confidence 1 - p with p {_number(p)}; asked for is p of at most {1.0 - wanted:.4g}"
             failed.append(Remark(code="confidence_below_threshold", message=text))
         return failed
 
     @property
     def proven(self) -> bool:
-        """Whether the decision is promote and all criteria hold."""
+        """Whether the decision is promote and all criteria are met."""
         return self.decision.promotion_allowed and not self.criteria_failed()
 
 
-def _shown(value: float | None) -> str:
+def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.4g}"
 
 
@@ -175,7 +173,7 @@ def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:
 
     arm = summarize(values)
     half = None
-    if arm.sd:  # of equal values there is no interval, only a point
+    if arm.sd:  # equal values have no interval
         half = t_upper_quantile(alpha / 2, arm.n - 1) * arm.sd / math.sqrt(arm.n)
     known = half is not None and arm.mean is not None
     return ArmSpread(

@@ -1,8 +1,8 @@
 """
-The evidence family of a comparison, one model for each file.
+The models of the evidence files of a comparison, one for each file.
 
-No field has a default: what a file leaves out is missing, not assumed. ``schema_version`` is the major version;
-within it fields are only added. Absent values are ``null``.
+No field has a default, so that a file which leaves one out is invalid. ``schema_version`` is the major version: within
+it fields are only added. A value that is not known is ``null``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ArmMetrics(WireModel):
 
 
 class Sample(WireModel):
-    """One case: the mean over its trials, and the scores of these where they are known."""
+    """One case: the mean over its trials, and the score of each trial where that is known."""
 
     case_id: str | None
     score: Number
@@ -51,7 +51,7 @@ class ArmReport(WireModel):
 
 
 class SignificanceReport(WireModel):
-    """``significance.json``: the binding test under the policy."""
+    """``significance.json``: the results of the tests, and the policy that says which of them decides."""
 
     schema_version: Version
     report_kind: Literal["significance"]
@@ -63,7 +63,7 @@ class SignificanceReport(WireModel):
 
 
 class SafetyReport(WireModel):
-    """``safety.json``: the rise of the mean safety penalty; all ``null`` if safety was not given."""
+    """``safety.json``: the rise of the mean safety penalty; ``null`` where no penalties were given."""
 
     schema_version: Version
     run_id: str
@@ -91,7 +91,7 @@ class ArmSpread(WireModel):
 
 
 class PolicyImprovement(WireModel):
-    """How much better the candidate is."""
+    """Difference of candidate and baseline, with the spread of each."""
 
     baseline: ArmSpread
     candidate: ArmSpread
@@ -105,7 +105,7 @@ class PolicyImprovement(WireModel):
 
 
 class CheckpointPromotion(WireModel):
-    """The decision in the terms of a checkpoint."""
+    """The decision, as a trainer needs it: whether the checkpoint may be promoted, and why not."""
 
     promotion_allowed: bool
     safety_regression: Number | None
@@ -128,7 +128,7 @@ class EvaluationReport(WireModel):
 
 
 class ProofArm(WireModel):
-    """One side of a proof."""
+    """One side of a proof: its label and its means."""
 
     checkpoint_id: str
     episodes: Count
@@ -145,7 +145,7 @@ class ProofSignificance(WireModel):
 
 
 class ProofCriteria(WireModel):
-    """What the proof asks for; ``None`` is not asked for."""
+    """The thresholds that the proof must meet; ``null`` is no threshold."""
 
     min_reward_delta: Number
     max_safety_regression: NonNegative
@@ -154,7 +154,7 @@ class ProofCriteria(WireModel):
 
 
 class ProofPaths(WireModel):
-    """The files that a proof stands on, relative to it."""
+    """The files that a proof refers to, relative to its own folder."""
 
     baseline_report: str
     trained_report: str
@@ -186,8 +186,8 @@ class FailureAnalysis(WireModel):
     Why a proof failed.
 
     :param reasons: codes: those of the decision, then the proof's own criteria.
-    :param details: a sentence for each reason: which condition, and by how much.
-    :param additional_cases_needed: how many more cases per arm would do, where their number is what is missing.
+    :param details: a sentence for each reason: which condition failed, and by how much.
+    :param additional_cases_needed: how many more cases each arm needs, if the test had too few.
     """
 
     summary: str
@@ -199,7 +199,7 @@ class FailureAnalysis(WireModel):
 
 
 class ProofBundle(WireModel):
-    """``proof.json``: what lets somebody else check the decision."""
+    """``proof.json``: the decision, and the digests of the files it rests on, so that others can check it."""
 
     schema_version: Version
     run_id: str

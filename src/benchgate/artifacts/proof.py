@@ -1,4 +1,4 @@
-"""``proof.json``, and the evidence family that it stands on."""
+"""Builds ``proof.json`` and the evidence files that it refers to."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PROOF_PARTS: Final = MappingProxyType(
 
 
 def evidence_files(made: Comparison) -> dict[str, bytes]:
-    """Return the evidence family by file name, ready to be written: the same for pytest and the command line."""
+    """Return the evidence files by name, as bytes: pytest and the command line write the same."""
     files = {
         "baseline.json": model_bytes(arm_report(made, "baseline")),
         "trained.json": model_bytes(arm_report(made, "trained")),
@@ -118,7 +118,7 @@ def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
 
 
 def _more_cases(made: Comparison) -> int | None:
-    """Return how many more cases per arm the target effect needs, if too few were there to see it."""
+    """Return how many more cases each arm needs to find the target effect; ``None`` if it had enough."""
     needed = made.figures.significance.cases_needed
     short = f"{PREFIX}inconclusive_underpowered" in made.decision.reason_codes
     return None if needed is None or not short else max(0, needed - made.figures.smallest)

@@ -1,4 +1,4 @@
-"""Reading artifacts: every kind by its name, and one reader for all."""
+"""Reads artifacts: the model of each kind, by name, and one reader for all."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Model = TypeVar("Model", bound=WireModel)
 
 
 def read_artifact(path: Path, model: type[Model]) -> Model | None:
-    """Read an artifact that may be missing or damaged: then ``None``, for callers who report that elsewhere."""
+    """Read an artifact; ``None`` if it is missing or damaged, for callers that report this elsewhere."""
     try:
         return model.read_file(path, "artifact")
     except Unreadable:

@@ -1,4 +1,4 @@
-"""The record of a run and its evidence, finished to the byte: what is left is to write them."""
+"""Builds the record of a run and its evidence as bytes; the store writes them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTerms:
     """
-    What a run is judged under, beside its policy.
+    What a run is judged by, besides its policy.
 
     :param severities: severity of each failure code.
-    :param min_cases: passed cases that each tier asks of the class.
+    :param min_cases: passed cases that each tier requires of the class.
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
     """
 
@@ -48,11 +48,11 @@ class RunTerms:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainSlot:
     """
-    The place in the chain that a record is going to take, known only under the chain's lock.
+    The place of a new record in the chain. Known only under the chain's lock: another run may end first.
 
-    :param folder: where the record is; paths in it are relative to that.
+    :param folder: the folder of the record; paths in the record are relative to it.
     :param previous_finished: when the run before it ended; ``None`` for the first.
-    :param chain_intact: whether the records before it are a valid chain; costs reading them all.
+    :param chain_intact: whether the records before it are a valid chain; a function, since it reads them all.
     :param case_files: SHA-256 of each trial's file.
     """
 
@@ -82,7 +82,7 @@ def record_entry(
     """
     Build the record of a full run.
 
-    :raises ArtifactError: the run is a selection, which is not judged.
+    :raises ArtifactError: only a part of the cases was run, which is not judged.
     """
     report, decision = judgement.report, judgement.decision
     if decision is None:
@@ -123,7 +123,7 @@ def record_entry(
 
 
 def _verdict(report: BenchRunReport, terms: RunTerms, slot: ChainSlot) -> Verdict:
-    """Return whether the run is evidence for the tier above the current one, or for keeping the highest."""
+    """Return whether the run suffices for the tier above the current one, or to keep the highest."""
     if terms.tiers is None:
         return "not_evaluated"
     current = terms.tiers.tier_of(report.task_class)

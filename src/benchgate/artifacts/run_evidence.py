@@ -1,4 +1,4 @@
-"""The evidence files of a judged run, from its facts alone: a run writes them, and verify makes them again."""
+"""Builds the evidence files of a judged run from its facts: a run writes them, verify rebuilds them to compare."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 
 OWN_RECORD = "../record.json"
-"""The record as seen from its own ``evidence/``."""
+"""Path of a record, relative to its own ``evidence/``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvidence:
     """
-    What the evidence of a run is made of.
+    All that the evidence of a run is built from: by :meth:`of` when the run ends, by verify from its record.
 
-    :param weighed: the figures of the comparison; ``None`` if the run was compared with nothing.
+    :param weighed: the figures of the comparison; ``None`` if nothing was compared.
     :param baseline_name: checkpoint id of the baseline, else its system.
     """
 
@@ -62,7 +62,7 @@ class RunEvidence:
         )
 
     def comparison(self) -> Comparison | None:
-        """Return what the evidence family is made of; ``None`` if nothing was compared."""
+        """Return what the files of the comparison are built from; ``None`` if nothing was compared."""
         if self.weighed is None:
             return None
         return Comparison(
@@ -108,10 +108,10 @@ class RunEvidence:
 
 
 def promotion_toml(verdict: PromotionVerdict, seq: int) -> bytes:
-    """Return ``promotion.toml``: the lines that a person would merge, under a comment on what they stand on."""
-    head = f"# Evidence: record {seq} of {verdict.task_class}, run {verdict.run_id}.\n"
-    told = f"# benchgate does not promote: a person merges these lines into {TIER_FILE}.\n"
-    return f"{head}{told}{promotion_lines(verdict)}".encode()
+    """Return ``promotion.toml``: the lines that a person would merge, under a comment that names their evidence."""
+    source = f"# Evidence: record {seq} of {verdict.task_class}, run {verdict.run_id}.\n"
+    advice = f"# benchgate does not promote: a person merges these lines into {TIER_FILE}.\n"
+    return f"{source}{advice}{promotion_lines(verdict)}".encode()
 
 
 def _subject(judgement: Judgement) -> Subject:

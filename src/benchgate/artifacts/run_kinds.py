@@ -1,8 +1,8 @@
 """
-What a run writes beside its evidence: promotion, record, trials, head; one model for each file.
+The models of what a run writes besides the evidence of a comparison: promotion, record, trials, head.
 
-No field has a default: what a file leaves out is missing, not assumed. ``schema_version`` is the major version;
-within it fields are only added. Absent values are ``null``.
+No field has a default, so that a file which leaves one out is invalid. ``schema_version`` is the major version: within
+it fields are only added. A value that is not known is ``null``.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Verdict = PromotionVerdict | Literal["not_evaluated"]
 
 
 class Subject(WireModel):
-    """What is to be promoted."""
+    """What the decision is about: a checkpoint or a system."""
 
     kind: Literal["checkpoint", "system"]
     id: str
@@ -44,7 +44,7 @@ class PromotionOutcome(WireModel):
 
 
 class RecordRef(WireModel):
-    """Where the run's record is, relative to the file that says so."""
+    """Where the run's record is, relative to the folder of the file that refers to it."""
 
     seq: Count
     path: str
@@ -64,7 +64,7 @@ class PromotionReport(WireModel):
 
 
 class Harness(WireModel):
-    """With what a run was made."""
+    """The versions that made a run."""
 
     benchgate: str
     python: str
@@ -84,9 +84,9 @@ class RunRecord(WireModel):
     ``record.json``: one link of the audit chain.
 
     :param prev_hash: SHA-256 of the previous record's bytes; 64 zeros for the first.
-    :param clock_regressed: the clock stood before the previous record's time.
+    :param clock_regressed: the run ended, by its clock, before the previous one: a clock was set back.
     :param severities: severity of each failure code, as the class's taxonomy had it.
-    :param case_files: SHA-256 of each file of ``cases/``; so ``evidence_files``.
+    :param case_files: SHA-256 of each file of ``cases/``; ``evidence_files`` likewise.
     """
 
     schema_version: Version
@@ -138,6 +138,6 @@ class Head(WireModel):
 
 def case_file_name(result: TrialResult) -> str:
     """Return the name of a trial's file: the id of its pytest item."""
-    # A malformed case may be called like another's trial: its file says its own trial too.
+    # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
     ambiguous = re.search(r"-t\d+$", result.case_id)
     return f"{result.case_id}{f'-t{result.trial}' if result.trial or ambiguous else ''}.json"

@@ -1,4 +1,4 @@
-"""Sample vectors from files: what the gate needs when there was no bench."""
+"""Reads sample vectors from files, for a gate without a bench."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_samples(path: Path) -> Samples:
     Read sample values.
 
     A JSON array of numbers; a JSON object ``{case_id: number}``; a CSV with the columns ``case,score[,trial]``; or
-    a ``baseline.json`` or ``trained.json`` of ours.
+    a ``baseline.json`` or ``trained.json`` that benchgate wrote.
 
     :raises SampleError: unreadable, too large, fewer than two values, or a value that is no finite number; the
         message names file, place and value.
@@ -70,7 +70,7 @@ def _from_json(path: Path, text: str) -> Samples:
         keys = [key for key, _ in found]
         if len(set(keys)) != len(keys):
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise SampleError(path, f"case {twice!r} stands twice")
+            raise SampleError(path, f"case {twice!r} appears twice")
         return dict(found)
 
     def constant(name: str) -> float:
@@ -186,7 +186,7 @@ def _add_row(
         raise SampleError(path, f"score is {score!r}; expected a finite number", line=line)
     seen = cases.setdefault(case_id, {})
     if trial in seen:
-        raise SampleError(path, f"case {case_id!r} trial {trial!r} stands twice", line=line)
+        raise SampleError(path, f"case {case_id!r} trial {trial!r} appears twice", line=line)
     seen[trial] = number
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of the artifacts: kept as files, made from the models."""
+"""JSON Schemas of the artifacts: shipped as files, generated from the models."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def schema_text(kind: str) -> str:
 
 
 def make_schema(kind: str) -> dict[str, Any]:
-    """Make the schema of a kind from its model; a test holds the kept files against it."""
+    """Generate the schema of a kind from its model; a test compares the shipped files with it."""
     from benchgate.artifacts.reading import KINDS
 
     # What is written has every field, so the schema is that of serialisation: all are required.

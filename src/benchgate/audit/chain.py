@@ -1,8 +1,8 @@
 """
-The chain of a class's run records: each names the SHA-256 of the one before it.
+The chain of a class's run records: each has the SHA-256 of the one before it.
 
-That shows an edited, exchanged or lost record to whoever kept the newest hash, the head. Without a head that was kept
-elsewhere, a chain that was cut at its end or written anew looks whole.
+A record that was edited, exchanged or lost breaks the chain. The chain alone cannot show that its newest records were
+removed or that all of it was rewritten: keep the newest hash, the head, elsewhere, and give it to ``benchgate verify``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class ChainLink(WireModel):
-    """What the chain needs of a record: less than all of it, so that records of an older version still hold."""
+    """The fields of a record that the chain needs: only these, so that records of an older version stay valid."""
 
     schema_version: Version
     seq: Count
@@ -47,7 +47,7 @@ STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainEnd:
-    """Where the next record goes: after ``seq``, naming ``sha256``; ``finished_at`` is the last one's."""
+    """The newest record of a chain, which the next one follows; zeros and ``None`` if there is none yet."""
 
     seq: int
     sha256: str
@@ -56,7 +56,7 @@ class ChainEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A record as it lies there; ``stated`` is ``None`` if it cannot be read."""
+    """A record as it is on disk, valid or not; ``stated`` is ``None`` if it cannot be read."""
 
     seq: int
     path: Path
@@ -80,7 +80,7 @@ def read_end(runs: Path) -> ChainEnd:
     """
     Return the end of the chain in ``runs/<class>/``, checked against the newest record's bytes.
 
-    A record that was written but not yet entered into ``HEAD.json`` when its process died is entered now.
+    If the last process died after it wrote its record but before it updated ``HEAD.json``, that is done now.
     Call it under the folder's lock.
 
     :raises ArtifactError: head and records do not agree; nothing may be appended.
@@ -117,7 +117,7 @@ def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
 
 def _bytes(path: Path) -> bytes:
     if path.is_symlink():
-        raise Unreadable(path, "is a symlink; a record is all in its folder")
+        raise Unreadable(path, "is a symlink; a record must have its files in its own folder")
     return read_bytes(path, limit=MAX_JSON_BYTES)
 
 
@@ -138,9 +138,9 @@ def write_head(runs: Path, seq: int, sha256: str) -> None:
 
 def unentered(runs: Path) -> int | None:
     """
-    Return the number of a newest record that follows on the head but is not entered in it.
+    Return the number of the newest record if it follows the head but is not entered in ``HEAD.json``.
 
-    Its process died between the two, or is about to enter it; the next run enters it.
+    Its process died before it did that, or is about to do it; the next run enters the record.
     """
     try:
         head = read_part(runs / HEAD_FILE, Head)
@@ -154,7 +154,7 @@ def unentered(runs: Path) -> int | None:
 
 
 def link_at(seq: int, path: Path) -> Link:
-    """Return a record as it lies there; what is wrong with it becomes its fault."""
+    """Return a record as it is on disk. An error becomes its ``fault``, so that the other records are checked too."""
     sha256, stated, fault = None, None, None
     try:
         data = _bytes(path)

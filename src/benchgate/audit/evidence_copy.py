@@ -29,12 +29,12 @@ def write_copy(copy: Path, folder: Path) -> str | None:
         for name, data in files.items():
             write_file(copy / name, data)
     except (ArtifactError, OSError) as error:
-        return f"the copy of the evidence is not whole: {error}"
+        return f"the copy of the evidence is incomplete: {error}"
     return None
 
 
 def promotion_in_copy(copy: Path, folder: Path) -> PromotionReport | None:
-    """Return a record's ``promotion.json`` as it is in the copy: there the path to the record is another one."""
+    """Return a record's ``promotion.json`` as the copy must have it: with the record's path relative to the copy."""
     report = read_artifact(folder / "evidence" / "promotion.json", PromotionReport)
     if report is None or report.record_ref is None:
         return None

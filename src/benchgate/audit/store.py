@@ -1,4 +1,4 @@
-"""The output folder: trials as they end, and at the end the record with its evidence."""
+"""Writes the output folder: each trial as it ends, and at the end the record with its evidence."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Published:
     Where a run was written.
 
     :param evidence: the copy that the next full run replaces.
-    :param problem: why that copy is not whole; the run is recorded all the same.
+    :param problem: why that copy is incomplete; the run is recorded all the same.
     """
 
     folder: Path
@@ -89,7 +89,7 @@ class RunStore:
 
     def open(self, scope: Scope) -> None:
         """
-        Make the folders; refuse at once what could not be finished later.
+        Make the folders, and fail now if the run could not be recorded at its end.
 
         :raises ArtifactError: not writable, or the chain is damaged.
         """
@@ -103,14 +103,14 @@ class RunStore:
         make_folder(self._folder / "cases")
 
     def _end(self) -> ChainEnd:
-        """Return the end of the chain; of a record whose process died before it was entered, finish the copy first."""
+        """Return the end of the chain. If the last process died before it entered its record, finish its copy first."""
         if unentered(self._runs) is not None:
             write_copy(self._copy, numbered(self._runs)[-1][1])
         return read_end(self._runs)
 
     def write_trial(self, result: TrialResult, output_json: str | None) -> None:
         """
-        Write the file of a trial. Not synced: the record at the end holds its digest.
+        Write the file of a trial. Not synced: the record has the file's digest, so that a lost file is noticed.
 
         :raises ArtifactError: it cannot be written.
         """
@@ -123,14 +123,14 @@ class RunStore:
                 "case_id": result.case_id,
             }
         )
-        # Put together as text: the output may be large, and it is JSON already.
+        # Concatenated as text: the output may be large, and it is JSON already.
         text = f'{head[:-1]}, "result": {result.model_dump_json()}, "output": {output_json or "null"}}}\n'
         data = text.encode()
         write_draft(self._folder / "cases" / name, data)
         self._written[name] = result, sha256_hex(data)
 
     def _settle_trials(self, report: BenchRunReport) -> None:
-        """Write what only the end of the session knows: trials that never ran, inputs that changed."""
+        """Write the results that are known only at the end: trials that never ran, inputs that changed."""
         for result in report.per_case:
             name = case_file_name(result)
             written = self._written.get(name)
@@ -174,7 +174,7 @@ class RunStore:
             seq = end.seq + 1
             final = self._runs / record_folder(seq, entry.finished, entry.run_id)
             rename(self._folder, final)
-            # Entered last: what a killed process leaves is a record that follows the head, or none.
+            # HEAD.json comes last: a killed process leaves a record that follows the head, or none; see unentered().
             problem = write_copy(self._copy, final)
             sha256 = sha256_hex(entry.record)
             write_head(self._runs, seq, sha256)

@@ -1,4 +1,4 @@
-"""Walking a chain of records: every record there once, and each the one that its witnesses name."""
+"""Checks a chain: every record is there once, and has the hash that the next record and the heads name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """What does not hold: the number of the record, where it is or should be, and why."""
+    """One fault of a chain: the number of the record, where it is or should be, and what is wrong."""
 
     seq: int
     path: Path
@@ -36,7 +36,9 @@ class ChainFault:
 
 def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
     """
-    Walk the chain in ``runs/<class>/`` and return what does not hold, the first record first.
+    Return the faults of the chain in ``runs/<class>/``, the first record first.
+
+    Reads every record, for verify and for tiers; a run that only appends uses ``read_end()``, which reads the newest.
 
     :param retained: a head that was kept elsewhere: that record must be there, unchanged.
     """
@@ -46,18 +48,18 @@ def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
     try:
         head, faults = read_part(runs / HEAD_FILE, Head), []
     except Unreadable as error:
-        # Of a first record that is not entered yet there is no head.
+        # Until the first record is entered there is no head.
         waiting = not os.path.lexists(runs / HEAD_FILE) and unentered(runs) is not None
         fault = ChainFault(0, runs / HEAD_FILE, error.why)
         head, faults = None, [] if waiting else [fault]
     links = [link_at(seq, folder / RECORD_FILE) for seq, folder in found]
-    witnesses = [(HEAD_FILE, head), ("the head that was kept", retained)]
+    witnesses = [(HEAD_FILE, head), ("the kept head", retained)]
     faults += _gaps(runs, links, [h.seq for _, h in witnesses if h is not None])
     return sorted([*faults, *_link_faults(links, witnesses)], key=lambda fault: fault.seq)
 
 
 def _gaps(runs: Path, links: list[Link], named: list[int]) -> Iterator[ChainFault]:
-    """Yield the stretches of numbers without a record, up to the last that is there or named."""
+    """Yield the ranges of numbers without a record, up to the highest that is there or that a head names."""
     last = max((*(link.seq for link in links), *named), default=0)
     there = sorted({link.seq for link in links if link.seq})
     for before, after in zip([0, *there], [*there, last + 1], strict=True):
@@ -71,25 +73,25 @@ def _link_faults(
     links: list[Link], witnesses: list[tuple[str, Head | None]]
 ) -> Iterator[ChainFault]:
     """
-    Judge each record by what names its hash, from the newest on.
+    Check each record against the heads and the next record, from the newest to the oldest.
 
-    Of two neighbours that do not fit, the one is at fault that its own witnesses do not confirm; what a record at fault
-    says of the one before it counts for nothing.
+    When a link breaks, blame the record whose hash HEAD or its successor does not confirm. What a blamed record says
+    about its predecessor is ignored.
     """
-    after: Link | None = None
-    sound = True
+    successor: Link | None = None
+    trusted = True
     for link in reversed(links):
         faults = [
             *_own_faults(link),
-            *_named_otherwise(link, witnesses),
-            *_beyond(link, witnesses[0][1]),
+            *_head_mismatches(link, witnesses),
+            *_unentered_faults(link, witnesses[0][1]),
         ]
-        if after is not None and after.seq == link.seq:
+        if successor is not None and successor.seq == link.seq:
             faults.append(f"there is a second record {link.seq}: the chain is forked")
-        elif after is not None and sound and not _follows(after, link):
-            faults.append(f"is not the record that record {after.seq} names")
+        elif successor is not None and trusted and not _follows(successor, link):
+            faults.append(f"is not the record that record {successor.seq} names")
         yield from (ChainFault(link.seq, link.path, fault) for fault in faults)
-        after, sound = link, not faults
+        successor, trusted = link, not faults
 
 
 def _own_faults(link: Link) -> Iterator[str]:
@@ -99,19 +101,19 @@ def _own_faults(link: Link) -> Iterator[str]:
         yield "is the first record, but names one before it"
 
 
-def _named_otherwise(link: Link, witnesses: list[tuple[str, Head | None]]) -> Iterator[str]:
+def _head_mismatches(link: Link, witnesses: list[tuple[str, Head | None]]) -> Iterator[str]:
     for name, head in witnesses:
         if head is not None and head.seq == link.seq and head.sha256 != link.sha256:
             yield f"is not the record that {name} names: edited or exchanged"
 
 
-def _follows(after: Link, link: Link) -> bool:
-    if after.seq != link.seq + 1 or after.stated is None:
-        return True  # one between is missing, which is said elsewhere
-    return after.stated.prev_hash == link.sha256
+def _follows(successor: Link, link: Link) -> bool:
+    if successor.seq != link.seq + 1 or successor.stated is None:
+        return True  # a record is missing between them, which _gaps() reports
+    return successor.stated.prev_hash == link.sha256
 
 
-def _beyond(link: Link, head: Head | None) -> Iterator[str]:
+def _unentered_faults(link: Link, head: Head | None) -> Iterator[str]:
     # One more than the head names is what a killed process leaves; see unentered().
     if head is None or link.seq <= head.seq:
         return

@@ -1,8 +1,7 @@
 """
-Whether ``bench/<class>/`` holds the contract of ``bench/README.md``, found by reading alone.
+Checks ``bench/<class>/`` against the contract of ``bench/README.md`` by reading it.
 
-Nothing of a bench is imported or run here, so that a change from somebody unknown can be checked before anybody
-trusts it.
+Nothing of a bench is imported or run here, so that a contribution can be checked before anybody trusts its code.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ class ClassCheck:
     """
     What reading a class folder found.
 
-    :param is_seed: the class asks for fewer cases than a class does, and says so.
-    :param problems: sorted, each once; empty if the class holds the contract.
+    :param is_small: the registration asks for fewer cases than the default.
+    :param problems: sorted, without duplicates; empty if the class is valid.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The cases of a class, read without the class."""
+"""Reads the cases of a class without importing the class."""
 
 from __future__ import annotations
 
@@ -30,7 +30,11 @@ class CaseSet:
 
 
 def read_cases(class_path: Path, *, with_digests: bool) -> CaseSet:
-    """Read all cases of a class; digests cost reading every file of them."""
+    """
+    Read all cases of a class.
+
+    :param with_digests: digest them too, to compare with a baseline; reads every file of every case.
+    """
     problems = list(_stray_files(class_path / "cases"))
     try:
         folders = case_folders(class_path)
@@ -51,7 +55,7 @@ def _stray_files(cases: Path) -> Iterator[Problem]:
     with os.scandir(cases) as entries:
         for entry in entries:
             if entry.is_symlink():
-                message = "is a symlink; expected a case that is all in its own folder"
+                message = "is a symlink; expected a folder with all files of the case"
                 yield Problem(cases / entry.name, 1, message)
             elif not entry.is_dir():
                 message = "stray file; expected nothing but case folders in cases/"
@@ -76,7 +80,7 @@ def _read_case(
 
 
 def _empty_folders(folder: Path) -> Iterator[Problem]:
-    """Yield the folders that git would lose: elsewhere the case would be another one, or none."""
+    """Yield a problem for each empty folder: git drops it, so a clone has a different case, or none."""
     for name in ("input", "expected"):
         if (folder / name).is_dir() and not tree_files(folder / name):
             hint = "" if name == "input" else ", or no such folder"

@@ -1,4 +1,4 @@
-"""What lies in a class folder, by name."""
+"""Checks the names of a class folder and of the files in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REQUIRED_FILES: Final = {
 }
 OTHER_FILES: Final = frozenset({"gate.toml", "baseline.json"})
 _ANY_OF: Final = ("registration.py", "rubric.py", "failure_modes.toml")
-_PAPERS: Final = (".git", "LICENSE", "LICENCE", "NOTICE")
+_IGNORED_PREFIXES: Final = (".git", "LICENSE", "LICENCE", "NOTICE")
 
 
 def bench_classes(bench_root: Path) -> dict[str, Path]:
@@ -51,7 +51,7 @@ def name_problems(class_path: Path) -> Iterator[Problem]:
 
 
 def layout_problems(class_path: Path) -> Iterator[Problem]:
-    """Yield which files a class folder lacks and which it has too many."""
+    """Yield which files a class folder lacks, and which do not belong there."""
     for name, purpose in REQUIRED_FILES.items():
         if not (class_path / name).is_file():
             yield Problem(class_path / name, 1, f"missing; {purpose}")
@@ -64,7 +64,7 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
     yield from _links(class_path)
     if not _has_test(class_path / "tests"):
         yield Problem(
-            class_path / "tests", 1, "holds no test; expected a test_*.py that tests the rubric"
+            class_path / "tests", 1, "has no test; expected a test_*.py that tests the rubric"
         )
     for entry in sorted(class_path.iterdir()):
         if not (entry.is_dir() or _is_known(entry.name)):
@@ -76,7 +76,7 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
 def _links(class_path: Path) -> Iterator[Problem]:
     for name in (*REQUIRED_FILES, *sorted(OTHER_FILES), "cases", "tests"):
         if (class_path / name).is_symlink():
-            message = "is a symlink; expected it to lie in the class folder"
+            message = "is a symlink; expected it in the class folder itself"
             yield Problem(class_path / name, 1, message)
 
 
@@ -85,7 +85,7 @@ def _is_known(name: str) -> bool:
         name in REQUIRED_FILES
         or name in OTHER_FILES
         or name.endswith(".py")
-        or name.startswith(_PAPERS)
+        or name.startswith(_IGNORED_PREFIXES)
     )
 
 

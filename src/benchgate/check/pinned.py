@@ -1,4 +1,4 @@
-"""The pinned baseline of a class: whether the gate is going to take it."""
+"""Checks whether the gate will accept the pinned baseline of a class."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _differences(
 def _rubric_difference(report: BenchRunReport, class_path: Path) -> Iterator[str]:
     try:
         now = rubric_digest(class_path)
-    except RegistrationError:  # told by the check of the sources
+    except RegistrationError:  # reported by the check of the sources
         return
-    # Scored through a hook, the gate compares that hook, which no source of the class tells.
+    # If a hook scored, the gate compares the hook's digest, which cannot be computed from the class's sources.
     if report.digests.scorer == report.digests.rubric != now:
         yield f"its rubric differs: {report.digests.rubric[:12]}, now {now[:12]}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
     """
-    One thing that the contract of a bench does not allow.
+    One violation of the contract of a bench.
 
     :param line: 1-based; 1 where there is none.
     :param message: what is wrong, and what was expected.
@@ -26,7 +26,7 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        # Names of files may hold anything; a problem is one line that can be printed.
+        # A file name may contain any byte; a problem must stay one line that can be printed.
         text = f"{self.path}:{self.line}: {' '.join(self.message.split())}"
         return text.encode(errors="backslashreplace").decode().replace("\n", "\\n")
 

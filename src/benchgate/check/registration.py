@@ -1,4 +1,4 @@
-"""What ``registration.py`` says, read from its source: it is never run."""
+"""Reads ``registration.py`` from its syntax tree: it is never run."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _NOT_CODE_OF_THE_CLASS: Final = frozenset({"cases", "inputs", "tests"})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
     """
-    What a class says of itself.
+    What the registration of a class says.
 
     :param line: line of the registration, 1 if there is none that can be read.
-    :param min_cases: cases that the lowest tier asks for.
+    :param min_cases: cases that the lowest tier requires.
     """
 
     line: int = 1
@@ -45,12 +45,12 @@ class Registration:
 
     @property
     def is_small(self) -> bool:
-        """Whether the class asks for fewer cases than a class does."""
+        """Whether the class asks for fewer cases than the default."""
         return self.min_cases < MIN_CASES[LOWEST_TIER]
 
 
 def read_registration(class_path: Path, name: str) -> Registration:
-    """Read the registration of a class, also where somebody hid a second one in another file."""
+    """Read the registration of a class; a second one, hidden in another file, is a problem."""
     path = class_path / "registration.py"
     elsewhere = tuple(_elsewhere(class_path))
     try:
@@ -63,9 +63,11 @@ def read_registration(class_path: Path, name: str) -> Registration:
     problems = [*elsewhere, *_wrong_uses(path, uses, calls)]
     if not calls:
         return Registration(problems=tuple(problems))
-    texts = [*_call_problems(calls[0], name), *_place_problems(tree, calls[0])]
+    texts = [*_call_problems(calls[0], name), *_effect_problems(tree, calls[0])]
     problems += [Problem(path, calls[0].lineno, text) for text in texts]
-    return Registration(line=calls[0].lineno, min_cases=_lowest(calls[0]), problems=tuple(problems))
+    return Registration(
+        line=calls[0].lineno, min_cases=_bronze_cases(calls[0]), problems=tuple(problems)
+    )
 
 
 def _wrong_uses(path: Path, uses: list[Use], calls: list[ast.Call]) -> Iterator[Problem]:
@@ -95,7 +97,7 @@ def _uses(tree: ast.Module) -> list[Use]:
 
 
 def _names_decorator(node: Use) -> bool:
-    """Whether a node is the decorator; one shape only, so that nobody has to follow it through other names."""
+    """Whether a node is the decorator. A renamed one counts as a wrong use, so no alias has to be followed."""
     if isinstance(node, ast.alias):  # a plain import is no use yet
         return node.name == FUNCTION and node.asname not in (None, FUNCTION)
     if isinstance(node, ast.Name):
@@ -117,7 +119,7 @@ def _call_problems(call: ast.Call, name: str) -> Iterator[str]:
         yield f"min_cases_for_promotion {wrong}; expected a literal dict of {known} to numbers of cases"
 
 
-def _place_problems(tree: ast.Module, call: ast.Call) -> Iterator[str]:
+def _effect_problems(tree: ast.Module, call: ast.Call) -> Iterator[str]:
     """Yield why a call would not be made when the module is imported, or would fail."""
     outer = [
         part
@@ -126,7 +128,7 @@ def _place_problems(tree: ast.Module, call: ast.Call) -> Iterator[str]:
         if isinstance(part, (ast.expr, ast.Expr, ast.Assign, ast.AnnAssign))
     ]
     if not any(inner is call for node in outer for inner in ast.walk(node)):
-        yield "stands inside a function or a condition; expected it where the module always runs it"
+        yield "is inside a function or a condition; expected a call that runs whenever the module is imported"
     if len(call.args) > 1:
         yield "has more than one positional argument; expected the name, and the rest by keyword"
     for keyword in call.keywords:
@@ -162,7 +164,7 @@ def _tiers_problem(node: ast.expr) -> str | None:
     return None
 
 
-def _lowest(call: ast.Call) -> int:
+def _bronze_cases(call: ast.Call) -> int:
     tiers = _keyword(call, "min_cases_for_promotion")
     standard = MIN_CASES[LOWEST_TIER]
     if tiers is None or _tiers_problem(tiers) is not None:

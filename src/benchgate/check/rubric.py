@@ -1,4 +1,4 @@
-"""What the sources of a rubric may not say: names of self-assessments, and imports of language models."""
+"""Finds what a rubric must not contain: fields named as self-assessments, and imports of language models."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ LLM_PREFIXES: Final = ("langchain", "llama_index_", "openai_")
 
 
 def rubric_problems(class_path: Path) -> Iterator[Problem]:
-    """Yield what is wrong with ``rubric.py`` and the modules of its class that it imports."""
+    """Yield what is wrong with ``rubric.py`` and the modules of its class that it imports: all that can score."""
     try:
         files = rubric_files(class_path)
     except RegistrationError as error:
-        if os.path.lexists(error.path):  # else said by the check of required files
+        if os.path.lexists(error.path):  # a missing file is reported by the check of required files
             yield from located(error)
         return
     for path in files:
@@ -72,7 +72,7 @@ def rubric_problems(class_path: Path) -> Iterator[Problem]:
 def _banned_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for what, line, name in (*_fields(tree), *_breakdown_keys(tree)):
         if token := banned_token(name):
-            message = f"{what} {name!r} holds the banned token {token!r}"
+            message = f"{what} {name!r} contains the banned token {token!r}"
             yield line, f"{message}; expected a measured fact: a score is never a self-assessment"
 
 

@@ -1,4 +1,4 @@
-"""The TOML files of a class: ``failure_modes.toml`` and ``gate.toml``."""
+"""Checks the TOML files of a class: ``failure_modes.toml`` and ``gate.toml``."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "check",
         help="check the folders of task classes by reading them; nothing of a bench is run",
         description="Checks the contract of bench/README.md: files, registration, cases, baseline. Without CLASS, "
-        "all of the bench.",
+        "checks every class.",
     )
     parser.add_argument("classes", nargs="*", metavar="CLASS")
     parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
@@ -44,7 +44,7 @@ def execute(given: argparse.Namespace) -> int:
         print(f"{error.filename}: cannot be read: {error.strerror}", file=sys.stderr)
         return 2
     if not names:
-        print(f"{given.bench_root}: holds no task class", file=sys.stderr)
+        print(f"{given.bench_root}: has no task class", file=sys.stderr)
         return 2
     for problem in sorted(problem for check in checks for problem in check.problems):
         print(problem, file=sys.stderr)
@@ -59,5 +59,5 @@ def _summary(check: ClassCheck) -> str:
     parts = [f"{check.case_count} case{'s' * (check.case_count != 1)}"]
     if check.is_small:
         parts.append("small bench, stays at bronze")
-    parts.append(f"{found} problem{'s' * (found != 1)}" if found else "holds")
+    parts.append(f"{found} problem{'s' * (found != 1)}" if found else "valid")
     return f"{check.name}: {', '.join(parts)}"

@@ -25,14 +25,20 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "compare",
         help="compare two recorded runs case by case, then gate the second against the first",
         description="A RUN is a record.json, a baseline.json of a bench, or the folder of a run. Exits with 0 if the "
-        "gate says promote. With --aa and one RUN, its trials are compared with each other: what the gate would "
-        "promote then is a false alarm; exits with 0 if these are not more than alpha.",
+        "gate says promote. With --aa and one RUN, compares trials of that run with each other: every promotion "
+        "is then a false one; exits with 0 if their share is at most alpha.",
     )
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
     parser.add_argument(
         "--aa", action="store_true", help="compare one run's trials with each other"
     )
-    parser.add_argument("--draws", type=int, default=200, metavar="N", help="comparisons of --aa")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        default=200,
+        metavar="N",
+        help="number of comparisons with --aa (default: 200)",
+    )
     parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
     parser.set_defaults(execute=guarded(_execute))
 
@@ -63,7 +69,7 @@ def _record(path: Path) -> Path:
 
 
 def _policy(given: argparse.Namespace, path: Path) -> GatePolicy:
-    """Return the policy under which a run was recorded, with options over it."""
+    """Return the policy that a run was recorded under, as changed by the options."""
     from benchgate.gates.baseline import read_policy_of
     from benchgate.gates.policy import make_policy, parse_options
 

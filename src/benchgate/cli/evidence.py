@@ -32,26 +32,36 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "proof",
         help="compare two sample vectors and write the whole evidence family",
         description="Writes baseline, trained, significance, safety, evaluation and proof.json, "
-        "also if the proof fails. Exits with 0 if the gate says promote and all criteria hold, with 1 if not.",
+        "also if the proof fails. Exits with 0 if the gate says promote and all criteria are met, with 1 if not.",
     )
     add_samples(proof)
     add_safety(proof)
     add_label(proof)
-    proof.add_argument("--min-confidence-level", type=float, metavar="X", help="least 1 - p")
+    proof.add_argument(
+        "--min-confidence-level", type=float, metavar="X", help="smallest 1 - p that passes"
+    )
     for name in ("checkpoint", "baseline-checkpoint", "lineage"):
         proof.add_argument(
             f"--{name}",
             type=Path,
             metavar="FILE",
-            help="as --bench-checkpoint and its kin of pytest",
+            help=f"as --bench-{name} of pytest",
         )
     proof.add_argument("--output-dir", type=Path, default=Path("proof"), metavar="DIR")
     add_policy(proof)
     proof.set_defaults(execute=guarded(_proof))
 
     for name, execute, text in (
-        ("significance", _significance, "test two sample vectors; 0 if the test is passed"),
-        ("evaluate", _evaluate, "evaluate two sample vectors; 0 if promotion is allowed"),
+        (
+            "significance",
+            _significance,
+            "test two sample vectors; exits with 0 if the test is passed",
+        ),
+        (
+            "evaluate",
+            _evaluate,
+            "evaluate two sample vectors; exits with 0 if promotion is allowed",
+        ),
     ):
         parser = commands.add_parser(name, help=text)
         add_samples(parser)
@@ -60,7 +70,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         parser.set_defaults(execute=guarded(execute))
 
     safety = commands.add_parser(
-        "safety", help="compare two vectors of safety penalties; 0 if the rise is allowed"
+        "safety",
+        help="compare two vectors of safety penalties; exits with 0 if the rise is allowed",
     )
     for side in ("baseline", "trained"):
         safety.add_argument(
@@ -92,7 +103,7 @@ def _proof(given: argparse.Namespace) -> int:
         write_file(given.output_dir / name, data)
     for name in files:
         validate_file(given.output_dir / name)
-    _say_why_not(made)
+    _print_reasons(made)
     print(f"proof_status={'pass' if made.proven else 'fail'}")
     return 0 if made.proven else 1
 
@@ -107,7 +118,7 @@ def _checkpoints(given: argparse.Namespace) -> Checkpoints | None:
     )
 
 
-def _say_why_not(made: Comparison) -> None:
+def _print_reasons(made: Comparison) -> None:
     for remark in (*made.decision.remarks, *made.criteria_failed()):
         print(f"{remark.code}: {remark.message}", file=sys.stderr)
 
@@ -129,7 +140,7 @@ def _evaluate(given: argparse.Namespace) -> int:
 
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(evaluation_report(made)))
-    _say_why_not(made)
+    _print_reasons(made)
     print(f"evaluation_status={made.decision.outcome}")
     return 0 if made.decision.promotion_allowed else 1
 

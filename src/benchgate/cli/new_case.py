@@ -20,7 +20,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "new-case",
         help="make the folder of a new case, with a case.toml to fill in",
-        description="Makes case.toml, input/ and expected/; what is there already is never touched. The keys of "
+        description="Makes case.toml, input/ and expected/; never changes what exists already. The keys of "
         "[facts] are those of the newest case of the class.",
     )
     parser.add_argument("task_class", metavar="CLASS")
@@ -36,7 +36,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Make the case; 1 if the class is unknown or the case is there, 2 if it cannot be made as told."""
+    """Make the case; 1 if the class is unknown or the case exists, 2 if it cannot be made."""
     from benchgate.errors import BenchCaseLoadError, EvalError, TaskClassNotFound
     from benchgate.loader.new_case import make_case_folder
     from benchgate.wire.clock import now
@@ -50,9 +50,7 @@ def execute(given: argparse.Namespace) -> int:
     except TaskClassNotFound as error:
         return _refuse(str(error), 1)
     except FileExistsError as error:
-        return _refuse(
-            f"{error.filename}: is there already; an id is never given to another case", 1
-        )
+        return _refuse(f"{error.filename}: exists already; an id is never given to another case", 1)
     except BenchCaseLoadError as error:
         return _refuse("\n".join(f"{key}: {text}" for _, key, text in error.faults), 2)
     except EvalError as error:

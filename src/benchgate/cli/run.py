@@ -37,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Run the class and print what came of it."""
+    """Run the class and print its results; 1 if the run fails or the class is unknown, 2 for wrong use."""
     with _own_stdout() as out:
         return _run(given, out)
 
@@ -93,7 +93,7 @@ def _own_stdout() -> Iterator[TextIO]:
     """Keep stdout for the JSON lines: what systems and their child processes print goes to stderr."""
     try:
         number = sys.stdout.fileno()
-    except (OSError, ValueError):  # somebody in this process reads along
+    except (OSError, ValueError):  # replaced by an object without a descriptor, as under pytest
         out = sys.stdout
         with redirect_stdout(sys.stderr):
             yield out
@@ -111,7 +111,7 @@ def _own_stdout() -> Iterator[TextIO]:
 
 
 class _Printer:
-    """Prints each trial once: as it ends, and at the end those that never ran."""
+    """Prints each trial once: when it ends, or with the run if it never ran."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out

@@ -15,7 +15,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "validate",
         help="check artifacts: schema, digests, arithmetic; and files of RL payload bundles",
-        description="Finds the kind of each file itself. Judges integrity, not the decision in it.",
+        description="Finds the kind of each file itself. Checks integrity, not what was decided.",
     )
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.set_defaults(execute=execute)

@@ -1,4 +1,4 @@
-"""What the evidence commands share: the options that name vectors and thresholds, and their reading."""
+"""What the evidence commands share: options for vectors, labels and thresholds, and how they are read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
 
 
 def add_safety(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that say what is known of safety."""
+    """Declare the options for safety penalties: a vector or one mean for each side."""
     for side in ("baseline", "trained"):
         group = parser.add_mutually_exclusive_group()
         group.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE")
@@ -59,7 +59,7 @@ def add_safety(parser: argparse.ArgumentParser) -> None:
 
 
 def add_label(parser: argparse.ArgumentParser) -> None:
-    """Declare the options that name what is compared."""
+    """Declare the labels of the comparison."""
     parser.add_argument("--run-id", required=True, metavar="ID", help="label of the comparison")
     parser.add_argument("--suite-name", default="samples", metavar="NAME")
     parser.add_argument("--suite-version", default="unversioned", metavar="VERSION")
@@ -71,7 +71,7 @@ def add_label(parser: argparse.ArgumentParser) -> None:
 
 
 def add_policy(parser: argparse.ArgumentParser) -> None:
-    """Declare the thresholds: a gate.toml, and each of its keys as an option that wins over it."""
+    """Declare the thresholds: a gate.toml, and an option for each of its keys, which takes precedence."""
     group = parser.add_argument_group("thresholds, see the reference of the gate policy")
     group.add_argument("--policy", type=Path, metavar="gate.toml")
     for key, kind in POLICY_OPTIONS.items():
@@ -96,7 +96,7 @@ def _moment(text: str) -> datetime:
 
 def policy_of(given: argparse.Namespace) -> GatePolicy:
     """
-    Return the policy: the defaults of vectors, the file, the options.
+    Return the policy: from the defaults of vectors or the file, with the options over it.
 
     :raises PolicyError: the file or a value is wrong.
     """
@@ -110,7 +110,7 @@ def policy_of(given: argparse.Namespace) -> GatePolicy:
     }
     if given.policy is None:
         return make_policy({**VECTOR_DEFAULTS, **options}, "option")
-    # A gate.toml of a bench speaks for itself: what it leaves out are the defaults of a bench.
+    # What a bench's gate.toml leaves out has the defaults of a bench, as in the bench's own runs.
     return make_policy({**read_policy(given.policy), **options}, str(given.policy))
 
 
@@ -134,9 +134,9 @@ def _arm(given: argparse.Namespace, side: str) -> Arm:
 
 def comparison_of(given: argparse.Namespace, checkpoints: Checkpoints | None = None) -> Comparison:
     """
-    Read, judge, and put together what the evidence family is made of.
+    Read the vectors, judge them, and return the comparison that the evidence files are built from.
 
-    :param checkpoints: what the vectors were measured on, if it is to be named.
+    :param checkpoints: the checkpoints that the vectors were measured on, if they are known.
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
     from benchgate.artifacts.build import Comparison

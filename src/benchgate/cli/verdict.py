@@ -37,7 +37,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Print the verdict; 0 if the evidence suffices, 1 if not or there is no whole record, 2 for wrong use."""
+    """Print the verdict; 0 if the evidence suffices, 1 if not or there is no readable record, 2 for wrong use."""
     from benchgate.errors import ArtifactError, EvalError, TaskClassNotFound
 
     try:
@@ -48,7 +48,7 @@ def execute(given: argparse.Namespace) -> int:
     except EvalError as error:
         print(error, file=sys.stderr)
         return 2
-    print(verdict.model_dump_json(indent=2) if given.json else _told(verdict))
+    print(verdict.model_dump_json(indent=2) if given.json else _text(verdict))
     return 0 if verdict.sufficient else 1
 
 
@@ -66,7 +66,7 @@ def _verdict(given: argparse.Namespace) -> PromotionVerdict:
         record.report,
         target_tier=given.target_tier,
         min_cases=asked,
-        chain_intact=_chained(path, record),
+        chain_intact=_chain_intact(path, record),
     )
 
 
@@ -101,8 +101,8 @@ def _record(path: Path) -> RunRecord:
     return RunRecord.read_file(path, "record of a run")
 
 
-def _chained(path: Path, record: RunRecord) -> bool:
-    """Whether the record stands where it lies in a chain that holds, and follows from its own facts."""
+def _chain_intact(path: Path, record: RunRecord) -> bool:
+    """Whether the record is in its place in a valid chain and agrees with its recomputation."""
     from benchgate.audit.chain import numbered
     from benchgate.audit.walk import chain_faults
     from benchgate.verify.recheck_record import recheck_record
@@ -112,7 +112,7 @@ def _chained(path: Path, record: RunRecord) -> bool:
     return here and not chain_faults(folder.parent) and not any(recheck_record(folder, record))
 
 
-def _told(verdict: PromotionVerdict) -> str:
+def _text(verdict: PromotionVerdict) -> str:
     from benchgate.promotion.tiers import TIER_FILE
     from benchgate.promotion.verdict import promotion_lines
 

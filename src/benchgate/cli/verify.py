@@ -20,9 +20,9 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "verify",
-        help="verify the records of an output folder: chain, digests, and every decision drawn again",
-        description="Judges integrity, not the decisions. Without a head that was kept elsewhere it cannot see "
-        "that a chain was cut at its end or written anew, and says so.",
+        help="verify the records of an output folder: chain, digests, and every decision, recomputed",
+        description="Checks integrity, not what was decided. Without --head it cannot see that the newest records were "
+        "removed or that the whole chain was rewritten, and says so.",
     )
     parser.add_argument("out", type=Path, metavar="OUT", help="output folder, such as .benchgate")
     parser.add_argument(
@@ -31,7 +31,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         action="append",
         default=[],
         metavar="CLASS=SEQ:HASH",
-        help="a head that was kept, as the line 'head' of an earlier run printed it; repeatable",
+        help="a head that was kept elsewhere, as the line 'head' of an earlier run printed it; repeatable",
     )
     parser.add_argument(
         "--require-complete",
@@ -50,7 +50,7 @@ def _head(text: str) -> tuple[str, int, str]:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Print a line for each class; 1 if something does not hold or there is no record, 2 without a folder."""
+    """Print a line for each class; 1 if something is not valid or there is no record, 2 without a folder."""
     from benchgate.errors import ArtifactError
     from benchgate.verify.verification import verify
 
@@ -88,7 +88,7 @@ def _report(one: ClassVerification, out: Path) -> None:
     if one.faults:
         first = one.faults[0]
         where = f"record {first.seq}" if 0 < first.seq < AFTER else out
-        print(_printable(f"{one.task_class}: does not hold; first at {where}"))
+        print(_printable(f"{one.task_class}: not valid; first fault: {where}"))
         return
     if one.newest is None:
         print(f"{one.task_class}: no record yet")
@@ -96,8 +96,8 @@ def _report(one: ClassVerification, out: Path) -> None:
     decision = one.newest.decision
     outcome = decision.outcome if decision else "not_evaluated"
     state = "complete" if one.newest.report.complete else "incomplete"
-    number = "1 record holds" if one.records == 1 else f"{one.records} records hold"
-    print(f"{one.task_class}: {number}; the newest: {outcome}, {state}")
+    number = f"{one.records} valid record{'s' * (one.records != 1)}"
+    print(f"{one.task_class}: {number}; newest: {outcome}, {state}")
     print(f"  head      {one.task_class}={one.head}")
     verdict = one.newest.verdict
     if verdict != "not_evaluated":
@@ -111,6 +111,6 @@ def _report(one: ClassVerification, out: Path) -> None:
 
 
 def _printable(text: str) -> str:
-    """Return text on one line: names in the folder may hold anything."""
+    """Return text on one line: the name of a file may contain any character."""
     escaped = text.encode(errors="backslashreplace").decode()
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in escaped)

@@ -1,7 +1,7 @@
 """
-Policy and evidence in, a decision out.
+The gate: compares a candidate with a baseline under a policy, and decides whether the evidence allows a promotion.
 
-What computes with scipy is not imported here: it costs more than all the rest, and only a gate that runs needs it.
+The statistics are not imported here: loading scipy takes longer than all the rest, and only a comparison needs it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether reruns, and parts of the cases, tell the same story: the bands of a policy, as reports."""
+"""The reproducibility bands of a comparison: whether trials, and parts of the cases, give the same result."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ def seed_reproducibility(
     baseline: Arm, candidate: Arm, policy: GatePolicy
 ) -> SeedReproducibilityReport | None:
     """
-    Compare the candidate's trials, each as a run of its own, with the baseline's case means.
+    Compare the candidate's trials, each treated as a run of its own, with the baseline's case means.
 
-    :returns: ``None`` below two trials, where cases differ in their number of them, or where arms cannot be paired.
+    :returns: ``None`` below two trials or two cases, if cases differ in their number of trials, or if the arms cannot
+        be paired.
     """
     pairs = baseline.paired_with(candidate)
     if pairs is None or len({len(pair.trials) for pair in pairs}) != 1:
@@ -62,9 +63,9 @@ def sample_size_sensitivity(
     """
     Compare the first quarter, half and three quarters of the cases with all of them.
 
-    The order is that of SHA-256 over the case ids: fixed before any score was known.
+    The cases are ordered by the SHA-256 of their ids, an order that nobody can choose after seeing the scores.
 
-    :returns: ``None`` below four cases, or where the arms cannot be paired.
+    :returns: ``None`` below four cases, or if the arms cannot be paired.
     """
     pairs = sorted(
         baseline.paired_with(candidate) or (),

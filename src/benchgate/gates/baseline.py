@@ -1,4 +1,4 @@
-"""The run that a candidate is compared with, and whether it may be."""
+"""Chooses and reads the baseline run, and checks that it is comparable with the candidate's run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 
 
 class BaselineRecord(WireModel):
-    """What a comparison needs of a record: its report."""
+    """The part of a record that a comparison needs."""
 
     report: BenchRunReport
 
@@ -37,8 +37,8 @@ class BaselineChoice:
     Which file to compare with.
 
     :param path: ``None`` if there is nothing to compare with.
-    :param binding: the decision has an effect on the exit status.
-    :param requested: a gate was asked for by name, so a run that cannot be gated must not pass.
+    :param binding: the decision affects the exit status.
+    :param requested: the user chose the baseline, so a run that cannot be compared with it must not exit with 0.
     """
 
     path: Path | None
@@ -49,9 +49,9 @@ class BaselineChoice:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
     """
-    A baseline as it was read.
+    A baseline that was read from a file.
 
-    :param problems: why nothing can be compared with it; empty if it can.
+    :param problems: why no run can be compared with it; empty if it is usable.
     """
 
     path: Path
@@ -62,16 +62,16 @@ class Baseline:
 
 def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
     """
-    Resolve ``auto``, ``pinned``, ``none`` or a path.
+    Resolve the option ``baseline``: ``auto``, ``pinned``, ``none`` or a path.
 
-    :raises ArtifactError: the file that was asked for does not exist.
+    :raises ArtifactError: the chosen file does not exist; ``auto`` does without it.
     """
     pinned = class_path / FILE_NAME
     if choice == "none":
         return BaselineChoice(path=None, binding=False, requested=False)
     if choice == "auto":
-        there = os.path.lexists(pinned)  # a dangling link is a damaged baseline, not none
-        return BaselineChoice(path=pinned if there else None, binding=there, requested=False)
+        exists = os.path.lexists(pinned)  # also for a dangling link, which is a damaged baseline
+        return BaselineChoice(path=pinned if exists else None, binding=exists, requested=False)
     path = pinned if choice == "pinned" else Path(choice)
     if not path.is_file():
         raise ArtifactError(
@@ -81,7 +81,7 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Read a baseline; what is wrong with it becomes a problem, not an error."""
+    """Read a baseline. Faults become ``problems``, not errors, so that the run is still recorded."""
     try:
         data = read_bytes(path, limit=MAX_BYTES)
     except Unreadable as error:
@@ -95,16 +95,16 @@ def read_baseline(path: Path) -> Baseline:
 
 
 class PolicyRecord(WireModel):
-    """What a comparison needs of a record beside its report: the policy it was judged by."""
+    """The part of a record with the policy that the run was judged by."""
 
     policy: GatePolicy
 
 
 def read_policy_of(path: Path) -> GatePolicy:
     """
-    Return the policy that a run was recorded under.
+    Return the policy that a recorded run was judged by.
 
-    :raises Unreadable: the file is no record.
+    :raises Unreadable: the file is not a record.
     """
     return PolicyRecord.read_file(path, "record of a run", limit=MAX_BYTES).policy
 
@@ -129,13 +129,13 @@ def _differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterato
         return
     before, after = _case_ids(baseline), _case_ids(candidate)
     if before - after:
-        yield f"cases only in the baseline: {_some(before - after)}"
+        yield f"cases only in the baseline: {_first_five(before - after)}"
     if after - before:
-        yield f"cases not in the baseline: {_some(after - before)}"
+        yield f"cases not in the baseline: {_first_five(after - before)}"
     old, new = baseline.digests, candidate.digests
     changed = {c for c in before & after if old.cases.get(c) != new.cases.get(c)}
     if changed:
-        yield f"cases changed since: {_some(changed)}"
+        yield f"cases changed since: {_first_five(changed)}"
     if old.scorer != new.scorer:
         yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
     if baseline.isolation_class != candidate.isolation_class:
@@ -146,18 +146,19 @@ def _case_ids(report: BenchRunReport) -> set[str]:
     return {result.case_id for result in report.per_case}
 
 
-def _some(names: set[str]) -> str:
-    shown = sorted(names)
-    more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
-    return ", ".join(shown[:5]) + more
+def _first_five(names: set[str]) -> str:
+    ordered = sorted(names)
+    more = f" and {len(ordered) - 5} more" if len(ordered) > 5 else ""
+    return ", ".join(ordered[:5]) + more
 
 
 def arm(report: BenchRunReport) -> Arm:
-    """Return the case means of a run, sorted by case id."""
+    """Return a run as one side of a comparison: the means of its cases, sorted by case id."""
     cases = case_figures(report.per_case)
+    penalties = tuple(case.safety_penalty for case in cases)
     return Arm(
         case_ids=tuple(case.case_id for case in cases),
         scores=tuple(case.score for case in cases),
-        penalties=tuple(case.safety_penalty for case in cases),
+        penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=tuple(case.trials for case in cases),
     )

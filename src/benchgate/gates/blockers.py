@@ -1,4 +1,4 @@
-"""What stops a promotion before anything is compared: the run itself, or its baseline."""
+"""Conditions that block a promotion before any comparison: faults of the run or of its baseline."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
-    """Yield what in a run itself stops a promotion, before anything is compared."""
+    """Yield why a run cannot be promoted, whatever a comparison would show."""
     if not report.complete:
         yield "incomplete_run", incompleteness(report)
     if report.block_severity_failure_modes:
@@ -24,32 +24,32 @@ def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
 
 
 def blocking(report: BenchRunReport) -> str:
-    """Name each blocking code with what is behind it and the cases that have it."""
+    """Return each failure code of severity ``block`` with the cases that have it, as a text."""
     found: dict[str, list[str]] = {}
     for result in report.per_case:
         for mode in result.failure_modes:
             if mode.code in report.block_severity_failure_modes:
-                told = mode.code == "unknown_failure_mode"
-                label = f"{mode.code} {mode.detail!r}" if told else mode.code
+                is_unknown = mode.code == "unknown_failure_mode"
+                label = f"{mode.code} {mode.detail!r}" if is_unknown else mode.code
                 found.setdefault(label, []).append(result.case_id)
-    return "; ".join(f"{label} in {_some(ids)}" for label, ids in sorted(found.items()))
+    return "; ".join(f"{label} in {_first_three(ids)}" for label, ids in sorted(found.items()))
 
 
-def _some(ids: list[str]) -> str:
+def _first_three(ids: list[str]) -> str:
     unique = list(dict.fromkeys(ids))
     return f"{', '.join(unique[:3])}{', ...' if unique[3:] else ''}"
 
 
 def incompleteness(report: BenchRunReport) -> str:
-    """Say which trials make a run incomplete, or that the session ended early."""
+    """Return which trials make a run incomplete, or that the session ended early, as a text."""
     parts = []
     for outcome in sorted(INCOMPLETE):
         ids = [r.case_id for r in report.per_case if r.outcome == outcome]
         if ids:
-            parts.append(f"{len(ids)} {outcome} ({_some(ids)})")
+            parts.append(f"{len(ids)} {outcome} ({_first_three(ids)})")
     rerun = [r.case_id for r in report.per_case if r.reruns]
     if rerun:
-        parts.append(f"{len(rerun)} run again ({_some(rerun)})")
+        parts.append(f"{len(rerun)} run again ({_first_three(rerun)})")
     return "; ".join(parts) or "the session ended early"
 
 

@@ -1,4 +1,4 @@
-"""Policy and evidence in, a decision with reason codes out: the same for pytest and the command line."""
+"""Decides from a policy and the figures of a comparison; the only place that does, for pytest and the command line."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 
 SAFETY_TOLERANCE: Final = 1e-12
-"""0.55 - 0.5 > 0.05 in floats: an exact tie must not block."""
+"""Allows for float rounding (0.55 - 0.5 > 0.05), so that a rise of exactly the limit does not block."""
 
 
 def decide(given: GateInput) -> CheckpointPromotionDecision:
-    """Judge evidence under a policy. Promotes only if no condition failed: absence of evidence holds."""
+    """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
     blockers = dict((*given.blockers, *_objections(given)))
     if given.figures is None and not blockers:
         blockers["baseline_missing"] = "there is nothing to compare with"
     codes = [code for code in REASONS if code in blockers]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
     reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in given.further]
-    told = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]
+    noted = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]
     rejected = not REJECTING.isdisjoint(codes)
     return CheckpointPromotionDecision(
         outcome="reject" if rejected else "hold" if reasons else "promote",
         promotion_allowed=not reasons,
         reason_codes=tuple(reason.code for reason in reasons),
-        notes=tuple(note.code for note in told),
-        remarks=(*reasons, *told),
+        notes=tuple(note.code for note in noted),
+        remarks=(*reasons, *noted),
         minimum_detectable_effect=_mde(given),
     )
 
@@ -51,23 +51,23 @@ def _mde(given: GateInput) -> float | None:
 
 
 def _objections(given: GateInput) -> Iterator[Blocker]:
-    evidence, policy = given.figures, given.policy
-    # What did not run counts as 0: the figures of an incomplete run speak of that, not of the candidate.
-    if evidence is None or any(code == "incomplete_run" for code, _ in given.blockers):
+    figures, policy = given.figures, given.policy
+    # Trials that did not run count as 0, so the figures of an incomplete run are not about the candidate.
+    if figures is None or any(code == "incomplete_run" for code, _ in given.blockers):
         return
-    if evidence.smallest < policy.min_cases:
+    if figures.smallest < policy.min_cases:
         yield (
             "insufficient_cases",
-            f"{evidence.smallest} cases; the policy asks for {policy.min_cases}",
+            f"{figures.smallest} cases; the policy asks for {policy.min_cases}",
         )
-    yield from safety_objections(evidence.safety, policy)
-    yield from _bands(evidence)
-    if evidence.smallest > 1:
-        yield from _effect(evidence.significance, policy)
+    yield from safety_objections(figures.safety, policy)
+    yield from _band_objections(figures)
+    if figures.smallest > 1:
+        yield from _significance_objections(figures.significance, policy)
 
 
-def _bands(evidence: Figures) -> Iterator[Blocker]:
-    seeds, prefixes = evidence.seeds, evidence.prefixes
+def _band_objections(figures: Figures) -> Iterator[Blocker]:
+    seeds, prefixes = figures.seeds, figures.prefixes
     if seeds is not None and not seeds.within_band:
         limit = "unknown" if seeds.max_delta_range is None else f"{seeds.max_delta_range:.4g}"
         spread = f"the mean difference of {seeds.runs} trials ranges over {seeds.delta_range:.4g}"
@@ -78,7 +78,7 @@ def _bands(evidence: Figures) -> Iterator[Blocker]:
 
 
 def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Blocker]:
-    """Yield what speaks against the candidate's safety penalties, or against judging them."""
+    """Yield why the candidate's safety penalties are too high, or why they cannot be judged."""
     if not figures.evaluated and policy.safety == "optional":
         return
     if figures.delta is None:
@@ -93,7 +93,7 @@ def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Bl
     if figures.upper_bound is None:
         yield (
             "safety_bound_unavailable",
-            "safety_confidence needs a penalty_range that holds all penalties",
+            "safety_confidence needs a penalty_range that contains all penalties",
         )
     elif not figures.upper_bound <= limit + SAFETY_TOLERANCE:
         level = f"{policy.safety_confidence:.0%}"
@@ -101,11 +101,17 @@ def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Bl
         yield "safety_upper_bound", f"{bound}; allowed is {limit:.4g}"
 
 
-def _effect(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+def _significance_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if figures.mean_delta is None:
         return
-    if figures.p_value is None and figures.exact_lower_bound is None:
-        yield "zero_variance", "all scores of an arm are equal and no score_range is given: no test"
+    no_bound = figures.exact_lower_bound is None
+    if no_bound and (figures.p_value is None or _bound_objects(figures, policy)):
+        p = (
+            "no test"
+            if figures.p_value is None
+            else f"p {figures.p_value:.3g} alone is no evidence"
+        )
+        yield "zero_variance", f"all scores of an arm are equal and no score_range is given: {p}"
     if figures.p_regression is not None and figures.p_regression <= policy.alpha / 2:
         yield (
             "significant_regression",
@@ -115,36 +121,40 @@ def _effect(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
         delta = f"delta {figures.mean_delta:+.4g}"
         yield "delta_below_minimum", f"{delta}; the policy asks for more than {policy.min_delta:g}"
     if not figures.passed:
-        yield from _no_proof(figures, policy)
+        yield from _not_passed(figures, policy)
     if policy.evidence == "exact" and figures.evidence != "exact":
         bound = figures.exact_lower_bound
-        shown = "cannot be made" if bound is None else f"is {bound:+.4g}"
-        yield "exact_evidence_required", f"the bounded-support lower bound of delta {shown}"
+        value = "cannot be made" if bound is None else f"is {bound:+.4g}"
+        yield "exact_evidence_required", f"the bounded-support lower bound of delta {value}"
 
 
-def _no_proof(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
-    """Tell a comparison that saw nothing from one that could not have seen it."""
-    if (
-        figures.p_value is not None
-        and figures.p_value <= policy.alpha
-        and not _guarded(figures, policy)
-    ):
-        return  # significant, only not in favour: said above
+def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield why the test did not pass: no gain worth finding (reject), or too few cases to find one (hold)."""
+    bound = figures.exact_lower_bound
     p = "no p" if figures.p_value is None else f"p {figures.p_value:.3g} > alpha {policy.alpha:g}"
+    if _is_significant(figures, policy):
+        if bound is None or not _bound_objects(figures, policy):
+            return  # reported as zero_variance, or as delta_below_minimum: significant in the wrong direction
+        p = f"p {figures.p_value:.3g}, but values are constant and the lower bound of delta is {bound:+.3g}"
     mde = figures.minimum_detectable_effect
     if mde is not None and mde <= policy.target_effect:
         yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"
         return
-    shown = "unknown" if mde is None else f"{mde:.3g}"
+    detectable = "unknown" if mde is None else f"{mde:.3g}"
     needed = (
         "" if figures.cases_needed is None else f"; about {figures.cases_needed} cases would do"
     )
     yield (
         "inconclusive_underpowered",
-        f"{p}; detectable at this size: {shown}, worth finding: {policy.target_effect:g}{needed}",
+        f"{p}; detectable at this size: {detectable}, worth finding: {policy.target_effect:g}{needed}",
     )
 
 
-def _guarded(figures: Significance, policy: GatePolicy) -> bool:
-    """Whether p would pass and only the bound for constant arms objects."""
-    return figures.mean_delta is not None and figures.mean_delta > policy.min_delta
+def _is_significant(figures: Significance, policy: GatePolicy) -> bool:
+    return figures.p_value is not None and figures.p_value <= policy.alpha
+
+
+def _bound_objects(figures: Significance, policy: GatePolicy) -> bool:
+    """Whether p alone would pass, and only the bound that constant values need does not."""
+    exceeds = figures.mean_delta is not None and figures.mean_delta > policy.min_delta
+    return _is_significant(figures, policy) and exceeds and not figures.passed

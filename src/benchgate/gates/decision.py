@@ -1,4 +1,4 @@
-"""What a gate decides, and the reason codes it gives."""
+"""The input and the result of the gate, and its reason codes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ REJECTING: Final = frozenset(
         "not_significant",
     }
 )
-"""Reasons that speak against the candidate; any other says that the evidence is not enough."""
+"""Reasons to reject: evidence against the candidate. All others hold, because the evidence is not sufficient."""
 
 
 Blocker = tuple[str, str]
@@ -57,7 +57,7 @@ Blocker = tuple[str, str]
 
 
 class Remark(WireModel):
-    """A code and what it says in this case."""
+    """A reason or a note: its code, and a sentence with the numbers of this run."""
 
     code: DisplayText
     message: DisplayText
@@ -65,13 +65,14 @@ class Remark(WireModel):
 
 class CheckpointPromotionDecision(WireModel):
     """
-    What a gate decided.
+    The decision of the gate.
 
-    :param outcome: ``promote``; ``reject`` if something speaks against the candidate; else ``hold``.
-    :param reason_codes: every failed condition, in fixed order; empty iff promote.
-    :param notes: codes of what a reader should know; they never block.
-    :param remarks: a sentence for each reason and note.
-    :param minimum_detectable_effect: the difference that a comparison of this size could have seen.
+    :param outcome: ``promote``; ``reject`` if there is evidence against the candidate; else ``hold``.
+    :param promotion_allowed: the outcome is ``promote``; a person may promote, nothing does it by itself.
+    :param reason_codes: every failed condition, in fixed order; empty iff ``promote``.
+    :param notes: codes of what a reader of the decision should know; they never block.
+    :param remarks: a sentence for each reason, then for each note.
+    :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
     """
 
     outcome: Literal["promote", "hold", "reject"]
@@ -85,11 +86,12 @@ class CheckpointPromotionDecision(WireModel):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateInput:
     """
-    What a decision is made of.
+    Everything that a decision depends on.
 
-    :param evidence: ``None`` if there was nothing to compare with.
-    :param blockers: conditions that failed before any statistics: an incomplete run, a missing baseline.
-    :param further: what gates of plugins object to, by name; each holds the decision.
+    :param trial_count: trials of each case.
+    :param figures: of the comparison; ``None`` if there was nothing to compare with.
+    :param blockers: conditions that failed before any statistics, such as a missing baseline.
+    :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     """
 
     policy: GatePolicy

@@ -1,4 +1,4 @@
-"""Why a run does not exit with 0."""
+"""The reasons for which a run exits with a status other than 0."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def failures(
     choice: BaselineChoice,
     exit_rule: ExitRule,
 ) -> Iterator[str]:
-    """Yield why a run does not exit with 0; promotion is never inferred from what is absent."""
+    """Yield why a run must not exit with 0; a gate that was requested but not evaluated is one reason."""
     if decision is None:
         if choice.requested:
             yield "a gate was asked for, but only a part of the cases was selected: not evaluated"

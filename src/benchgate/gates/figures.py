@@ -1,4 +1,4 @@
-"""What a gate compares, and the figures that come of it as they stand in the artifacts."""
+"""The two arms that a gate compares, and the figures of a comparison as the artifacts contain them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ class CasePair(NamedTuple):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
     """
-    One side of a comparison, a value per case.
+    One side of a comparison: baseline or candidate, with a value for each case.
 
-    :param case_ids: ``None`` for plain vectors, whose values cannot be paired.
-    :param penalties: ``None`` if safety was not measured at all; single ``None`` where a case was not.
-    :param trials: the scores of each case's trials, of which ``scores`` are the means; ``None`` if unknown.
+    :param scores: mean score of each case over its trials.
+    :param case_ids: ``None`` for plain vectors, which cannot be paired.
+    :param penalties: mean safety penalty of each case, ``None`` if not measured; ``None`` as a whole if none was.
+    :param trials: the scores of each case's trials; ``None`` if unknown.
     """
 
     scores: tuple[float, ...]
@@ -39,9 +40,9 @@ class Arm:
 
     def paired_with(self, candidate: Arm) -> tuple[CasePair, ...] | None:
         """
-        Return the cases of both arms side by side, sorted by case id.
+        Return the cases of both arms in pairs, sorted by case id.
 
-        :returns: ``None`` unless both arms name their cases, each once, and the same ones.
+        :returns: ``None`` unless both arms have the same case ids, each once.
         """
         if self.case_ids is None or candidate.case_ids is None:
             return None
@@ -63,7 +64,7 @@ class Arm:
 
 
 class WelchFigures(WireModel):
-    """Welch's test of the unshifted difference, and whether it would have passed the policy."""
+    """Welch's test of the unshifted difference, and whether it would pass the policy."""
 
     t: Number | None
     df: Number | None
@@ -84,7 +85,7 @@ class WelchFigures(WireModel):
 
 
 class PairedFigures(WireModel):
-    """The paired test of the difference shifted by ``min_delta``: t and sign-flip, both one-sided."""
+    """The paired test of the difference minus ``min_delta``: one-sided p of t and of sign-flip."""
 
     n: int
     t: Number | None
@@ -117,16 +118,18 @@ class PairedFigures(WireModel):
 
 class Significance(WireModel):
     """
-    The binding test of a policy, with Welch's beside it. ``None`` is undefined or not evaluated.
+    The figures of the policy's binding test, then of both tests. ``None`` means undefined or not evaluated.
 
-    :param p_value: two-sided, of the difference shifted by ``min_delta``.
+    :param p_value: two-sided, of the difference minus ``min_delta``.
     :param confidence_level: 1 - p_value.
-    :param delta_ci_low: the interval at 1 - alpha of the unshifted difference; so ``delta_ci_high``.
+    :param mean_delta: candidate's mean score minus the baseline's; the interval is at 1 - alpha.
+    :param trained_mean_reward: the candidate's mean score.
+    :param p_regression: one-sided, for "the candidate is worse than the baseline".
     :param exact_lower_bound: bounded-support lower bound of the difference at 1 - alpha / 2.
-    :param evidence: ``exact`` if that bound clears ``min_delta`` too.
-    :param minimum_detectable_effect: what a test of this size finds with the policy's power.
-    :param cases_needed: cases per arm at which that effect is the policy's target.
-    :param unseen_failure_ucb95: the rate of a failure that this many cases may all have missed.
+    :param evidence: ``exact`` if that bound exceeds ``min_delta``.
+    :param minimum_detectable_effect: the difference that a test of this size detects with the policy's power.
+    :param cases_needed: cases per arm to detect the policy's ``target_effect``.
+    :param unseen_failure_ucb95: 95 % upper bound of the rate of a failure that occurred in no case.
     """
 
     alpha: Number
@@ -151,7 +154,7 @@ class Significance(WireModel):
 
 
 class SafetyFigures(WireModel):
-    """Mean safety penalties of both arms; a mean is ``None`` where any case was not measured."""
+    """Mean safety penalties of both arms; a mean is ``None`` if any case of the arm was not measured."""
 
     evaluated: bool
     baseline_mean: Number | None
@@ -162,11 +165,11 @@ class SafetyFigures(WireModel):
 
 class SeedReproducibilityReport(WireModel):
     """
-    Whether trials, each taken as a run of its own, agree.
+    Whether the candidate's trials, each treated as a run of its own, agree up to noise.
 
     :param deltas: mean difference of each run; ``p_values`` are Welch's.
-    :param max_delta_range: the limit, which follows the noise in the scores.
-    :param max_p_value_range: always null; part of version 1 of the artifact.
+    :param max_delta_range: the limit of ``delta_range``; it grows with the noise in the scores.
+    :param max_p_value_range: always null; kept because version 1 of the artifact has it.
     """
 
     band: Literal["scaled"]
@@ -182,7 +185,7 @@ class SeedReproducibilityReport(WireModel):
 
 
 class PrefixFigures(WireModel):
-    """Mean difference over the first cases; ``z`` is its distance from that of all, in standard errors."""
+    """Mean difference of the first cases; ``z`` is its distance from that of all cases, in standard errors."""
 
     cases: int
     delta: Number
@@ -192,10 +195,10 @@ class PrefixFigures(WireModel):
 
 class SampleSizeSensitivityReport(WireModel):
     """
-    Whether the difference drifts along the cases.
+    Whether the mean difference of the first cases agrees with that of all, up to noise.
 
-    :param points: a quarter, half, three quarters of the cases, and all.
-    :param max_z: the limit. ``max_delta_drift`` and ``max_p_value_drift`` are always null, part of version 1.
+    :param points: for a quarter, half and three quarters of the cases, and for all.
+    :param max_z: the limit of ``z``. ``max_delta_drift`` and ``max_p_value_drift`` are always null.
     """
 
     band: Literal["scaled"]
@@ -209,7 +212,7 @@ class SampleSizeSensitivityReport(WireModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """Two arms and all figures about them; what could not be evaluated is ``None``."""
+    """Two arms and all figures of their comparison; a band that could not be evaluated is ``None``."""
 
     baseline: Arm
     candidate: Arm

@@ -1,4 +1,4 @@
-"""A finished run, judged: from its report to a decision and an exit status."""
+"""Judges a finished run: from its report to a decision and the reasons for the exit status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EXIT_RULES: Final = ("strict", "gate")
 
 Gate = Callable[["BenchRunReport", "BenchRunReport | None"], str | None]
 """
-A further gate: gets the candidate's report and the baseline's, returns ``None`` or why it objects.
+A further gate: takes the candidate's report and the baseline's, returns ``None`` or why it objects.
 
 Its name in the decision is its ``name`` attribute, else its ``__name__``.
 """
@@ -36,11 +36,12 @@ Its name in the decision is its ``name`` attribute, else its ``__name__``.
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """
-    A run's report with what was decided about it.
+    The report of a run, its comparison with the baseline, and the decision.
 
-    :param decision: ``None`` if the run is a selection: nothing was evaluated.
-    :param baseline: what it was compared with; ``None`` if there was nothing.
-    :param failures: why the exit status is not 0; empty if it is.
+    :param figures: of the comparison; ``None`` if there was none.
+    :param decision: ``None`` for a selection of cases, which is not judged.
+    :param baseline: the run that it was to be compared with; ``None`` if there is none.
+    :param failures: why the exit status is not 0; empty if it is 0.
     """
 
     report: BenchRunReport
@@ -67,25 +68,25 @@ def judge(
     """
     Compare a run with its baseline and decide.
 
-    :param choice: how the baseline was chosen; says whether the decision binds the exit status.
-    :param gates: further gates; one that raises objects.
-    :param checkpoint_problems: why the evidence does not belong to the checkpoint that is the subject.
+    :param choice: how the baseline was chosen, and so whether the decision affects the exit status.
+    :param gates: further gates; one that raises an exception counts as objecting.
+    :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
     """
     blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
     if checkpoint_problems:
         blockers.append(("checkpoint_mismatch", "; ".join(checkpoint_problems[:3])))
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
     before = baseline.report if baseline and comparable else None
-    evidence, objections = _evidence(report, before, policy)
-    blockers += objections
-    further = tuple(_further(gates, report, before)) if report.scope == "full" else ()
+    figures, score_blockers = _compare(report, before, policy)
+    blockers += score_blockers
+    further = tuple(_objections(gates, report, before)) if report.scope == "full" else ()
     decision = None
     if report.scope == "full":
         decision = decide(
             GateInput(
                 policy=policy,
                 trial_count=report.trial_count,
-                figures=evidence,
+                figures=figures,
                 blockers=tuple(blockers),
                 further=further,
             )
@@ -95,7 +96,7 @@ def judge(
         policy=policy,
         baseline=baseline,
         choice=choice,
-        figures=evidence,
+        figures=figures,
         decision=decision,
         checkpoints=checkpoints,
         failures=(
@@ -106,18 +107,18 @@ def judge(
     )
 
 
-def _evidence(
+def _compare(
     report: BenchRunReport, before: BenchRunReport | None, policy: GatePolicy
 ) -> tuple[Figures | None, tuple[Blocker, ...]]:
     if before is None or report.scope != "full":
         return None, ()
-    # Here, not above: scipy is imported when a gate runs, not before.
+    # Imported here, because it loads scipy.
     from benchgate.gates.vectors import weigh_arms
 
     return weigh_arms(arm(before), arm(report), policy)
 
 
-def _further(
+def _objections(
     gates: Iterable[Gate], report: BenchRunReport, before: BenchRunReport | None
 ) -> Iterator[Blocker]:
     for gate in gates:

@@ -1,4 +1,4 @@
-"""Notes of a decision: what a reader should know and what never blocks."""
+"""The notes of a decision: what a reader should know, but what never blocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def notes(given: GateInput) -> Iterator[Blocker]:
-    """Yield code and message of what a reader should know."""
+    """Yield code and message of each note."""
     policy = given.policy
     if given.trial_count > 1:
         yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"

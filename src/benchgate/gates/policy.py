@@ -1,4 +1,4 @@
-"""The thresholds of the gate, as data with a digest: ``gate.toml``, options, defaults."""
+"""The policy of the gate: its thresholds, from defaults, ``gate.toml`` and options."""
 
 from __future__ import annotations
 
@@ -32,23 +32,28 @@ Range = Annotated[
 
 class GatePolicy(WireModel):
     """
-    What a promotion asks for.
+    The conditions for a promotion; docs/reference/policy.md explains how to choose them.
 
     :param alpha: two-sided level; the test is passed iff p <= alpha and the difference exceeds ``min_delta``.
-    :param test: the binding test; ``auto`` is ``paired`` when the case ids match, else ``welch``.
-    :param min_delta: smallest difference of mean scores that is worth a promotion.
-    :param min_cases: cases that each arm must have.
-    :param max_safety_regression: by how much the mean safety penalty may rise.
-    :param safety: whether unmeasured penalties block.
-    :param safety_confidence: level of an upper bound on the rise of the penalty, if one is asked for.
+    :param test: the binding test; ``auto`` is ``paired`` if both arms have the same case ids, else ``welch``.
+    :param min_delta: the candidate's mean score must exceed the baseline's by more than this.
+    :param min_cases: smallest number of cases in each arm.
+    :param max_safety_regression: largest allowed rise of the mean safety penalty.
+    :param safety: whether a penalty that was not measured blocks.
+    :param safety_confidence: level of an upper bound on the rise of the penalty; ``None`` for no such condition.
     :param score_range: lowest and highest possible score; ``None`` is unbounded.
-    :param target_effect: difference worth finding; a test that could not see it is inconclusive.
-    :param evidence: ``exact`` asks for the bounded-support bound to clear ``min_delta`` too.
+    :param target_effect: difference of means worth finding; a test too small to detect it is inconclusive.
+    :param power: probability with which that difference must be detectable.
+    :param evidence: with ``exact``, the bounded-support lower bound must exceed ``min_delta`` too.
+    :param penalty_range: lowest and highest possible penalty, which the upper bound needs.
+    :param band_level: probability that a reproducible candidate passes a reproducibility band.
+    :param n_resamples: random sign patterns of a sign-flip test that cannot be exact.
+    :param seed: seed of these patterns.
     """
 
     alpha: Fraction = 0.05
     test: Literal["welch", "auto", "paired"] = "welch"
-    min_delta: Number = 0.0
+    min_delta: Annotated[Number, Field(ge=0)] = 0.0
     min_cases: Annotated[int, Field(ge=2, le=MAX_SAFE_INTEGER)] = 10
     max_safety_regression: Annotated[Number, Field(ge=0)] = 0.05
     safety: Literal["required", "optional"] = "required"
@@ -74,7 +79,7 @@ class GatePolicy(WireModel):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over all thresholds, given or default."""
+        """SHA-256 over all thresholds, defaults included: part of a run's plan id."""
         return digest(self.model_dump(mode="json"))
 
     @property
@@ -85,13 +90,13 @@ class GatePolicy(WireModel):
 
 def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> GatePolicy:
     """
-    Return the policy of a class: the defaults, its ``gate.toml`` if there is one, then options.
+    Return the policy of a class: options win over its ``gate.toml``, if there is one, and that over the defaults.
 
-    :raises PolicyError: an unknown key or a value out of range, with where it came from.
+    :raises PolicyError: an unknown key or a value out of range, with its file and line or as an option.
     """
     path = class_path / FILE_NAME
     table = read_policy(path) if os.path.lexists(path) else {}
-    make_policy(options or {})
+    make_policy(options or {})  # alone first, so that an error names the options and not the file
     return make_policy({**table, **(options or {})}, path)
 
 
@@ -99,7 +104,7 @@ def read_policy(path: Path) -> dict[str, Any]:
     """
     Read a ``gate.toml``.
 
-    :raises PolicyError: the file is unreadable, or a key or value is not allowed; with every line.
+    :raises PolicyError: the file is unreadable, or has keys or values that are not allowed; lists every fault.
     """
     table, lines = read_toml(path, PolicyError)
     make_policy(table, path, lines)
@@ -108,7 +113,7 @@ def read_policy(path: Path) -> dict[str, Any]:
 
 def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
     """
-    Read ``KEY=VALUE`` options; values are written as in TOML, words need no quotes.
+    Parse ``KEY=VALUE`` options; values are written as in TOML, but words need no quotes.
 
     :raises PolicyError: a pair without ``=``.
     """
@@ -128,12 +133,13 @@ def make_policy(
     table: Mapping[str, Any], source: Path | str = OPTION, lines: KeyLines | None = None
 ) -> GatePolicy:
     """
-    Return the policy that a table of thresholds gives.
+    Build a policy from a table of thresholds; those left out have their defaults.
 
-    :param source: where the table came from; ``lines`` where in it the keys are, if it is a file.
-    :raises PolicyError: with every key that is unknown and every value that is not allowed.
+    :param source: where the table came from, for errors.
+    :param lines: lines of the keys, if it came from a file.
+    :raises PolicyError: unknown keys or values that are not allowed; lists every fault.
     """
-    # TOML has no null.
+    # "none" stands for null, which TOML does not have.
     given = {key: None if value == "none" else value for key, value in table.items()}
     try:
         return GatePolicy.model_validate(given)

@@ -1,4 +1,4 @@
-"""What is different between two runs of a task class, case by case; and a run's trials against each other."""
+"""Compares two runs case by case, and the trials of one run with each other (A/A test)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseChange:
-    """One case in both runs."""
+    """One case that both runs have, with its mean score in each."""
 
     case_id: str
     before: float
@@ -33,10 +33,12 @@ class CaseChange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChanges:
     """
-    Two runs, case by case, each list sorted by case id.
+    The differences of two runs; each list is sorted by case id.
 
-    :param moved: cases whose score changed while passing or failing did not.
-    :param changed: cases of both runs whose files are not the same.
+    :param moved: cases with another score that pass, or fail, in both runs.
+    :param new: ids of cases that only the second run has.
+    :param missing: ids of cases that only the first run has.
+    :param changed: ids of cases whose files differ, so that their scores are not comparable.
     """
 
     newly_failing: tuple[CaseChange, ...]
@@ -48,15 +50,15 @@ class RunChanges:
 
 
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
-    """Compare two runs case by case."""
+    """Compare two runs case by case, to see which cases explain a difference of the means."""
     old = {case.case_id: case for case in case_figures(before.per_case)}
     new = {case.case_id: case for case in case_figures(after.per_case)}
     both = sorted(old.keys() & new.keys())
     digests = before.digests.cases, after.digests.cases
     return RunChanges(
-        newly_failing=_some(old, new, [c for c in both if old[c].passed and not new[c].passed]),
-        newly_passing=_some(old, new, [c for c in both if new[c].passed and not old[c].passed]),
-        moved=_some(
+        newly_failing=_pairs(old, new, [c for c in both if old[c].passed and not new[c].passed]),
+        newly_passing=_pairs(old, new, [c for c in both if new[c].passed and not old[c].passed]),
+        moved=_pairs(
             old,
             new,
             [c for c in both if old[c].passed == new[c].passed and old[c].score != new[c].score],
@@ -67,7 +69,7 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     )
 
 
-def _some(
+def _pairs(
     old: dict[str, CaseFigures], new: dict[str, CaseFigures], ids: Sequence[str]
 ) -> tuple[CaseChange, ...]:
     return tuple(CaseChange(case_id=c, before=old[c].score, after=new[c].score) for c in ids)
@@ -76,11 +78,11 @@ def _some(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseAlarms:
     """
-    How often a gate tells a run from itself.
+    How often a gate finds a difference between a run and itself, which is always a false alarm.
 
-    :param draws: comparisons made; in each, two different trials of every case took the two sides.
-    :param promoted: draws that the gate would have promoted: false alarms of the bench.
-    :param rejected: draws in which it would have seen a significant regression.
+    :param draws: number of comparisons, each of two random trials of every case.
+    :param promoted: comparisons in which the gate promoted.
+    :param rejected: comparisons with a significant regression.
     """
 
     draws: int
@@ -92,8 +94,10 @@ def against_itself(
     report: BenchRunReport, policy: GatePolicy, *, draws: int = 200, seed: int = 0
 ) -> FalseAlarms:
     """
-    Compare a run's trials with each other (A/A): any difference found is a false alarm.
+    Compare a run's trials with each other (A/A) to measure the false alarms of a bench under a policy.
 
+    :param draws: number of comparisons.
+    :param seed: seed of the random choice of trials.
     :raises ValueError: a case has fewer than two trials.
     """
     from benchgate.gates.decide import decide
@@ -105,7 +109,7 @@ def against_itself(
     if not cases or min(len(case.trials) for case in cases) < 2:
         msg = "a run is compared with itself by its trials: at least 2 of each case are needed"
         raise ValueError(msg)
-    generator = random.Random(seed)  # noqa: S311 - drawn for statistics, not for secrecy
+    generator = random.Random(seed)  # noqa: S311 - for statistics, not for secrets
     ids = tuple(case.case_id for case in cases)
     promoted = rejected = 0
     for _ in range(draws):

@@ -1,4 +1,4 @@
-"""Sample vectors, judged: the second door to the same gate."""
+"""Runs the gate on plain vectors of scores, by the same code as on the runs of a bench."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ VECTOR_DEFAULTS: Final[Mapping[str, Any]] = {
     "safety": "optional",
     "score_range": None,
 }
-"""Where vectors differ from a bench: they say nothing of their range, of safety, or of how many there should be."""
+"""Policy defaults for vectors, which unlike a bench come without a score range and often without penalties."""
 
 
 class Judged(NamedTuple):
-    """The figures of two vectors, and what was decided about them."""
+    """The figures of two vectors, and the decision."""
 
     figures: Figures
     decision: CheckpointPromotionDecision
@@ -35,9 +35,9 @@ def compare_vectors(
     baseline: Arm, candidate: Arm, policy: GatePolicy, *, checkpoint_problems: tuple[str, ...] = ()
 ) -> Judged:
     """
-    Judge two vectors by the policy, statistics and reason codes of a bench.
+    Compare two vectors and decide, with the policy, statistics and reason codes of a bench.
 
-    :param checkpoint_problems: why the vectors do not belong to the checkpoints that they are said to be about.
+    :param checkpoint_problems: why the vectors are not evidence about the given checkpoints.
     """
     figures, blockers = weigh_arms(baseline, candidate, policy)
     if checkpoint_problems:
@@ -57,9 +57,9 @@ def weigh_arms(
     baseline: Arm, candidate: Arm, policy: GatePolicy
 ) -> tuple[Figures, tuple[Blocker, ...]]:
     """
-    Make all figures about two arms, with what blocks before any figure counts.
+    Compute the figures of two arms, and what blocks a promotion whatever the figures are.
 
-    Scores outside ``score_range`` cannot be bounded by it: a blocker says so, and the range is taken as unknown.
+    If scores are outside ``score_range``, a blocker says so and the figures are computed as if the range were unknown.
     """
     blockers = tuple(_blockers(baseline, candidate, policy))
     inside = not any(code == "score_out_of_range" for code, _ in blockers)
@@ -76,9 +76,9 @@ def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blo
     if policy.score_range is not None:
         low, high = policy.score_range
         for name, arm in (("baseline", baseline), ("candidate", candidate)):
-            wrong = next((score for score in arm.scores if not low <= score <= high), None)
-            if wrong is not None:
-                yield "score_out_of_range", f"{name}: {wrong!r} is outside [{low:g}, {high:g}]"
+            outside = next((score for score in arm.scores if not low <= score <= high), None)
+            if outside is not None:
+                yield "score_out_of_range", f"{name}: {outside!r} is outside [{low:g}, {high:g}]"
 
 
 def _mismatch(baseline: Arm, candidate: Arm) -> str:

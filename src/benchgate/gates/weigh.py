@@ -1,9 +1,9 @@
-"""Two arms of case scores, turned into the figures that a gate judges."""
+"""Computes the figures of a comparison: significance, safety and bands, from the case scores of two arms."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.aggregate import mean
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
-    """Make all figures that a policy asks for."""
+    """Compute all figures of a comparison under a policy."""
     return Figures(
         baseline=baseline,
         candidate=candidate,
@@ -49,7 +49,7 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
 
 
 def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significance:
-    """Test whether the candidate's mean exceeds the baseline's by more than ``min_delta``."""
+    """Test whether the candidate's mean exceeds the baseline's by more than ``min_delta``, as the policy says."""
     b, c = baseline.scores, candidate.scores
     plain = welch_test(b, c, alpha=policy.alpha)
     shifted = welch_test(b, c, alpha=policy.alpha, null_delta=policy.min_delta)
@@ -58,9 +58,11 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
     )
     unpaired_bound = _mover_bound(b, c, policy)
-    welch_passed = _passes(shifted.p_two_sided, plain.delta, policy, _guard(b, c, unpaired_bound))
-    figures, figures_passed = _paired(paired, policy) if paired else (None, False)
-    test = figures if policy.test != "welch" else None
+    constant = _is_constant(b) or _is_constant(c)
+    needed = Bound(unpaired_bound) if constant else None
+    welch_passed = _passes(shifted.p_two_sided, plain.delta, policy, needed)
+    paired_figures, paired_passed = _paired(paired, policy) if paired else (None, False)
+    test = paired_figures if policy.test != "welch" else None
     bound = _gaffke_bound(paired, policy) if test and paired else unpaired_bound
     p_value = test.p_two_sided if test else shifted.p_two_sided
     enough = min(len(b), len(c)) > 1
@@ -71,7 +73,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         mean_delta=plain.delta,
         delta_ci_low=test.t.ci_low if test else plain.ci_low,
         delta_ci_high=test.t.ci_high if test else plain.ci_high,
-        passed=figures_passed if test else welch_passed,
+        passed=paired_passed if test else welch_passed,
         baseline_mean_reward=plain.baseline_mean,
         trained_mean_reward=plain.candidate_mean,
         test="paired" if test else "welch",
@@ -83,12 +85,12 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         cases_needed=_cases_needed(plain, test, policy),
         unseen_failure_ucb95=unseen_failure_ucb(len(c)) if enough else None,
         welch=WelchFigures.of(plain, passed=welch_passed),
-        paired=PairedFigures.of(figures, passed=figures_passed) if figures else None,
+        paired=PairedFigures.of(paired_figures, passed=paired_passed) if paired_figures else None,
     )
 
 
 def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
-    """Compare mean safety penalties; the bound is there if the policy asks for it and it can be made."""
+    """Compare mean safety penalties; with an upper bound if the policy sets a level and a range for it."""
     b, c = _mean_penalty(baseline), _mean_penalty(candidate)
     delta = None if b is None or c is None else c - b
     upper = None
@@ -116,21 +118,28 @@ def _mean_penalty(arm: Arm) -> float | None:
     return mean(known) if known and len(known) == len(arm.scores) else None
 
 
-def _passes(p: float | None, delta: float | None, policy: GatePolicy, bound: float | None) -> bool:
-    """Whether a test is passed; ``bound`` must agree where given, and decides where there is no p."""
-    clears = bound is None or bound > policy.min_delta
+class Bound(NamedTuple):
+    """A lower bound of the difference that a test needs beside its p; ``None`` if it cannot be computed."""
+
+    value: float | None
+
+
+def _passes(p: float | None, delta: float | None, policy: GatePolicy, needed: Bound | None) -> bool:
+    """
+    Whether a test is passed.
+
+    :param needed: where values are constant: their variance of 0 is chance and makes p too small, so the bound must
+        exceed ``min_delta`` too. It decides alone where there is no p; one that cannot be computed never passes.
+    """
+    if needed is not None and not (needed.value is not None and needed.value > policy.min_delta):
+        return False
     if p is None:
-        return bound is not None and clears
-    return p <= policy.alpha and delta is not None and delta > policy.min_delta and clears
+        return needed is not None
+    return p <= policy.alpha and delta is not None and delta > policy.min_delta
 
 
-def _guard(b: Sequence[float], c: Sequence[float], bound: float | None) -> float | None:
-    """Return the bound if an arm is constant: a variance of zero is an accident of small n."""
-    return (
-        bound
-        if min(b, default=0) == max(b, default=0) or min(c, default=0) == max(c, default=0)
-        else None
-    )
+def _is_constant(values: Sequence[float]) -> bool:
+    return min(values, default=0) == max(values, default=0)
 
 
 def _mover_bound(b: Sequence[float], c: Sequence[float], policy: GatePolicy) -> float | None:
@@ -156,9 +165,8 @@ def _paired(differences: Sequence[float], policy: GatePolicy) -> tuple[PairedTes
         n_resamples=policy.n_resamples,
         seed=policy.seed,
     )
-    constant = min(differences, default=0) == max(differences, default=0)
-    bound = _gaffke_bound(differences, policy) if constant else None
-    return test, _passes(test.p_two_sided, test.t.delta, policy, bound)
+    needed = Bound(_gaffke_bound(differences, policy)) if _is_constant(differences) else None
+    return test, _passes(test.p_two_sided, test.t.delta, policy, needed)
 
 
 def _p_regression(differences: Sequence[float], policy: GatePolicy) -> float | None:

@@ -1,1 +1,1 @@
-"""A class folder becomes a task class and its cases."""
+"""Loads a task class and its cases from its folder."""

@@ -1,4 +1,4 @@
-"""What a case is, as a digest: the same case has the same one, wherever it lies."""
+"""The digest of a case: made from its content only, so that it is the same on every machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def files_digest(case: BenchCase) -> tuple[str, str | None]:
     """
     Return the digests of a case's input and expected files.
 
-    :raises Unreadable: a file has become unreadable or is no regular file.
+    :raises Unreadable: a file cannot be read or is no regular file.
     """
     expected = tree_digest(case.expected_path) if case.expected_path else None
     return tree_digest(case.input_path), expected
@@ -23,9 +23,9 @@ def files_digest(case: BenchCase) -> tuple[str, str | None]:
 
 def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     """
-    Return the SHA-256 of what a case is: ``[case]`` without its two dates, ``[facts]``, input and expected bytes.
+    Return the SHA-256 of a case: ``[case]`` without its two dates, ``[facts]``, input and expected bytes.
 
-    Cassettes belong to a system and are digested apart.
+    The dates do not change the task, and cassettes belong to one system: a baseline stays comparable when they change.
     """
     dated = {"added_at", "last_validated_at"}
     placed = {"input_path", "expected_path", "work_path", "cassettes", "trial", "seed"}

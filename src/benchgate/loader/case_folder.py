@@ -1,4 +1,4 @@
-"""A case folder, read: its case.toml and what lies beside it."""
+"""Reads a case folder: ``case.toml``, input, expected files and cassettes."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class PointerTables(WireModel):
 
 def case_folders(class_path: Path) -> list[Path]:
     """
-    Return all folders below ``cases/``, sorted; each is meant to be a case.
+    Return all folders below ``cases/``, sorted. Each must be a case: a broken one is reported, never skipped.
 
-    :raises RegistrationError: a name that is no text.
+    :raises RegistrationError: the name of a folder is not UTF-8.
     """
     cases = class_path / "cases"
     if not cases.is_dir():
         return []
     with os.scandir(cases) as entries:
-        # A link that leads nowhere stays in the count: it is a case that cannot be read.
+        # A dangling symlink counts too: it is a case that cannot be read, not one less.
         names = sorted(e.name for e in entries if e.is_dir() or not os.path.exists(e.path))
     for name in names:
         try:
@@ -63,8 +63,8 @@ def load_case(
     """
     Read the case in a folder.
 
-    :raises BenchCaseLoadError: with everything that is wrong with its ``case.toml`` and with what is beside it, so that
-        a curator can mend all of it at once.
+    :raises BenchCaseLoadError: with every fault of its ``case.toml`` and of the files beside it, so that a curator can
+        fix all of them at once.
     """
     path = folder / CASE_FILE
     faults: list[Fault] = []
@@ -77,7 +77,11 @@ def load_case(
         faults += error.faults
     input_path = _input_path(folder, faults)
     expected = folder / "expected"
-    faults += [*_strays(folder), *_escapes("input", input_path), *_escapes("expected", expected)]
+    faults += [
+        *_stray_faults(folder),
+        *_folder_faults("input", input_path),
+        *_folder_faults("expected", expected),
+    ]
     if faults or input_path is None:
         raise BenchCaseLoadError(path, sorted(faults))
     return BenchCase(
@@ -89,7 +93,7 @@ def load_case(
     )
 
 
-def _escapes(name: str, folder: Path | None) -> list[Fault]:
+def _folder_faults(name: str, folder: Path | None) -> list[Fault]:
     if folder is None or not os.path.lexists(folder):
         return []
     if folder.is_symlink() or not folder.is_dir():
@@ -101,7 +105,7 @@ def _escapes(name: str, folder: Path | None) -> list[Fault]:
     return []
 
 
-def _strays(folder: Path) -> list[Fault]:
+def _stray_faults(folder: Path) -> list[Fault]:
     strays = sorted(set(os.listdir(folder)) - ALLOWED_ENTRIES)
     return [
         (1, "", f"stray {name!r} in the case folder; only {', '.join(sorted(ALLOWED_ENTRIES))}")

@@ -1,4 +1,4 @@
-"""``case.toml``: what it may say, and where in the file it says it."""
+"""The tables of ``case.toml`` and the checks on them; every fault comes with its line."""
 
 from __future__ import annotations
 
@@ -90,10 +90,12 @@ def read_case_toml(path: Path, *, task_class: str, facts_model: type[BaseModel] 
     """
     Read and check a ``case.toml``.
 
-    :raises BenchCaseLoadError: with everything that is wrong, each with its line.
+    :raises BenchCaseLoadError: with every fault and its line.
     """
     if path.is_symlink():
-        raise BenchCaseLoadError(path, "is a symlink; a case is all in its folder", line=1)
+        raise BenchCaseLoadError(
+            path, "is a symlink; a case must have its files in its own folder", line=1
+        )
     if not os.path.lexists(path):
         raise BenchCaseLoadError(path, "missing; a case is a folder with a case.toml", line=1)
     tables, lines = read_toml(path, BenchCaseLoadError)
@@ -109,9 +111,11 @@ def check_case_toml(
     facts_model: type[BaseModel] | None = None,
 ) -> CaseToml:
     """
-    Check the tables of a ``case.toml`` that is at ``path``, or is going to be.
+    Check the tables of a ``case.toml``, also before it is written.
 
-    :raises BenchCaseLoadError: with everything that is wrong, each with its line.
+    :param path: where the file is or will be: the case's id must be the name of its folder.
+
+    :raises BenchCaseLoadError: with every fault and its line.
     """
     found = check_tables(path, tables, lines, CaseTables, BenchCaseLoadError)
     faults = [

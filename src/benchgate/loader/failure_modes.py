@@ -1,4 +1,4 @@
-"""The failure modes of a class: failure_modes.toml, read and checked."""
+"""Reads and checks the failure modes of a class: ``failure_modes.toml``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def load_taxonomy(class_path: Path) -> Taxonomy:
     """
     Read a class's ``failure_modes.toml``; a class without one has the harness's codes only.
 
-    :raises RegistrationError: with everything that is wrong with the file.
+    :raises RegistrationError: with every fault of the file.
     """
     path = class_path / FILE_NAME
     if not os.path.lexists(path):
@@ -61,4 +61,4 @@ def _code_faults(code: str, table: FailureModeTable) -> Iterator[str]:
         raisable = " and ".join(RAISABLE)
         yield f"reserved for the harness; only {raisable} may be raised to warn or block"
     if token := banned_token(code):
-        yield f"holds the banned token {token!r}; expected what went wrong, not a self-assessment"
+        yield f"contains the banned token {token!r}; expected what went wrong, not a self-assessment"

@@ -26,7 +26,7 @@ PACKAGE: Final = "_benchgate_bench"
 
 
 class BenchFinder(MetaPathFinder):
-    """Finds the package and its subpackages; what lies deeper the interpreter finds by their ``__path__``."""
+    """Finds the package and its subpackages; modules in these are found by Python itself, through ``__path__``."""
 
     def __init__(self, bench_root: Path) -> None:
         self.bench_root = bench_root
@@ -63,7 +63,11 @@ def module_name(task_class: str, module: str) -> str:
 
 @contextmanager
 def bench_package(bench_root: Path) -> Iterator[None]:
-    """Make the task classes below ``bench_root`` importable within the block; sessions may nest."""
+    """
+    Make the task classes below ``bench_root`` importable within the block.
+
+    Blocks may nest, as when a test runs pytest within pytest: the modules of the outer one come back at the end.
+    """
     finder = BenchFinder(bench_root)
     outer = _forget()
     sys.meta_path.insert(0, finder)

@@ -1,4 +1,4 @@
-"""A task class with everything a session needs of it."""
+"""Loads a task class with all that a session needs: rubric, taxonomy, policy, case folders, system."""
 
 from __future__ import annotations
 
@@ -44,7 +44,11 @@ class NamedSystem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedClass:
-    """A loaded task class: its rubric, taxonomy and policy, and the folders of its cases."""
+    """
+    A loaded task class: its rubric, taxonomy and policy, and the folders of its cases.
+
+    Cases are read on demand, so that a malformed one fails alone and not its class.
+    """
 
     task_class: TaskClass
     path: Path
@@ -62,7 +66,7 @@ class LoadedClass:
 
     def load(self, case_id: str) -> BenchCase:
         """
-        Return one case; its file is read once.
+        Return one case. Its file is read once, so that plan, run and report see the same case.
 
         :raises BenchCaseLoadError: it is malformed, or its folder is gone.
         """
@@ -90,10 +94,10 @@ def load_class(
     policy_options: Mapping[str, Any] | None = None,
 ) -> LoadedClass:
     """
-    Load a task class of a bench; needs :func:`~benchgate.loader.imports.bench_package` around it.
+    Load a task class of a bench. Call it within :func:`~benchgate.loader.imports.bench_package`.
 
     :raises TaskClassNotFound: there is no such class.
-    :raises EvalError: one of its files cannot be used; of several, a :class:`~benchgate.errors.ClassLoadError` has all.
+    :raises EvalError: a file cannot be used; for several files, one :class:`~benchgate.errors.ClassLoadError` with all.
     """
     path = bench_root / name
     errors: list[EvalError] = []
@@ -125,7 +129,7 @@ def _collecting(errors: list[EvalError]) -> Iterator[None]:
     """Keep an error for later, so that one run reports what is wrong with every file of a class."""
     try:
         yield
-    except TaskClassNotFound:  # then there are no files
+    except TaskClassNotFound:  # there are no further files to check
         raise
     except EvalError as error:
         errors.append(error)
@@ -152,7 +156,7 @@ def find_system(task_class: TaskClass, wanted: str | None) -> NamedSystem:
 
 
 def named(name: str, system: System) -> NamedSystem:
-    """Return a system under a name; its digest is what its ``digest()`` declares, if it has one."""
+    """Return a system with a name, and with the digest that its ``digest()`` returns, if it has that method."""
     declare = getattr(system, "digest", None)
     return NamedSystem(name=name, call=system, digest=str(declare()) if callable(declare) else None)
 
@@ -160,7 +164,7 @@ def named(name: str, system: System) -> NamedSystem:
 def _import_system(wanted: str, task_class: TaskClass) -> System:
     module, _, attribute = wanted.partition(":")
     here = str(Path.cwd())
-    if here not in sys.path:  # as with python -m: one's own module is found where one stands
+    if here not in sys.path:  # as with python -m: modules of the working directory are found
         sys.path.insert(0, here)
     try:
         found: Any = import_module(module)

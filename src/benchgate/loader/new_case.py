@@ -1,4 +1,4 @@
-"""A new case folder, ready to be filled in."""
+"""Makes the folder of a new case, to be filled in by a curator."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseScaffold:
     """
-    A case that was made.
+    A new case folder.
 
-    :param facts: keys of ``[facts]`` that stand there with empty values.
-    :param example: the case that these keys are from, ``None`` if there is no other.
+    :param facts: keys of ``[facts]``, which were written with empty values.
+    :param example: the case that these keys were copied from, ``None`` if the class has no valid case yet.
     """
 
     path: Path
@@ -42,12 +42,12 @@ def make_case_folder(
     bench_root: Path, task_class: str, case_id: str, *, now: datetime, labels: Mapping[str, str]
 ) -> CaseScaffold:
     """
-    Make ``cases/<case_id>/`` with a valid ``case.toml``, ``input/`` and ``expected/``; all of it or nothing.
+    Make ``cases/<case_id>/`` with a valid ``case.toml``, ``input/`` and ``expected/``, completely or not at all.
 
     :param labels: further keys of ``[case]``: disposition, difficulty, source, commit_sha.
     :raises TaskClassNotFound: there is no such class; the error lists those there are.
-    :raises BenchCaseLoadError: the id or a label is not what a ``case.toml`` may hold.
-    :raises FileExistsError: something of that name is there already.
+    :raises BenchCaseLoadError: the id or a label is not valid in a ``case.toml``.
+    :raises FileExistsError: the name is taken.
     :raises OSError: the folder cannot be written.
     """
     known = class_folders(bench_root)
@@ -64,40 +64,40 @@ def make_case_folder(
     check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    _place(target, text)
+    _create(target, text)
     name = example.case.case_id if example else None
     return CaseScaffold(path=target, facts=tuple(facts), example=name)
 
 
 def _text(tables: Mapping[str, Any], now: datetime) -> str:
-    """Return the tables as TOML, with the dates as everybody writes them: ``T`` and ``Z``."""
+    """Return the tables as TOML; dates get ``T`` and ``Z``, where tomli_w writes a space and ``+00:00``."""
     return tomli_w.dumps(tables).replace(str(now), now.isoformat().replace("+00:00", "Z"))
 
 
 def _newest(class_path: Path) -> CaseTables | None:
-    """Return the tables of the case that came last, of several the one with the highest id."""
+    """Return the tables of the newest case; of several that were added at once, that with the highest id."""
     found = []
     for folder in case_folders(class_path):
         try:
             manifest = read_case_toml(
                 folder / CASE_FILE, task_class=class_path.name, facts_model=None
             )
-        except BenchCaseLoadError:  # no example to follow
+        except BenchCaseLoadError:  # a broken case is no example
             continue
         found.append(manifest.tables)
     return max(found, key=lambda tables: (tables.case.added_at, tables.case.case_id), default=None)
 
 
 def _emptied(value: Any) -> Any:
-    """Return a value of the same type that says nothing."""
+    """Return an empty value of the same type."""
     if isinstance(value, dict):
         return {key: _emptied(item) for key, item in value.items()}
     return type(value)()
 
 
-def _place(target: Path, text: str) -> None:
+def _create(target: Path, text: str) -> None:
     cases = target.parent
-    # Beside cases/, not in it: what a killed process leaves there must not count as a case.
+    # Beside cases/, not in it: what a killed process leaves behind must not count as a case.
     with tempfile.TemporaryDirectory(prefix=".new-case-", dir=cases.parent) as apart:
         made = Path(apart) / "case"
         for name in ("input", "expected"):
@@ -106,7 +106,7 @@ def _place(target: Path, text: str) -> None:
         fresh = [path for path in (cases, target) if not os.path.lexists(path)]
         try:
             cases.mkdir(exist_ok=True)
-            target.mkdir()  # the claim: of two that race, one fails here
+            target.mkdir()  # claims the name: of two processes, one fails here
             made.rename(target)
         except OSError as error:
             for path in reversed(fresh):

@@ -1,4 +1,4 @@
-"""Which files make up a rubric, found by reading sources only, and their digest."""
+"""Finds the files that make up a rubric, without importing them, and their digest."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def rubric_files(class_path: Path) -> tuple[Path, ...]:
     """
     Return ``rubric.py`` and the ``.py`` files of its class that it imports, directly or not, sorted.
 
-    ``registration.py``, ``systems/``, ``tools/`` and ``tests/`` change without a new baseline, so that what is imported
-    from there could change scores unseen.
+    ``registration.py``, ``systems/``, ``tools/`` and ``tests/`` are not digested, so they may change without a new
+    baseline. A rubric must not import from them: its scores could change unnoticed.
 
-    :raises RegistrationError: there is no ``rubric.py``, a file is no Python, or one imports from those.
+    :raises RegistrationError: there is no ``rubric.py``, a file is not Python, or imports from one of these.
     """
     seen: set[Path] = set()
     waiting = [class_path / "rubric.py"]
@@ -50,9 +50,9 @@ def rubric_digest(class_path: Path) -> str:
 
 def check_home(rubric_type: type, class_path: Path) -> None:
     """
-    Refuse a rubric whose ``score`` is not among the digested files: its changes would go unseen.
+    Refuse a rubric whose ``score`` is defined outside the digested files: its changes would go unnoticed.
 
-    :raises RegistrationError: naming the file that holds it.
+    :raises RegistrationError: names the file that defines it.
     """
     path = class_path / "registration.py"
     try:
@@ -61,7 +61,7 @@ def check_home(rubric_type: type, class_path: Path) -> None:
         raise RegistrationError(path, f"score of {rubric_type.__qualname__}: {error}") from error
     if home not in {path.resolve() for path in rubric_files(class_path)}:
         message = (
-            f"score() of {rubric_type.__qualname__} stands in {home.name}, which the rubric's digest "
+            f"score() of {rubric_type.__qualname__} is defined in {home.name}, which the rubric's digest "
             "does not cover; write it in rubric.py or in a module that rubric.py imports"
         )
         raise RegistrationError(path, message)
@@ -69,16 +69,18 @@ def check_home(rubric_type: type, class_path: Path) -> None:
 
 def parse_source(path: Path) -> ast.Module:
     """
-    Return the syntax tree of a source file, which is not run.
+    Parse a source file without running it.
 
-    :raises RegistrationError: there is no such file, or it is no Python.
+    :raises RegistrationError: there is no such file, or it is not Python.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an escape that Python frowns upon is no matter here
+            warnings.simplefilter(
+                "ignore"
+            )  # an invalid escape, for example, is for other tools to report
             return ast.parse(read_bytes(path), filename=str(path))
     except Unreadable as error:
-        why = "missing; it holds the rubric of the class" if error.missing else error.why
+        why = "missing; it defines the rubric of the class" if error.missing else error.why
         raise RegistrationError(path, why) from error
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1

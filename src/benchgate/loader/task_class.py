@@ -1,4 +1,4 @@
-"""From ``bench/<class>/`` to task classes and cases."""
+"""Finds task classes below a bench root and imports their registrations."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def class_folders(bench_root: Path) -> dict[str, Path]:
 
 def load_task_class(bench_root: Path, name: str, registry: TaskClassRegistry) -> TaskClass:
     """
-    Import ``bench/<name>/registration.py`` and register what it registers.
+    Import ``bench/<name>/registration.py`` and add its task class to a registry.
 
-    Needs :func:`~benchgate.loader.imports.bench_package` around it.
+    Call it within :func:`~benchgate.loader.imports.bench_package`.
 
     :raises TaskClassNotFound: no such folder; names the expected path and the known classes.
     :raises RegistrationError: the file is missing, fails, or registers anything but this class.
@@ -60,11 +60,13 @@ def _registered_by(path: Path, module: str) -> TaskClassRegistry:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a registration may also call sys.exit
-        raise RegistrationError(path, f"{type(error).__name__}: {error}{_place(error)}") from error
+        raise RegistrationError(
+            path, f"{type(error).__name__}: {error}{_raised_at(error)}"
+        ) from error
     return received
 
 
-def _place(error: BaseException) -> str:
+def _raised_at(error: BaseException) -> str:
     frame = error.__traceback__
     while frame and frame.tb_next:
         frame = frame.tb_next

@@ -1,4 +1,4 @@
-"""Trust tiers, and whether a run is evidence enough for one. Read-only: a person promotes."""
+"""Trust tiers, and whether a run is sufficient evidence for one. Nothing here promotes: a person does."""
 
 from __future__ import annotations
 

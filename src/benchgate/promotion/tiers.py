@@ -1,4 +1,4 @@
-"""Trust tiers: how far each task class is trusted, as people wrote it down; nothing here writes that file."""
+"""Reads the trust tiers of task classes from the file that people edit; nothing in benchgate writes it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ TIERS: Final[tuple[Tier, ...]] = ("bronze", "silver", "gold", "platinum")
 """Lowest trust first."""
 
 TIER_FILE: Final = "docs/trust-tiers.toml"
-"""Where the tiers stand, relative to the folder that holds the bench root."""
+"""The file of tiers, relative to the parent folder of the bench root."""
 
 
 def next_tier(tier: Tier) -> Tier:
-    """Return the tier above; above the highest there is none, so it is its own next."""
+    """Return the tier above, for the highest tier that tier itself."""
     return TIERS[min(TIERS.index(tier) + 1, len(TIERS) - 1)]
 
 
 class TierThresholds(WireModel):
-    """Lower bound of the mean score, in [0, 1], that a tier asks for; bronze asks for none."""
+    """Lower bound of the mean score, in [0, 1], that each tier requires; bronze requires none."""
 
     silver: UnitInterval = 0.70
     gold: UnitInterval = 0.85
@@ -44,9 +44,9 @@ class TierThresholds(WireModel):
 
 class TierConfig(WireModel):
     """
-    What ``docs/trust-tiers.toml`` says.
+    The content of ``docs/trust-tiers.toml``.
 
-    :param current: tier of each task class; a class that is not there is bronze.
+    :param current: tier of each task class; a class that is not listed is bronze.
     """
 
     thresholds: TierThresholds = Field(default_factory=TierThresholds)
@@ -55,7 +55,7 @@ class TierConfig(WireModel):
     )
 
     def threshold(self, tier: Tier) -> float:
-        """Return the lower bound that a tier asks for."""
+        """Return the lower bound of the mean score that a tier requires."""
         return 0.0 if tier == "bronze" else float(getattr(self.thresholds, tier))
 
     def tier_of(self, task_class: str) -> Tier:
@@ -67,7 +67,7 @@ class TierConfig(WireModel):
         """
         Read the file of tiers.
 
-        :raises TierFileError: it is missing or malformed, or names an unknown key or tier; with every line.
+        :raises TierFileError: it is missing or malformed, or has unknown keys or tiers; lists every fault.
         """
         tables, lines = read_toml(path, TierFileError)
         return check_tables(path, tables, lines, cls, TierFileError)

@@ -1,7 +1,7 @@
 """
-What would raise the trust in a task class: a run, held against a tier.
+Compares a run with the requirements of a trust tier and gives a verdict.
 
-Read-only. A gate evaluates evidence and gives a verdict; the file of tiers is edited by people, and by nothing here.
+It changes nothing: the file of tiers is edited only by people.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
     "promotion_lines",
 ]
 
-# A bare Literal[True] takes 1 for True.
+# A bare Literal[True] accepts 1.
 Approval = Annotated[
     Literal[True], BeforeValidator(lambda value: value if isinstance(value, bool) else None)
 ]
@@ -41,12 +41,12 @@ ALL_MET: Final = ("all conditions met",)
 
 class TierBar(WireModel):
     """
-    What a tier asks of a run of one class.
+    What a tier requires of a run of one class.
 
-    :param score_lower_bound_95: the run's lower bound must not be below it.
-    :param passed_count: cases that must have passed.
-    :param bronze_count: passed cases that the class asks for bronze; with fewer than ten it is a small bench, and
-        nothing raises it above bronze.
+    :param score_lower_bound_95: smallest sufficient lower bound of the mean score.
+    :param passed_count: number of cases that must pass.
+    :param bronze_count: passed cases that the class requires for bronze. Below ten it is a small bench, which stays at
+        bronze whatever its scores.
     """
 
     score_lower_bound_95: UnitInterval
@@ -56,11 +56,12 @@ class TierBar(WireModel):
 
 class PromotionVerdict(WireModel):
     """
-    Whether a run is evidence enough for a tier. It changes nothing: a person promotes.
+    Whether a run is sufficient evidence for a tier. It changes nothing: a person promotes.
 
-    :param recommendation: for a higher tier ``promote`` or ``hold``; for the current one ``keep`` or ``demote``, but
-        below bronze there is nothing: ``hold``.
-    :param bar: what was asked, so that the verdict can be drawn again from the run alone.
+    :param recommendation: with a higher tier as target ``promote`` or ``hold``; with the current one ``keep`` or
+        ``demote``. Bronze cannot be demoted: ``hold``.
+    :param bar: what the tier required, so that the verdict can be recomputed from the run's record alone.
+    :param chain_intact: the run's record is in an intact chain of records.
     :param reasons: every failed condition with both numbers, in fixed order; else ``all conditions met``.
     """
 
@@ -78,7 +79,7 @@ class PromotionVerdict(WireModel):
 
 @dataclass(frozen=True, slots=True)
 class PromotionGate:
-    """Judges runs by the tiers of a project."""
+    """Judges runs by the tiers of a project, as ``benchgate verdict`` does."""
 
     tiers: TierConfig
 
@@ -93,13 +94,14 @@ class PromotionGate:
         chain_intact: bool,
     ) -> PromotionVerdict:
         """
-        Judge whether a run is evidence enough for a tier; pure.
+        Judge whether a run is sufficient evidence for a tier; pure.
 
-        With the current tier as target it judges whether the class still deserves it.
+        Give the current tier as target to ask whether the class should keep it.
 
-        :param min_cases: passed cases that each tier asks of this class, see :func:`~benchgate.register_task_class`.
-        :param chain_intact: the run's record stands in a chain of records that holds.
-        :raises PromotionGateError: an unknown tier, one below the current tier, or a report of another class.
+        :param min_cases: passed cases that each tier requires, see :func:`~benchgate.register_task_class`.
+        :param chain_intact: the run's record is in an intact chain of records.
+        :raises PromotionGateError: an unknown tier, a target below the current tier, an invalid number of cases, or a
+            report that is invalid or of another class.
         """
         for tier in (current_tier, target_tier):
             if tier not in TIERS:
@@ -108,26 +110,26 @@ class PromotionGate:
             raise PromotionGateError(
                 f"the report is of task class {report.task_class!r}, not {task_class!r}"
             )
-        asked = {**MIN_CASES, **min_cases}
-        wrong = next(filter(None, (min_cases_fault(*item) for item in asked.items())), None)
-        if wrong is not None:
-            raise PromotionGateError(f"{task_class}: min_cases {wrong}")
+        required = {**MIN_CASES, **min_cases}
+        fault = next(filter(None, (min_cases_fault(*item) for item in required.items())), None)
+        if fault is not None:
+            raise PromotionGateError(f"{task_class}: min_cases {fault}")
         try:
             report = type(report).model_validate(report)
         except ValidationError as error:
-            raise PromotionGateError(f"{task_class}: the report does not hold: {error}") from error
+            raise PromotionGateError(f"{task_class}: the report is not valid: {error}") from error
         bar = TierBar(
             score_lower_bound_95=self.tiers.threshold(target_tier),
-            passed_count=asked[target_tier],
-            bronze_count=asked["bronze"],
+            passed_count=required[target_tier],
+            bronze_count=required["bronze"],
         )
         return judge_tier(report, current_tier, target_tier, bar, chain_intact=chain_intact)
 
     def apply(self, verdict: PromotionVerdict) -> NoReturn:
         """
-        Refuse to promote.
+        Refuse to promote; exists so that code which tries gets an explanation instead of an AttributeError.
 
-        :raises PromotionMustBeHumanAuthorized: always; says how a person promotes.
+        :raises PromotionMustBeHumanAuthorized: always; the message says how a person promotes.
         """
         raise PromotionMustBeHumanAuthorized(
             verdict.task_class, verdict.target_tier, TIER_FILE, promotion_lines(verdict)
@@ -138,7 +140,7 @@ def judge_tier(
     report: BenchRunReport, current: Tier, target: Tier, bar: TierBar, *, chain_intact: bool
 ) -> PromotionVerdict:
     """
-    Hold a run against a bar.
+    Compare a run with the requirements of a tier; used by ``benchgate verify`` to recompute a recorded verdict.
 
     :raises PromotionGateError: the target is below the current tier.
     """
@@ -148,23 +150,23 @@ def judge_tier(
             f"{report.task_class} is {current}, above {target}; whether it should be demoted is asked with "
             f"{current} as the target"
         )
-    failed = tuple(_failed(report, target, bar, chain_intact=chain_intact))
-    wanted: Recommendation = "promote" if steps else "keep"
-    unwanted: Recommendation = "hold" if steps or target == "bronze" else "demote"
+    failed = tuple(_failed_conditions(report, target, bar, chain_intact=chain_intact))
+    if_met: Recommendation = "promote" if steps else "keep"
+    if_failed: Recommendation = "hold" if steps or target == "bronze" else "demote"
     return PromotionVerdict(
         task_class=report.task_class,
         run_id=report.run_id,
         current_tier=current,
         target_tier=target,
         sufficient=not failed,
-        recommendation=unwanted if failed else wanted,
+        recommendation=if_failed if failed else if_met,
         bar=bar,
         chain_intact=chain_intact,
         reasons=failed or ALL_MET,
     )
 
 
-def _failed(
+def _failed_conditions(
     report: BenchRunReport, target: Tier, bar: TierBar, *, chain_intact: bool
 ) -> Iterator[str]:
     if report.scope != "full":
@@ -174,25 +176,25 @@ def _failed(
     if bar.bronze_count < MIN_CASES["bronze"] and target != "bronze":
         asked = f"it asks for {bar.bronze_count} cases, not {MIN_CASES['bronze']}"
         yield f"a small bench stays at bronze: {asked}"
-    yield from _score_failed(report, target, bar)
+    yield from _failed_score_conditions(report, target, bar)
     if report.block_severity_failure_modes:
         codes = ", ".join(report.block_severity_failure_modes)
         yield f"failure modes of severity block: {codes}; none is allowed"
-    held = report.held_out
-    if held is not None and not held.mean_score >= bar.score_lower_bound_95:
-        shown = _below(held.mean_score, bar.score_lower_bound_95)
-        yield f"mean of the held-out cases (n={held.case_count}) {shown}"
+    held_out = report.held_out
+    if held_out is not None and not held_out.mean_score >= bar.score_lower_bound_95:
+        comparison = _below(held_out.mean_score, bar.score_lower_bound_95)
+        yield f"mean of the held-out cases (n={held_out.case_count}) {comparison}"
     if not chain_intact:
-        yield "the chain of records does not hold, or the run is in none"
+        yield "the chain of records is not intact, or the run is not in it"
 
 
-def _score_failed(report: BenchRunReport, target: Tier, bar: TierBar) -> Iterator[str]:
+def _failed_score_conditions(report: BenchRunReport, target: Tier, bar: TierBar) -> Iterator[str]:
     cases, bound = report.case_count, report.score_lower_bound_95
     if bound is None or not bound >= bar.score_lower_bound_95:
         best = best_bound(cases)
         reach = f"; unreachable at n={cases}: perfect scores give {best:.3f}"
-        shown = _below(bound, bar.score_lower_bound_95)
-        yield f"score_lower_bound_95 {shown}{reach if best < bar.score_lower_bound_95 else ''}"
+        comparison = _below(bound, bar.score_lower_bound_95)
+        yield f"score_lower_bound_95 {comparison}{reach if best < bar.score_lower_bound_95 else ''}"
     if not report.passed_count >= bar.passed_count:
         reach = f"; unreachable at n={cases}" if cases < bar.passed_count else ""
         asked = f"{report.passed_count} cases passed; {target} asks for {bar.passed_count}"
@@ -201,9 +203,10 @@ def _score_failed(report: BenchRunReport, target: Tier, bar: TierBar) -> Iterato
 
 def best_bound(cases: int) -> float:
     """
-    Return the lower bound that perfect scores have: ``0.05 ** (1 / n)``.
+    Return the 95 % lower bound of the mean if all n scores are perfect: ``0.05 ** (1 / n)``.
 
-    n perfect cases have a chance of at least 5 % as long as a case succeeds with at least this probability.
+    It is the success rate at which n successes in a row have a probability of 5 % (Clopper and Pearson 1934). Use it to
+    see which tiers a bench of n cases can reach at all.
     """
     return 0.05 ** (1 / cases) if cases else 0.0
 
@@ -211,7 +214,7 @@ def best_bound(cases: int) -> float:
 def _below(found: float | None, asked: float) -> str:
     if found is None:
         return f"is unknown; asked for is {asked:.3f}"
-    digits = 3 if f"{found:.3f}" != f"{asked:.3f}" else 17  # never "0.700 < 0.700"
+    digits = 3 if f"{found:.3f}" != f"{asked:.3f}" else 17  # else it could print "0.700 < 0.700"
     return f"{found:.{digits}g} < {asked:.{digits}g}"
 
 

@@ -15,6 +15,7 @@ from benchgate.pytest_plugin.layout import BENCH, is_case_file, is_cases_folder
 from benchgate.pytest_plugin.options import Settings, add_options
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
     from pathlib import Path
 
     from benchgate.pytest_plugin.nodes import CaseFile, CasesDirectory
@@ -32,12 +33,23 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(hookspecs)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Refuse paths into the data of a case while nothing is imported yet."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
+    """Refuse paths into the data of a case while nothing is imported yet, and load the root conftest in any case."""
     from benchgate.pytest_plugin.selection import refuse_case_data
 
-    refuse_case_data(early_config, early_config.known_args_namespace.file_or_dir)
+    known = early_config.known_args_namespace
+    given = known.file_or_dir
+    refuse_case_data(early_config, given)
+    here = early_config.invocation_params.dir
+    if known.bench_classes and not here.is_relative_to(early_config.rootpath):
+        # With --rootdir from elsewhere, pytest would load it when it collects: too late for its pytest_plugins, and
+        # never on the controller of xdist, which collects nothing and asks its gates.
+        known.file_or_dir = [*(given or [str(here)]), str(early_config.rootpath / BENCH)]
+    try:
+        return (yield)
+    finally:
+        known.file_or_dir = given
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -61,7 +73,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> CasesDirectory | None:
-    """Collect the cases of a bench; also when none was asked for, for else pytest would walk into their data."""
+    """Collect the cases of a bench. Also if none are to run: else pytest would descend into their data."""
     if not is_cases_folder(path):
         return None
     from benchgate.pytest_plugin.nodes import CasesDirectory
@@ -70,7 +82,7 @@ def pytest_collect_directory(path: Path, parent: pytest.Collector) -> CasesDirec
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CaseFile | None:
-    """Collect a case file whose folder is not collected: rootdir may lie inside it."""
+    """Collect a case file that no collected folder leads to: rootdir may be inside ``cases/``."""
     if not is_case_file(file_path):
         return None
     from benchgate.pytest_plugin.nodes import SESSION, CaseFile

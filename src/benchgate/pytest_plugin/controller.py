@@ -1,11 +1,14 @@
 """
-The role of the one process that judges: it reconciles what was planned with what came back, gates, and writes.
+The one process that judges: it reconciles planned trials with their results, gates, and writes.
 
-Under xdist this is the controller, which runs no item and learns of them by their ids and reports.
+Under xdist this is the controller, which runs no item and knows items only by their ids and reports.
 """
 
 from __future__ import annotations
 
+import os
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,7 +26,6 @@ from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
-    from pathlib import Path
 
     from benchgate.gates.judge import Gate
     from benchgate.pytest_plugin.session import BenchSession
@@ -44,7 +46,6 @@ class Controller:
         self._tolerated = 0
         self._checkpoints: Checkpoints | None = None
         self._unplanned: list[str] = []
-        self._pytest_session: pytest.Session | None = None
 
     def open(self) -> None:
         """
@@ -65,25 +66,38 @@ class Controller:
         """Return the baseline that a class is compared with."""
         return self._choices[name]
 
-    def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Remember the session: it knows which conftests lie at the root."""
-        self._pytest_session = session
-
-    # What is planned
+    # Planning
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Learn the items, where they are in this process."""
-        self._learn((item.path, item.name) for item in session.items if isinstance(item, CaseItem))
+        """Plan the items that this process collected; under xdist it collects none."""
+        self._add_keys(
+            (item.path, item.name) for item in session.items if isinstance(item, CaseItem)
+        )
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Learn the items of a worker by their ids."""
+        """Plan the items that a worker collected, known by their ids."""
         root = self.session.config.rootpath
         named = (node_id.partition("::") for node_id in ids)
-        self._learn((root / path, name) for path, _, name in named if is_case_file(root / path))
+        self._add_keys((root / path, name) for path, _, name in named if is_case_file(root / path))
         self._plan()
 
-    def _learn(self, items: Iterable[tuple[Path, str]]) -> None:
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_setupnodes(self) -> None:
+        """
+        Tell workers rootdir and ini file.
+
+        They look for these by the arguments. There pytest takes the second word of ``--bench-out DIR`` for a path, but
+        only once DIR exists, so that they would find another rootdir than this process did.
+        """
+        config, before = self.session.config, os.environ.get("PYTEST_ADDOPTS", "")
+        given = [*shlex.split(before), "--rootdir", str(config.rootpath)]
+        if config.inipath is not None:
+            given += ["-c", str(config.inipath)]
+        os.environ["PYTEST_ADDOPTS"] = shlex.join(given)
+        config.add_cleanup(lambda: os.environ.update(PYTEST_ADDOPTS=before))
+
+    def _add_keys(self, items: Iterable[tuple[Path, str]]) -> None:
         for path, name in items:
             self._keys.setdefault(path.parents[2].name, set()).add(_key(path, name))
 
@@ -106,7 +120,7 @@ class Controller:
             except ArtifactError as error:
                 raise pytest.UsageError(str(error)) from error
 
-    # What happens
+    # Results
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
@@ -143,7 +157,7 @@ class Controller:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """File the result that a report carries."""
-        # Taken off: the terminal keeps every report, and with it every output, to the end of the session.
+        # Removed from the report: the terminal keeps every report, and so every output, to the end.
         payload = vars(report).pop(PAYLOAD, None)
         if payload is not None:
             self._file(report, payload)
@@ -152,7 +166,7 @@ class Controller:
 
     def _file(self, report: pytest.TestReport, payload: dict[str, Any]) -> None:
         run = self.runs.get(payload["task_class"])
-        if run is None:  # must never end green: nothing will judge this result
+        if run is None:  # nothing judges this result, so the session must fail
             self._unplanned.append(report.nodeid)
             return
         result = payload["result"]
@@ -164,7 +178,7 @@ class Controller:
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
         run.record(result, payload["output"], scorer=payload["scorer"])
-        self._root_hooks().pytest_bench_case_finished(config=self.session.config, result=result)
+        self._call("pytest_bench_case_finished", result=result)
 
     def _crashed(self, report: pytest.TestReport) -> None:
         path, _, name = report.nodeid.partition("::")
@@ -173,7 +187,7 @@ class Controller:
         if run is not None:
             run.ledger.not_run(_key(case_file, name), str(report.longrepr))
 
-    # What comes of it
+    # Judging
 
     def _finish(self, session: pytest.Session) -> None:
         for run in self.runs.values():
@@ -184,8 +198,8 @@ class Controller:
             session.testsfailed = max(1, session.testsfailed)
         for run in self.runs.values():
             if run.judgement is not None:
-                self._root_hooks().pytest_bench_run_finished(
-                    config=self.session.config,
+                self._call(
+                    "pytest_bench_run_finished",
                     report=run.judgement.report,
                     decision=run.judgement.decision,
                 )
@@ -194,25 +208,31 @@ class Controller:
         if run.ledger.scope != "full":
             return []
         try:
-            offered = self._root_hooks().pytest_bench_gates(
-                config=self.session.config, task_class=run.ledger.bench.task_class
-            )
+            offered = self._call("pytest_bench_gates", task_class=run.ledger.bench.task_class)
             return [gate for gates in offered for gate in gates or ()]
         except Exception as error:
             return [_objecting(f"{type(error).__name__}: {error}")]
 
-    def _root_hooks(self) -> Any:
-        """Return the hooks of plugins and the root conftest: under xdist the controller loads no others."""
+    def _call(self, hook: str, **arguments: Any) -> Any:
+        """
+        Call a hook of the plugins and of the root conftest: under xdist the controller loads no other conftest.
+
+        Not through ``session.gethookproxy(rootpath)``: pytest knows the conftests of a folder only once it has
+        collected it, and the controller of xdist collects nothing.
+        """
         config = self.session.config
-        return (
-            self._pytest_session.gethookproxy(config.rootpath)
-            if self._pytest_session
-            else config.hook
-        )
+        below = [
+            plugin
+            for plugin in config.pluginmanager.get_plugins()
+            if (path := getattr(plugin, "__file__", None))
+            and os.path.basename(path) == "conftest.py"
+            and Path(path).parent != config.rootpath
+        ]
+        return config.pluginmanager.subset_hook_caller(hook, below)(config=config, **arguments)
 
 
 def _objecting(reason: str) -> Gate:
-    """Return a gate that stands in for those that a broken hook did not return: it always objects."""
+    """Return a gate that always objects, in place of those that a failed hook did not return."""
 
     def pytest_bench_gates(report: BenchRunReport, before: BenchRunReport | None) -> str:  # noqa: ARG001
         return f"the hook failed: {reason}"

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 @pytest.hookspec(firstresult=True)
 def pytest_bench_system(config: pytest.Config, task_class: TaskClass) -> System | None:
     """
-    Return the system under test for a task class, or ``None`` to leave it to the next.
+    Return the system under test for a task class, or ``None`` to leave the choice to other implementations.
+
+    Use it for a system that needs arguments, such as a model's name, or that several classes share.
 
     Called once for each class before the first case, in every process: under xdist also in the workers, which must
-    come to the same answer. ``--bench-system`` wins over it; after it comes the class's default. The first
-    result counts. Works in plugins and in the root ``conftest.py``; the conftests of a bench are loaded too late.
+    return the same system. The first result counts. ``--bench-system`` takes precedence over it; without a result the
+    class's default is used. Works in plugins and in the root ``conftest.py``; conftests of a bench are loaded too late.
 
     ::
 
@@ -45,9 +47,9 @@ def pytest_bench_score(
     """
     Score one output in the rubric's place, or return ``None`` to leave it to the rubric.
 
-    Called for each trial in the process that runs it, through the item, so that the ``conftest.py`` of a task
-    class speaks for its own cases only. The first result counts. What scores is digested into the report:
-    runs scored by different code do not compare.
+    Called for each trial, in the process that runs it. A ``conftest.py`` of a task class scores only the cases of that
+    class. The first result counts. The report has a digest of the code that scored, and the gate does not compare
+    runs that were scored by different code.
 
     ::
 
@@ -60,7 +62,7 @@ def pytest_bench_score(
 @pytest.hookspec
 def pytest_bench_case_finished(config: pytest.Config, result: TrialResult) -> None:
     """
-    Look at the result of one trial.
+    Receive the result of a trial, for example to send it to a dashboard while the run goes on.
 
     Called once for each recorded trial, in the process that writes the report: under xdist the controller, in the
     order of arrival. Works in plugins and in the root ``conftest.py``. What it returns is ignored.
@@ -77,10 +79,10 @@ def pytest_bench_gates(config: pytest.Config, task_class: TaskClass) -> Sequence
     """
     Return further gates for a task class.
 
-    Called once for each fully run class at the end of the session, in the process that writes the report. All
-    results are collected. A gate gets the candidate's report and the baseline's (or ``None``) and returns
-    ``None`` or a sentence; a sentence holds the promotion and fails the session. No gate overrules a built-in one.
-    Works in plugins and in the root ``conftest.py`` only: policy does not belong to the bench that it judges.
+    Called once for each fully run class at the end of the session, in the process that writes the report. The
+    gates of all implementations count. A gate gets the candidate's report and the baseline's (or ``None``) and returns
+    ``None`` or an objection, as a sentence. An objection holds the promotion and fails the session; no gate overrules
+    a built-in one. Works in plugins and in the root ``conftest.py`` only: a bench must not set its own policy.
 
     ::
 
@@ -97,10 +99,10 @@ def pytest_bench_run_finished(
     config: pytest.Config, report: BenchRunReport, decision: CheckpointPromotionDecision | None
 ) -> None:
     """
-    Look at a finished run.
+    Receive a finished run, for example to upload its artifacts.
 
     Called once for each class after its artifacts are written, in the process that wrote them. ``decision`` is
-    ``None`` for a selection of cases, which is not judged. Works in plugins and in the root ``conftest.py``.
+    ``None`` if only a part of the cases was run, which is not judged. Works in plugins and in the root ``conftest.py``.
 
     ::
 

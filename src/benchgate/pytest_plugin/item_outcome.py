@@ -1,4 +1,4 @@
-"""What a finished item tells reporters: the text of a failure, reason first, and the JUnit properties."""
+"""What reporters get of a finished item: the text of a failure, reason first, and the JUnit properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class BenchCaseFailed(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """Where a case stands and why it failed, under the names by which reporters look for them."""
+    """Location and reason of a failed case, under the names that reporters read from ``reprcrash``."""
 
     path: str
     lineno: int
@@ -27,7 +27,7 @@ class FailureRepr:
     What pytest keeps of a failed case.
 
     Not a plain str: until pytest 9 the short summary names a reason only where there is a ``reprcrash``, and JUnit
-    would put the whole text into its message. Under xdist it arrives as its text.
+    would put the whole text into its message. Under xdist only its text arrives.
     """
 
     def __init__(self, text: str, path: str, line: int) -> None:
@@ -49,7 +49,7 @@ def failure_text(result: TrialResult, location: str) -> str:
     """
     Return the text of a failed case.
 
-    The first line stands alone in short summaries, IDE lists and GitHub reporters.
+    Short summaries, IDE lists and GitHub reporters show the first line only.
     """
     lines = [_reason(result)]
     if result.score is not None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class JsonReport:
-    """Its hooks are optional: pytest-json-report declares them only when ``--json-report`` is given."""
+    """Adds the section. Its hook is optional: pytest-json-report declares it only with ``--json-report``."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller

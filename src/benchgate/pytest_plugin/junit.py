@@ -1,4 +1,4 @@
-"""The gate in JUnit XML: it is no test case, so it stands in the properties of the suite."""
+"""The gate in JUnit XML: it is no test case, so it goes into the properties of the suite."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class JunitSuite:
-    """Adds decision and head of each class to pytest's own report, as long as that takes properties."""
+    """Adds decision and head of each class to pytest's own report, if that accepts properties."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Come before the reporter writes its file."""
+        """Add the properties before the reporter writes its file."""
         # Only a session-scoped fixture has a public way to these properties, and cases have no fixtures.
         plugins = session.config.pluginmanager.get_plugins()
         reporters = [plugin for plugin in plugins if hasattr(plugin, "add_global_property")]

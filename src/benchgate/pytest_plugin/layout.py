@@ -1,4 +1,4 @@
-"""Where cases lie, told from paths alone: cheap enough for every directory that pytest visits."""
+"""Recognises case folders by their paths: cheap enough for every directory that pytest visits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def is_case_file(path: Path) -> bool:
 
 
 def bench_root(path: Path) -> Path | None:
-    """Return the innermost folder named ``bench`` that a path is or lies in, if it holds a task class."""
+    """Return the innermost folder ``bench`` that is or contains a path, if there is a task class in it."""
     for folder in (path, *path.parents):
         if folder.name == BENCH and any(map(is_cases_folder, folder.glob(f"*/{CASES}"))):
             return folder
@@ -35,7 +35,7 @@ def bench_root(path: Path) -> Path | None:
 
 def case_of_data(path: Path) -> Path | None:
     """
-    Return the case folder if naming a path would make pytest import data of a case.
+    Return the case folder if pytest, given a path, would import data of a case.
 
     That is a path in ``input/`` and the like, and any path in a case folder with a stray ``conftest.py``.
     """

@@ -1,4 +1,4 @@
-"""Collectors and items. Their data and their running belong to :class:`~.session.BenchSession`."""
+"""Collectors and items of cases; :class:`~.session.BenchSession` loads the cases and runs the trials."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class CasesDirectory(pytest.Directory):
 
 class CaseDirectory(pytest.Collector):
     """
-    One case folder. It yields its ``case.toml`` and looks at nothing else.
+    One case folder. It yields its ``case.toml`` and nothing else.
 
-    Not a :class:`pytest.Directory`: pytest would import a ``conftest.py`` that lies in it.
+    Not a :class:`pytest.Directory`: pytest would import a ``conftest.py`` in it.
     """
 
     def collect(self) -> Iterator[CaseFile]:
@@ -85,10 +85,10 @@ def case_files(parent: pytest.Collector, folder: Path) -> Iterator[CaseFile]:
 
 class _HookedAtCases:
     """
-    Finds hooks from ``cases/`` upwards.
+    Looks up hooks at ``cases/``, not at the case folder.
 
-    pytest loads conftests for the directories that it collects, and a case folder is none: looked up from there
-    no conftest would count, not even the root's.
+    pytest knows conftests only for :class:`pytest.Directory` nodes, and a case folder is none: a lookup there would
+    find no conftest, not even the root's.
     """
 
     session: pytest.Session
@@ -110,7 +110,7 @@ class CaseFile(_HookedAtCases, pytest.File):
 
     @classmethod
     def of(cls, parent: pytest.Collector, path: Path) -> CaseFile:
-        """Make one whose id names its path: outside rootdir pytest would shorten it, and xdist sends ids alone."""
+        """Make one whose id has its path: outside rootdir pytest would shorten it, and xdist sends only ids."""
         inside = path.is_relative_to(parent.config.rootpath)
         return cls.from_parent(parent, path=path, nodeid=None if inside else path.as_posix())
 
@@ -164,7 +164,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.add_marker(pytest.mark.timeout(limit, method="signal", func_only=True))
 
     def setup(self) -> None:
-        """Fail if the case cannot be run; forget an earlier attempt, whose properties would double."""
+        """Fail if the case cannot be run; clear an earlier attempt, whose properties would be added twice."""
         self.user_properties.clear()
         self.result = self.output_json = None
         if reason := self._obstacle():
@@ -195,7 +195,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
     def repr_failure(
         self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any
     ) -> Any:
-        """Show a failed case by its text alone: a traceback would show this file."""
+        """Show the text of a failed case only: a traceback would point into benchgate."""
         if isinstance(excinfo.value, BenchCaseFailed):
             return FailureRepr(str(excinfo.value), str(self.path), self._line() + 1)
         return super().repr_failure(excinfo, *args, **kwargs)

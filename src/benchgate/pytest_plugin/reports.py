@@ -1,4 +1,4 @@
-"""What the report of an item carries: the result of its trial, from the process that ran it to the one that judges."""
+"""Sends the result of a trial, on its item's report, from the process that ran it to the one that judges."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 PAYLOAD = "benchgate"
-"""Attribute of a report that carries a trial's result; from a worker builtin types only, or execnet kills it."""
+"""Attribute of a report that has a trial's result; workers send builtin types only, else execnet kills them."""
 
 
 class Reports:
@@ -41,7 +41,7 @@ class Reports:
             if result is not None:
                 payload = {
                     "task_class": self._session.bench_of(item.path).name,
-                    # As text where it has a wire to cross.
+                    # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
                     "output": item.output_json,
                     "scorer": self._scorer(item),
@@ -60,10 +60,10 @@ class Reports:
         return {"benchgate": item.result.model_dump(mode="json")}
 
     def _result(self, item: CaseItem, report: pytest.TestReport) -> TrialResult | None:
-        """Return the result that a phase ends an item with, if it does."""
+        """Return the result of an item if this phase is its last, else ``None``."""
         seed = self._session.settings.seed
         if report.when == "call" and item.result is not None:
-            # The last is a strict xfail, or a hook after the trial.
+            # A trial that passed, but failed as an item: a strict xfail, or a hook that failed after it.
             excused = hasattr(report, "wasxfail") or (item.result.passed and report.failed)
             return unscored(item, seed, "skipped", first_line(report)) if excused else item.result
         if report.when == "setup" and not report.passed:
@@ -74,7 +74,7 @@ class Reports:
         return None
 
     def _scorer(self, item: CaseItem) -> str:
-        """Return the digest of what scores an item: the rubric's, with that of every hook before it."""
+        """Return the digest of what scores an item: the rubric, and every hook that may score in its place."""
         rubric = self._session.bench_of(item.path).rubric_digest
         plugins = [
             implementation.plugin
@@ -93,7 +93,7 @@ def _source_digest(plugin: object) -> str:
 
 
 def first_line(report: pytest.TestReport) -> str:
-    """Return why a report is what it is, on one line."""
+    """Return the reason of an xfail, a skip or a failure, on one line."""
     if hasattr(report, "wasxfail"):
         return f"xfail: {report.wasxfail}"
     if isinstance(report.longrepr, tuple):  # a skip: path, line, reason

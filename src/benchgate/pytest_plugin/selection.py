@@ -45,7 +45,7 @@ class Selection:
 
 def select(config: pytest.Config, settings: Settings) -> Selection | None:
     """
-    Return what a session was asked for, or ``None`` if that is nothing of a bench.
+    Return what a session was asked for, or ``None`` if it was asked for no case.
 
     Only paths from the command line count: a plain ``pytest`` never runs a case, whatever its ``testpaths``.
 
@@ -116,7 +116,7 @@ def _known(root: Path) -> list[str]:
 
 
 def _classes_of(path: Path, root: Path) -> list[str]:
-    """Return the classes of which a path can hold cases; ``bench/<class>/tests`` holds none."""
+    """Return the classes whose cases may be below a path; below ``bench/<class>/tests`` there are none."""
     if path == root:
         return _known(root)
     parts = path.relative_to(root).parts

@@ -1,7 +1,7 @@
 """
-The state of a bench session: its classes, systems and cases, and the running of a trial, in every process.
+The bench session of a process, workers included: loads classes, systems and cases, and runs trials.
 
-What the reports carry is in :mod:`.reports`, what the one process that judges does in :mod:`.controller`.
+:mod:`.reports` sends the results, :mod:`.controller` judges them in one process.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class BenchSession:
-    """Loaded classes and cases of a session, and the running of its items."""
+    """The classes, systems and cases of a session; runs the trials of its items."""
 
     def __init__(self, config: pytest.Config, settings: Settings, selection: Selection) -> None:
         self.config = config
@@ -93,7 +93,7 @@ class BenchSession:
         return self.benches[case_file.parents[2].name]
 
     def case_folders(self, cases: Path) -> Iterable[Path]:
-        """Return the case folders of a class of this session, sorted; of no other class any."""
+        """Return the case folders of a class of this session, sorted; none for other classes."""
         bench = self.benches.get(cases.parent.name)
         return bench.folders.values() if bench and bench.path == cases.parent else ()
 
@@ -117,7 +117,7 @@ class BenchSession:
         """
         Run one trial.
 
-        :param score: scores in the rubric's place, or asks the rubric: the hook as seen from the item.
+        :param score: calls the hook as seen from the item, which falls back to the rubric.
         """
         bench = self.benches[case.task_class]
         runner = TrialRunner(

@@ -1,4 +1,4 @@
-"""Starting a bench session: the roles of this process, registered as plugins of their own."""
+"""Starts a bench session: registers the parts that this process needs, each as a plugin."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 def start(config: pytest.Config, settings: Settings, selection: Selection) -> None:
     """
-    Load what was asked for and take up the roles of this process.
+    Load the selected classes and register the plugins of this process.
 
     :raises pytest.UsageError: a class, the policy, the baseline or the output folder is unusable.
     """
     # Not hasplugin("timeout"): with autoload off the plugin goes by its module's name.
     if not hasattr(config.hook, "pytest_timeout_set_timer"):
-        msg = "benchgate keeps time limits with pytest-timeout, which is switched off: drop -p no:timeout"
+        msg = "benchgate enforces time limits with pytest-timeout, which is switched off: drop -p no:timeout"
         raise pytest.UsageError(msg)
     session = BenchSession(config, settings, selection)
     session.open()
@@ -35,7 +35,7 @@ def start(config: pytest.Config, settings: Settings, selection: Selection) -> No
     config.pluginmanager.register(Reports(session), "benchgate-reports")
     config.stash[SESSION] = session
     if selection.by_option:
-        # Workers parse the command line anew, so this happens in each of them too.
+        # Workers parse the command line themselves, so each of them does this too.
         config.args = [str(selection.root / name / "cases") for name in selection.classes]
     if hasattr(config, "workerinput"):
         return

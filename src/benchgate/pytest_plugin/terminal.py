@@ -1,4 +1,4 @@
-"""What a session prints: what is going to be run, and at the end the table, the gate and the files."""
+"""What a session prints: at its start what will be run, at its end the table, the gate and the files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """
 One task class in one session, from its plan to its record: the engine behind pytest and the command line.
 
-Both doors open a run, file results into it as they come, and finish it. What goes wrong with the disk on the way
-becomes a problem of the run and never takes its results along.
+Both open a run, add results to it as they come, and finish it. A disk error on the way becomes a problem of the run, so
+that no result is lost to it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ClassRun:
 
     :param out: output folder; ``None`` writes nothing.
     :param judgement: what was decided, once the run is finished.
-    :param problems: what could not be written or judged; a run with problems never ends well.
+    :param problems: what could not be written or judged; a run with problems fails the session.
     :param tier_problem: why the file of tiers could not be used; a run is otherwise unaffected by it.
     """
 
@@ -63,7 +63,7 @@ class ClassRun:
 
     def open(self, keys: Iterable[Key]) -> None:
         """
-        Fix what is run, and read what it will be compared with before anything can change it.
+        Fix which trials run, and read baseline and tiers before a system can change them.
 
         :raises ArtifactError: the output folder is not writable, or its chain of records is damaged.
         """

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import fnmatch
-import signal
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError
 from benchgate.gates.baseline import choose_baseline
@@ -20,7 +17,8 @@ from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.ledger import Ledger
-from benchgate.trials.trial import TrialRunner, TrialTimeout
+from benchgate.trials.time_limit import TrialTimeout, alarm
+from benchgate.trials.trial import TrialRunner
 from benchgate.wire import clock
 from benchgate.wire.arguments import MAX_SECONDS
 
@@ -39,7 +37,7 @@ CaseFilter = Callable[["BenchCase"], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What one run of one task class is asked to do; see :func:`run_eval` for the meanings."""
+    """The settings of a run of one task class; :func:`run_eval` says what they mean."""
 
     task_class: str
     system: System | str | None = None
@@ -67,9 +65,9 @@ def run_eval(
     seed: int = 0,
 ) -> BenchRunReport:
     """
-    Run the cases of a task class and return the report.
+    Run the cases of a task class from Python, without a baseline, and return the report.
 
-    Gives the same ``run_id`` as ``pytest --bench`` where no hook scores in the rubric's place.
+    The ``run_id`` is that of ``pytest --bench``, unless a hook scores there in the rubric's place.
 
     :param system_under_test: a callable, a registered name or ``module:attr``; by default the class's default.
     :param case_filter: a predicate over cases or a glob over their ids; a part of the cases is scope ``selected``.
@@ -100,10 +98,10 @@ def run_class(
     settings: RunSettings, on_result: Callable[[TrialResult], None] = lambda _: None
 ) -> ClassRun:
     """
-    Run, judge and publish one task class.
+    Run, judge and publish one task class: for callers that need the decision, where :func:`run_eval` has the report.
 
     :param on_result: called after each trial.
-    :returns: the finished run; what could not be written stands in its ``problems``.
+    :returns: the finished run; what could not be written is in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
     """
     if not (settings.trials >= 1 and settings.seed >= 0 and 0 < settings.timeout <= MAX_SECONDS):
@@ -135,7 +133,7 @@ def run_class(
         try:
             _run_all(run, settings, on_result)
         except KeyboardInterrupt:
-            # As under pytest: what there is is written as incomplete, then the interrupt goes on.
+            # As under pytest: the results so far are recorded as an incomplete run, then the interrupt propagates.
             ledger.interrupted = True
             raise
         finally:
@@ -163,7 +161,7 @@ def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
     try:
         return chosen(ledger.bench.load(case_id))
     except BenchCaseLoadError:
-        return True  # a case that cannot be read is not filtered away unseen
+        return True  # a filter must not hide a case that cannot be read
 
 
 def _run_all(
@@ -188,29 +186,9 @@ def _run_all(
         try:
             with alarm(limit):
                 record = runner.run(case, key[1], limit=limit)
-        except TrialTimeout:  # it rang between the trial's end and the alarm's
+        except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
             ledger.not_run(key, "the time limit passed while the result was put together")
             continue
         violation = record.violation
         run.record(record.result, record.output_json)
         on_result(record.result)
-
-
-@contextmanager
-def alarm(seconds: float) -> Iterator[None]:
-    """Raise :class:`~benchgate.trials.trial.TrialTimeout` in the block after some seconds; main thread only."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(signum: int, frame: object) -> NoReturn:  # noqa: ARG001 - the signature is signal's
-        msg = f"timed out after {seconds:g} s"
-        raise TrialTimeout(msg)
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -1,9 +1,9 @@
 """
-Pure numerics of the gate: samples in, figures out.
+The statistics of the gate, as pure functions from samples to figures.
 
-Nothing here knows of pytest, files or policies. Results are frozen dataclasses of builtin types;
-what is undefined is None, never NaN. Wrong arguments raise ValueError. Importing the package loads
-numpy and scipy.special, so import it where a gate runs and not before.
+Use it without benchgate if you like: nothing here knows of pytest, files or policies. Results are
+frozen dataclasses of builtin types; an undefined figure is None, never NaN. Wrong arguments raise
+ValueError. The package loads numpy and scipy.special, so import it only where a gate runs.
 """
 
 from benchgate.statistics.bands import (

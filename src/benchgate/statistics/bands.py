@@ -1,8 +1,8 @@
 """
-Reproducibility bands: whether reruns, and parts of the cases, tell the same story.
+Reproducibility bands: whether repeated runs, and parts of the cases, give the same result.
 
-They ask whether the figures differ by more than the sampling noise in them, so a reproducible
-policy passes at about the rate ``level``, whatever the number of cases.
+A band allows as much difference as sampling noise explains. So a reproducible policy passes with a
+probability of about ``level``, whatever the number of cases.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from benchgate.statistics.summary import finite_floats, mean, saturate, scale, s
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Steps of this share of the scores' size are rounding of the means, not a difference of runs.
+# A share of the scores' size: smaller differences between runs are rounding errors of the means.
 _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedBand:
-    """Whether k runs of the same n cases agree within their noise."""
+    """Whether k runs of the same n cases agree up to noise."""
 
     runs: int
     cases: int
@@ -36,7 +36,7 @@ class SeedBand:
     delta_range: float
     """max - min of ``deltas``."""
     residual_sd: float
-    """Root mean square of the case-by-run interaction, in the unit of the scores."""
+    """Standard deviation of what neither case nor run explains, in the unit of the scores."""
     df: int
     """(n - 1) * (k - 1)."""
     quantile: float
@@ -49,7 +49,7 @@ class SeedBand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrefixPoint:
-    """Mean difference over the first cases, against all of them."""
+    """Mean difference of the first cases, compared with that of all cases."""
 
     cases: int
     delta: float
@@ -70,17 +70,17 @@ class SampleSizeBand:
     points: tuple[PrefixPoint, ...]
     """Prefixes of n/4, n/2 and 3n/4 cases."""
     limit: float
-    """Largest |z| allowed, Bonferroni over the prefixes: 2.94 at level .99."""
+    """Largest |z| allowed, with Bonferroni correction for three prefixes: 2.94 at level .99."""
     within_band: bool
 
 
 def seed_band(table: Sequence[Sequence[float]], *, level: float = 0.99) -> SeedBand | None:
     """
-    Compare runs with Tukey's range test (1953), cases as blocks of a two-way layout.
+    Compare runs with Tukey's range test (1953); cases are the blocks of a two-way layout.
 
     :param table: one row per run (seed), one column per case: the difference candidate - baseline
         of that case in that run. Cases in the same order in each row.
-    :param level: pass rate of a policy that differs between runs by noise alone.
+    :param level: probability, in (0, 1), that a policy passes whose runs differ only by noise.
     :returns: None below two runs or two cases.
     :raises ValueError: for rows of different lengths, a value that is not a finite real number, or
         level outside (0, 1).
@@ -94,7 +94,7 @@ def seed_band(table: Sequence[Sequence[float]], *, level: float = 0.99) -> SeedB
     k, n = len(rows), max(lengths, default=0)
     if k < 2 or n < 2:
         return None
-    # A power of two, so that squares neither under- nor overflow and nothing is rounded.
+    # Scaled by a power of two: exact, and squares neither underflow nor overflow.
     exponent = math.frexp(max(abs(x) for row in rows for x in row))[1]
     units = [[math.ldexp(x, -exponent) for x in row] for row in rows]
     deltas = [mean(row) for row in units]
@@ -119,11 +119,13 @@ def seed_band(table: Sequence[Sequence[float]], *, level: float = 0.99) -> SeedB
 
 def sample_size_band(differences: Iterable[float], *, level: float = 0.99) -> SampleSizeBand | None:
     """
-    Compare the mean of the first cases with that of all.
+    Compare the mean of the first n/4, n/2 and 3n/4 cases with that of all.
+
+    A result that depends on which cases came first is not to be trusted at this number of cases.
 
     :param differences: candidate - baseline by case, in an order that was fixed before the scores
         were known (never sorted by score).
-    :param level: pass rate of cases in random order.
+    :param level: probability, in (0, 1), that cases in random order pass.
     :returns: None below four cases.
     :raises ValueError: for a value that is not a finite real number, or level outside (0, 1).
     """

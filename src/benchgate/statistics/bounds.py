@@ -1,9 +1,10 @@
 """
-Confidence bounds of a mean of scores with a known range, valid at any n.
+Confidence bounds of the mean of scores with a known range, for any number of cases.
 
 Gaffke (2005), Learned-Miller and Thomas (2019): the lower bound is a quantile of the Bayesian
-bootstrap with one pseudo-case at the floor of the range. On two-point scores it equals the bound of
-Clopper and Pearson, and there its coverage is proved; beyond, no counterexample is known.
+bootstrap with one extra case at the lowest possible score. For scores of only 0 and 1 it is the
+Clopper-Pearson bound, whose coverage is proved; for others no counterexample is known. Unlike a t
+interval it does not collapse when all scores are equal.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ class DifferenceBounds:
     delta: float
     """Difference of the sample means."""
     lower: float
-    """Lower limit, each limit at the one-sided ``confidence``."""
+    """Lower limit; each of the two limits has the one-sided ``confidence``."""
     upper: float
     confidence: float
 
 
 def unseen_failure_ucb(n: int, confidence: float = 0.95) -> float:
     """
-    Return the largest rate of an event that n cases without it leave plausible.
+    Return the largest rate of an event that is still plausible after n cases without it.
 
-    The upper Clopper-Pearson bound of 0 out of n, 1 - (1 - confidence)**(1/n): 0.259 at n = 10,
+    The upper Clopper-Pearson bound for 0 out of n, 1 - (1 - confidence)**(1/n): 0.259 at n = 10,
     0.095 at 30, 0.030 at 100.
 
     :raises ValueError: if n < 1 or confidence is outside (0, 1).
@@ -64,13 +65,14 @@ def gaffke_lower(
     """
     Return Gaffke's one-sided lower confidence bound of the mean; see the module.
 
-    The quantile of ``sum(D_i x_i) + D_0 low``, D uniform on the simplex, is found by numerical
-    inversion without random numbers; 1 - confidence is met to 1e-10 up to 500 cases and to 2e-5 up
-    to 10,000, for confidence up to 1 - 1e-9. A constant c on [0, 1] gives
+    It is the (1 - confidence) quantile of ``sum(D_i x_i) + D_0 low`` with D uniform on the simplex,
+    computed without random numbers. The error of 1 - confidence is at most 1e-10 up to 500 cases
+    and 2e-5 up to 10,000, for confidence up to 1 - 1e-9. If all scores are c on [0, 1], it is
     c * (1 - confidence)**(1/n).
 
     :param values: scores within [low, high], in any order.
-    :param low: floor of the range. The bound depends on it, and not on ``high``.
+    :param low: lowest possible score. The bound depends on it, but not on ``high``.
+    :param high: highest possible score; only checked.
     :returns: a number in [low, max(values)]; ``low`` if there are no values.
     :raises ValueError: for a value that is not finite or out of range, a range that is empty or
         too wide for a float, or confidence outside (0, 1).
@@ -89,7 +91,7 @@ def gaffke_upper(
     values: Iterable[float], *, confidence: float = 0.95, low: float = 0.0, high: float = 1.0
 ) -> float:
     """
-    Return Gaffke's one-sided upper confidence bound: the lower one of the mirrored scores.
+    Return Gaffke's one-sided upper confidence bound: the negated lower bound of the negated scores.
 
     :raises ValueError: as :func:`gaffke_lower`.
     """
@@ -106,14 +108,14 @@ def mover_gaffke(
     high: float = 1.0,
 ) -> DifferenceBounds:
     """
-    Bound the difference of two independent means from Gaffke's bounds of each.
+    Bound the difference of two independent means, using Gaffke's bounds of each.
 
     MOVER (Zou and Donner 2008): lower = delta - sqrt((c - L_c)**2 + (U_b - b)**2) and
     upper = delta + sqrt((U_c - c)**2 + (b - L_b)**2), with one-sided limits L, U at ``confidence``.
     Unlike a t bound it keeps its level when an arm is constant.
 
-    :param low: floor of the scores of both arms.
-    :param high: their ceiling.
+    :param low: lowest possible score, for both arms.
+    :param high: highest possible score, for both arms.
     :raises ValueError: as :func:`gaffke_lower`, and if an arm is empty.
     """
     b, c = list(baseline), list(candidate)
@@ -146,9 +148,9 @@ def _within(values: Iterable[float], low: float, high: float) -> Sequence[float]
 
 
 def _simplex_quantile(levels: Floats, counts: Floats, alpha: float) -> float:
-    """Return the alpha quantile of the mean; levels increase to 1, the pseudo-case is at 0."""
+    """Return the alpha quantile of the weighted mean; levels increase to 1, the extra case is at 0."""
     if len(levels) == 1 or (len(levels) == 2 and levels[0] == 0.0):
-        # Two levels: the weight above the floor is Beta distributed, exactly.
+        # With the values 0 and 1 only, the weight of the ones has exactly a Beta distribution.
         above = float(counts[-1])
         return float(special.betaincinv(above, float(counts.sum()) - above + 1.0, alpha))
     points, weights = np.append(0.0, levels), np.append(1.0, counts)
@@ -161,8 +163,9 @@ def _simplex_cdf(levels: Floats, counts: Floats, t: float) -> float:
     """
     Return P(sum(D_i x_i) <= t) for D uniform on the simplex and x_i in [0, 1].
 
-    D_i = E_i / sum(E) with exponential E, so it is P(sum (x_i - t) E_i <= 0), inverted as Imhof
-    (1961) does: 1/2 - 1/pi * integral of sin(sum atan(u w)) / (u prod sqrt(1 + u**2 w**2)).
+    D_i is E_i / sum(E) with exponential E, so this is P(sum((x_i - t) E_i) <= 0). The formula of
+    Imhof (1961) with w_i = x_i - t, in any unit, gives it as
+    1/2 - 1/pi * integral of sin(sum atan(u w_i)) / (u prod sqrt(1 + u**2 w_i**2)) over u > 0.
     """
     if t <= 0.0 or t >= 1.0:
         return 0.0 if t <= 0.0 else 1.0
@@ -181,7 +184,7 @@ def _simplex_cdf(levels: Floats, counts: Floats, t: float) -> float:
 
 
 def _rule_size(w: Floats, counts: Floats) -> int:
-    # Where one pseudo-case outweighs many cases, only those end the oscillation, far out.
+    # If one weight is much larger than all others, the integrand oscillates until far out.
     rest = max(1e-3, 1.0 - float(np.max(w * w)))
     doublings = math.ceil(math.log2(0.5 / math.sqrt(rest)))
     return 160 << min(3, max(doublings, 1 if counts.sum() > 100 else 0))

@@ -1,4 +1,4 @@
-"""Standardised size of a difference of means."""
+"""Standardised effect sizes: a difference of means in units of the standard deviation."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectSize:
-    """Difference of means in units of the pooled standard deviation; positive favours candidate."""
+    """Difference of means in pooled standard deviations; positive if the candidate is better."""
 
     pooled_sd: float | None
     """In the unit of the scores; 0.0 iff both arms are constant; None below two values in one."""
     cohens_d: float | None
-    """delta / pooled_sd; None where pooled_sd is None or 0: never a 0 that means "undefined"."""
+    """delta / pooled_sd; None (undefined), not 0, where pooled_sd is None or 0."""
     hedges_g: float | None
-    """Cohen's d times :func:`hedges_correction`: nearly unbiased at small n; None as cohens_d."""
+    """Cohen's d times :func:`hedges_correction`; nearly unbiased also at small n."""
 
 
 def effect_size(baseline: Iterable[float], candidate: Iterable[float]) -> EffectSize:
     """
     Return Cohen's d and Hedges' g (Hedges 1981) of candidate - baseline.
+
+    Use g to compare effects between benches whose scores have different units or spreads.
 
     :raises ValueError: if a value is not a finite real number.
     """
@@ -41,7 +43,7 @@ def effect_size(baseline: Iterable[float], candidate: Iterable[float]) -> Effect
         return EffectSize(pooled_sd=None, cohens_d=None, hedges_g=None)
     exponent = max((arm.exponent for arm in (b, c) if arm.scaled_variance), default=0)
     df = b.n + c.n - 2
-    pooled = math.sqrt((_squares(b, exponent) + _squares(c, exponent)) / df)
+    pooled = math.sqrt((_sum_of_squares(b, exponent) + _sum_of_squares(c, exponent)) / df)
     if pooled == 0.0:
         return EffectSize(pooled_sd=0.0, cohens_d=None, hedges_g=None)
     d = saturate(scale(delta, -exponent) / pooled)
@@ -52,7 +54,9 @@ def effect_size(baseline: Iterable[float], candidate: Iterable[float]) -> Effect
 
 def hedges_correction(df: int) -> float:
     """
-    Return J(m) = Gamma(m/2) / (sqrt(m/2) Gamma((m - 1)/2)), in (0.56, 1).
+    Return the factor that removes the bias of Cohen's d (Hedges 1981), in (0.56, 1).
+
+    J(m) = Gamma(m/2) / (sqrt(m/2) Gamma((m - 1)/2))
 
     :param df: m = n_baseline + n_candidate - 2, at least 2.
     :raises ValueError: if df < 2.
@@ -60,9 +64,9 @@ def hedges_correction(df: int) -> float:
     if df < 2:
         message = f"df is {df!r}; expected at least 2"
         raise ValueError(message)
-    # The beta function is the ratio of the gamma functions, without their cancelling logarithms.
+    # The beta function gives the ratio without cancellation between two log-gamma values.
     return math.sqrt(2.0 * math.pi / df) / float(special.beta((df - 1) / 2, 0.5))
 
 
-def _squares(arm: Summary, exponent: int) -> float:
+def _sum_of_squares(arm: Summary, exponent: int) -> float:
     return scale((arm.scaled_variance or 0.0) * (arm.n - 1), 2 * (arm.exponent - exponent))

@@ -1,4 +1,4 @@
-"""Tests of paired differences: same cases, baseline and candidate."""
+"""Tests of paired differences, for a baseline and a candidate that ran the same cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedT:
-    """One-sample t test of the differences; None where undefined (below two pairs, or constant)."""
+    """One-sample t test of the differences; undefined (None) below two pairs or if all are equal."""
 
     n: int
     """Number of pairs."""
@@ -44,26 +44,29 @@ class PairedT:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTest:
     """
-    The binding paired test: significant only where t and sign-flip both are.
+    The paired test that the gate uses: significant only if both t and sign-flip are.
 
-    The p are None where t is undefined. For constant differences the evidence is then a bound of
-    their mean, :func:`benchgate.statistics.bounds.gaffke_lower`, not a p.
+    The p-values are None where t is undefined. For constant differences use a bound of their mean
+    instead, :func:`benchgate.statistics.bounds.gaffke_lower`.
     """
 
     t: PairedT
     sign_flip: SignFlip
     p_greater: float | None
-    """The larger of the two tests' one-sided p; so p_less."""
+    """The larger of the two tests' one-sided p; ``p_less`` likewise."""
     p_less: float | None
     p_two_sided: float | None
-    """min(1, 2 * min(p_greater, p_less)): at most alpha iff both agree at alpha / 2."""
+    """min(1, 2 * min(p_greater, p_less)): at most alpha iff both tests agree at level alpha / 2."""
 
 
 def paired_differences(baseline: Sequence[float], candidate: Sequence[float]) -> list[float]:
     """
-    Return candidate - baseline by case, to 13 digits of the largest score.
+    Return candidate - baseline by case, rounded to 13 digits of the largest score.
 
-    What is below that is rounding: left in, gains that are all equal would have a variance.
+    Without the rounding, equal differences would vary in the last digit of a float, and a t test
+    would take them for significant.
+
+    :raises ValueError: if the sequences differ in length.
     """
     top = max((abs(x) for arm in (baseline, candidate) for x in arm), default=0.0)
     digits = 12 - math.floor(math.log10(top)) if top else 0
@@ -105,7 +108,9 @@ def paired_test(
     seed: int = 0,
 ) -> PairedTest:
     """
-    Combine :func:`paired_t` and :func:`sign_flip`, each at its own worst.
+    Run :func:`paired_t` and :func:`sign_flip` and take the larger p of each side.
+
+    The t test alone assumes normal differences, which few cases cannot show.
 
     :raises ValueError: as the two tests.
     """

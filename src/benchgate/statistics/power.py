@@ -1,12 +1,13 @@
 """
-What a comparison of this size could have seen: minimum detectable effects and cases needed.
+Minimum detectable effects, and the number of cases needed to detect a given effect.
 
-The effect is the one whose t statistic lands beyond the critical value of the two-sided test, on
-its own side, with the power asked for: exact (noncentral t) for normal scores. The textbook normal
-formula (z[1 - alpha/2] + z[power]) * se (Miller 2024, section 5) is 11% too small at 10 pairs; with
-t quantiles in it, still too small below 10 or at a strict alpha.
+The minimum detectable effect is the true difference at which the two-sided test is significant, in
+the right direction, with probability ``power``. It is computed from the noncentral t distribution,
+which is exact for normal scores. The textbook formula (z[1 - alpha/2] + z[power]) * se (Miller
+2024, section 5) gives 11% too little at 10 pairs; with t quantiles it is still too small below 10
+pairs or at a strict alpha.
 
-Nothing here takes an observed difference: power computed from it restates the p-value.
+No function here takes the observed difference: power computed from it only restates the p-value.
 """
 
 from __future__ import annotations
@@ -44,17 +45,19 @@ def welch_mde(
     """
     Return the difference of means that a two-sided Welch test of this size finds with ``power``.
 
-    An arm that happens to be constant still has unseen failures: given ``width`` its variance is
-    taken as psi * (1 - psi) * width**2 with psi = 1 - .05**(1/n), at most 1/2: the largest share of
-    cases at the other end of the range that n equal cases leave plausible (95%).
+    A constant sample does not mean that all scores are equal. Given ``width``, the variance of a
+    constant arm is therefore taken as psi * (1 - psi) * width**2. There psi = 1 - .05**(1/n), at
+    most 1/2, is the largest share of cases at the other end of the range that is plausible (95%)
+    after n equal cases; see :func:`~benchgate.statistics.bounds.unseen_failure_ucb`.
 
-    :param baseline_variance: unbiased variance of the scores, at least 0; so the candidate's.
-    :param alpha: two-sided level of the test.
-    :param power: chance to find the effect, above alpha / 2.
+    :param baseline_variance: unbiased variance of the baseline's scores, at least 0.
+    :param candidate_variance: the same of the candidate's scores.
+    :param alpha: two-sided level of the test, in (0, 1).
+    :param power: probability of finding the effect, above alpha / 2 and below 1.
     :param width: length of the score range (1.0 for [0, 1]); None if unbounded.
-    :returns: the effect in the unit of the scores, greater than 0 and possibly beyond ``width``
-        (then no effect is detectable); None below two cases in an arm, and where both variances
-        are 0 and the range is unknown.
+    :returns: the effect in the unit of the scores, greater than 0; above ``width`` no effect is
+        detectable. None below two cases in an arm, and where both variances are 0 and the range is
+        unknown.
     :raises ValueError: for a negative or non-finite variance, width <= 0, alpha or power out of
         range.
     """
@@ -73,8 +76,8 @@ def paired_mde(
     """
     Return the mean difference that a two-sided paired t test of n pairs finds with ``power``.
 
-    Where all differences are equal (sd = 0), a share psi = 1 - .05**(1/n) of unseen pairs may still
-    differ by the whole range (95%): the variance is then taken as psi * width**2.
+    If all differences are equal (sd = 0), it is plausible (95%) that a share psi = 1 - .05**(1/n)
+    of other pairs differs by the whole range; the variance is then taken as psi * width**2.
 
     :param sd: standard deviation of the paired differences, at least 0.
     :param width: length of the score range (1.0 for [0, 1]); None if unbounded.
@@ -118,7 +121,7 @@ def welch_cases_needed(
             width=width,
         )
 
-    return _smallest(target, effect)
+    return _smallest_n(target, effect)
 
 
 def paired_cases_needed(
@@ -130,7 +133,7 @@ def paired_cases_needed(
     :returns: pairs, at least 2; None as :func:`welch_cases_needed`.
     :raises ValueError: if target is not positive, or as :func:`paired_mde`.
     """
-    return _smallest(
+    return _smallest_n(
         target, lambda n: paired_mde(sd=sd, n=n, alpha=alpha, power=power, width=width)
     )
 
@@ -145,7 +148,7 @@ def _effect(se: float, df: float, alpha: float, power: float) -> float:
 
 @lru_cache(maxsize=64)
 def _noncentrality(df: float, alpha: float, power: float) -> float:
-    """Return delta with P(Z + delta > critical * s) = power, s an independent sample sd."""
+    """Return the delta with P(Z + delta > critical * s) = power; Z normal, s a sample sd of 1."""
     critical = t_upper_quantile(alpha / 2, df)
 
     def excess(delta: float) -> float:
@@ -158,7 +161,7 @@ def _noncentrality(df: float, alpha: float, power: float) -> float:
 
 
 def _power(delta: float, critical: float, df: float) -> float:
-    # Of the two orders of integration, the one whose inner distribution is the smoother.
+    # The order of integration whose inner distribution is smoother needs fewer nodes.
     if df > 50.0:
         sd, mass = sd_rule(df)
         return float(special.ndtr(delta - critical * sd) @ mass)
@@ -188,12 +191,12 @@ def _positive(value: float, name: str) -> float:
     return value
 
 
-def _smallest(target: float, effect: Callable[[int], float | None]) -> int | None:
+def _smallest_n(target: float, effect: Callable[[int], float | None]) -> int | None:
     _positive(target, "target")
 
     def enough(n: int) -> bool:
-        found = effect(n)
-        return found is not None and found <= target
+        detectable = effect(n)
+        return detectable is not None and detectable <= target
 
     low, high = 1, 2
     while not enough(high):

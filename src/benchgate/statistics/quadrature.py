@@ -1,4 +1,4 @@
-"""Fixed rules of integration, shared by the quantiles that scipy.special lacks."""
+"""Gauss-Legendre rules for the distributions that scipy.special does not have."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def half_line_rule(size: int) -> tuple[Floats, Floats]:
 @lru_cache(maxsize=64)
 def sd_rule(df: float) -> tuple[Floats, Floats]:
     """
-    Return nodes for s = chi / sqrt(df), a sample sd over the true one, and their probabilities.
+    Return nodes and probabilities of s = chi / sqrt(df): a sample's standard deviation over the true one.
 
-    :param df: degrees of freedom of the sd, at least 1; need not be whole.
+    :param df: degrees of freedom of the standard deviation, at least 1; need not be whole.
     """
     low = 0.5 * math.log(2.0 * float(special.gammaincinv(df / 2.0, _EDGE)) / df)
     high = 0.5 * math.log(2.0 * float(special.gammainccinv(df / 2.0, _EDGE)) / df)
-    # In log s, because at one or two degrees of freedom far tails of ratios come from tiny s.
+    # In log s, because at one or two degrees of freedom a ratio's far tails come from tiny s.
     y, weights = interval_rule(low, high, 160)
     # log of density * s up to a constant: df * (y - (s**2 - 1) / 2), without cancellation.
     mass = np.exp(df * (y - 0.5 * np.expm1(2.0 * y))) * weights

@@ -1,4 +1,4 @@
-"""Root of one increasing function on a bracket."""
+"""Root of an increasing function on an interval."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ def increasing_root(
     f: Callable[[float], float], low: float, high: float, *, tolerance: float
 ) -> float:
     """
-    Return x in [low, high] with f(x) = 0, by Chandrupatla (1997).
+    Return x in [low, high] with f(x) = 0, by the method of Chandrupatla (1997).
 
-    The method takes inverse quadratic steps where they are safe and halves the bracket elsewhere:
-    about ten evaluations where plain bisection needs forty.
+    It interpolates where that is safe and halves the interval elsewhere, which takes about ten
+    evaluations where bisection takes forty.
 
-    :param f: continuous and increasing; where it does not cross zero the nearer end is returned.
-    :param tolerance: absolute, in the unit of x, positive.
+    :param f: continuous and increasing; if it does not cross zero, the nearer end is returned.
+    :param tolerance: absolute error of x, positive.
     """
     a, b, fa, fb = low, high, f(low), f(high)
     if fa >= 0.0 or fb <= 0.0:

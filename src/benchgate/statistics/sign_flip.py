@@ -1,16 +1,16 @@
 """
-Exact sign-flip (paired permutation) test of a mean difference; on +1/0/-1 it is exact McNemar.
+Sign-flip (paired permutation) test of a mean difference; on +1/0/-1 it is the exact McNemar test.
 
 Fisher (1935): under the null hypothesis each difference is as likely as its negative. The
-one-sided p is the share of the 2**n sign patterns whose sum is at least the observed one. Three
-ways to count, the first that fits:
+one-sided p is the share of the 2**n sign patterns whose sum is at least the observed one. They are
+counted in the first of these ways that is feasible:
 
 * up to 20 differences: all patterns;
-* differences on a lattice k/q (scores of 0/1, halves, percent...): a dynamic programme over sums;
-* else a seeded Monte Carlo estimate (1 + hits) / (B + 1), which is itself a valid p-value
+* multiples of one step (scores of 0/1, halves, percent...): dynamic programming over the sums;
+* otherwise B random patterns with a fixed seed: (1 + hits) / (B + 1), which is a valid p-value too
   (Phipson and Smyth 2010).
 
-Each is independent of the order of the differences, and swapping the arms swaps the two p exactly.
+The result does not depend on the order of the differences; swapping the arms swaps the two p.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 _ENUMERATED: Final = 20
 _LARGEST_DENOMINATOR: Final = 10_000
 _LATTICE_WORK: Final = 600_000_000
-# Differences of scores carry the rounding of the scores, not their own last digit: 0.3 - 0.2 is
-# 0.1 to 1e-16 absolute. Sums that differ by less than this share of the largest one are ties.
+# Sums are equal if they differ by less than this share of the largest difference, per case: a
+# difference of two scores has their rounding errors, such as 0.3 - 0.2 = 0.09999999999999998.
 _TIE: Final = 1e-12
 _ESCALATED: Final = 99_999
 _DOUBT: Final = 0.01
-_BLOCK: Final = 1 << 22
+_BLOCK: Final = 1 << 22  # random bits at a time, to limit memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignFlip:
-    """One-sided and two-sided p of the sign-flip test, and how they were counted."""
+    """One-sided and two-sided p of the sign-flip test, and how they were computed."""
 
     n: int
     p_greater: float
@@ -57,9 +57,9 @@ class SignFlip:
     """min(1, 2 * min(p_greater, p_less))."""
     method: Literal["exact", "monte_carlo"]
     n_resamples: int | None
-    """Sign patterns drawn; None if exact."""
+    """Number of random sign patterns; None if exact."""
     seed: int | None
-    """Seed of the patterns; None if exact."""
+    """Seed of the random patterns; None if exact."""
 
 
 def sign_flip(
@@ -73,12 +73,14 @@ def sign_flip(
     """
     Test whether the mean of paired differences (candidate - baseline) is null_delta.
 
+    Unlike a t test it does not assume normal differences, only symmetric ones.
+
     :param null_delta: subtracted from each difference before the flips.
-    :param alpha: two-sided level of the decision; a Monte Carlo p too close to alpha / 2 to call
-        (within its 99% Clopper-Pearson interval) is drawn again with 99,999 patterns.
-    :param n_resamples: sign patterns of the Monte Carlo estimate, at least 1.
-    :param seed: not negative; patterns are bits of PCG64(SeedSequence([seed, crc32("sign_flip")])),
-        which numpy keeps stable.
+    :param alpha: two-sided level of the decision. If alpha / 2 is within the 99% Clopper-Pearson
+        interval of a Monte Carlo p, both p are recomputed with 99,999 patterns.
+    :param n_resamples: random sign patterns of the Monte Carlo estimate, at least 1.
+    :param seed: not negative; the patterns are bits of
+        PCG64(SeedSequence([seed, crc32("sign_flip")])), which numpy keeps stable across versions.
     :raises ValueError: for a value that is not a finite real number, or an argument out of range.
     """
     check_fraction(alpha, "alpha")
@@ -88,31 +90,31 @@ def sign_flip(
         raise ValueError(message)
     shares = _shares([saturate(x - shift) for x in finite_floats(differences, "differences")])
     observed = math.fsum(shares)
-    # Sorted, so that which pattern meets which difference does not depend on the order of cases.
+    # Sorted, so that the random patterns give the same p for any order of the cases.
     weights = np.sort(np.abs(np.array(shares, dtype=np.float64)))[::-1]
-    drawn: int | None = None
+    patterns: int | None = None
     tails = _exact_tails(weights, observed)
     if tails is None:
-        drawn = n_resamples
-        tails = _drawn_tails(weights, observed, drawn, seed)
-        if drawn < _ESCALATED and any(_in_doubt(p, drawn, alpha / 2) for p in tails):
-            drawn = _ESCALATED
-            tails = _drawn_tails(weights, observed, drawn, seed)
-    beyond, short = tails
-    greater, less = (beyond, short) if observed > 0.0 else (short, beyond)
+        patterns = n_resamples
+        tails = _monte_carlo_tails(weights, observed, patterns, seed)
+        if patterns < _ESCALATED and any(_in_doubt(p, patterns, alpha / 2) for p in tails):
+            patterns = _ESCALATED
+            tails = _monte_carlo_tails(weights, observed, patterns, seed)
+    upper, lower = tails
+    greater, less = (upper, lower) if observed > 0.0 else (lower, upper)
     return SignFlip(
         n=len(shares),
         p_greater=greater,
         p_less=less,
         p_two_sided=min(1.0, 2.0 * min(greater, less)),
-        method="exact" if drawn is None else "monte_carlo",
-        n_resamples=drawn,
-        seed=None if drawn is None else seed,
+        method="exact" if patterns is None else "monte_carlo",
+        n_resamples=patterns,
+        seed=None if patterns is None else seed,
     )
 
 
 def _shares(numbers: Sequence[float]) -> list[float]:
-    """Divide by the largest magnitude: the test does not depend on the unit."""
+    """Divide by the largest magnitude, so that :data:`_TIE` fits any unit of the scores."""
     top = max(map(abs, numbers), default=0.0) or 1.0
     return [x / top for x in numbers]
 
@@ -129,19 +131,19 @@ def _enumerated_tails(weights: Floats, observed: float) -> tuple[float, float]:
     sums = np.zeros(1)
     for weight in weights:
         sums = np.concatenate([sums - weight, sums + weight])
-    beyond, short = _count(sums, observed, len(weights))
-    return beyond / len(sums), short / len(sums)
+    upper, lower = _count(sums, observed, len(weights))
+    return upper / len(sums), lower / len(sums)
 
 
 def _count(sums: Floats, observed: float, n: int) -> tuple[int, int]:
     margin = _TIE * n
-    beyond = np.count_nonzero(sums >= abs(observed) - margin)
-    short = np.count_nonzero(sums <= abs(observed) + margin)
-    return int(beyond), int(short)
+    upper = np.count_nonzero(sums >= abs(observed) - margin)
+    lower = np.count_nonzero(sums <= abs(observed) + margin)
+    return int(upper), int(lower)
 
 
 def _lattice(weights: Floats) -> list[int] | None:
-    """Return integers proportional to the weights (of which the largest is 1), if there are."""
+    """Return small integers proportional to the weights (of which the largest is 1), if there are."""
     levels, counts = np.unique(weights, return_counts=True)
     fractions: list[Fraction] = []
     common = 1
@@ -159,40 +161,42 @@ def _lattice(weights: Floats) -> list[int] | None:
 
 
 def _lattice_tails(steps: Sequence[int], observed: float, total: float) -> tuple[float, float]:
-    """Convolve the n two-point laws; only additions and halvings, so no digits are lost."""
+    """Compute the distribution of the sum step by step; adding positives and halving lose no digits."""
     width = sum(steps)
-    # The sum is 2 * (steps that go up) - width, so half the range is enough.
-    law = np.zeros(width + 1)
-    law[0] = 1.0
+    # Indexed by the sum of the positive steps: the sum of all is 2 * index - width.
+    probability = np.zeros(width + 1)
+    probability[0] = 1.0
     reach = 0
     with np.errstate(under="ignore"):
         for step in steps:
-            before = law[: reach + 1] * 0.5
-            law[: reach + 1] = before
-            law[step : reach + step + 1] += before
+            half = probability[: reach + 1] * 0.5
+            probability[: reach + 1] = half
+            probability[step : reach + step + 1] += half
             reach += step
     unit = width / total if total else 1.0
     up = (width + round(abs(observed) * unit)) // 2
-    return min(1.0, math.fsum(law[up:])), min(1.0, math.fsum(law[: up + 1]))
+    return min(1.0, math.fsum(probability[up:])), min(1.0, math.fsum(probability[: up + 1]))
 
 
-def _drawn_tails(weights: Floats, observed: float, size: int, seed: int) -> tuple[float, float]:
+def _monte_carlo_tails(
+    weights: Floats, observed: float, size: int, seed: int
+) -> tuple[float, float]:
     n = len(weights)
     words = -(-n // 64)
     generator = np.random.PCG64(np.random.SeedSequence([seed, crc32(b"sign_flip")]))
     total = float(weights.sum())
-    beyond = short = 1
+    upper = lower = 1
     rows = max(1, _BLOCK // (64 * words))
     for start in range(0, size, rows):
         count = min(rows, size - start)
         raw = np.asarray(generator.random_raw(count * words), dtype="<u8").reshape(count, words)
         bits = np.unpackbits(raw.view(np.uint8), axis=1, count=n)
-        more_beyond, more_short = _count(2.0 * (bits @ weights) - total, observed, n)
-        beyond, short = beyond + more_beyond, short + more_short
+        more_upper, more_lower = _count(2.0 * (bits @ weights) - total, observed, n)
+        upper, lower = upper + more_upper, lower + more_lower
     if abs(observed) <= _TIE * n:
-        # Without a direction the two are one number; the larger keeps the arms interchangeable.
-        beyond = short = max(beyond, short)
-    return beyond / (size + 1), short / (size + 1)
+        # At a difference of 0 the two must be equal, else swapping the arms would change them.
+        upper = lower = max(upper, lower)
+    return upper / (size + 1), lower / (size + 1)
 
 
 def _in_doubt(p: float, size: int, level: float) -> bool:

@@ -1,4 +1,4 @@
-"""Student t inference on one estimate: shared by the Welch and the paired test."""
+"""p-values and intervals from Student's t, shared by the Welch and the paired test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchgate.statistics.summary import saturate, scale
 
 
 class TFigures(TypedDict):
-    """What a t test reports; None where it is undefined."""
+    """The figures of a t test; None where undefined."""
 
     se: float | None
     t: float | None
@@ -55,12 +55,12 @@ def t_tail(t: float, df: float) -> float:
 
 
 def t_upper_quantile(tail: float, df: float) -> float:
-    """Return q with P(T > q) = ``tail``; taken from the lower tail, where it loses no digits."""
+    """Return q with P(T > q) = ``tail``; accurate also for a tiny ``tail``, unlike 1 - ``tail``."""
     return -float(special.stdtrit(df, tail))
 
 
 def undefined(se: float | None = None) -> TFigures:
-    """Return the figures of a test that cannot be done: all None but the standard error."""
+    """Return the figures of a test that is undefined: all None except the standard error."""
     return TFigures(
         se=se,
         t=None,
@@ -79,9 +79,9 @@ def t_figures(
     *, delta: float, null_delta: float, se: float, exponent: int, df: float, alpha: float
 ) -> TFigures:
     """
-    Test ``delta - null_delta`` and bound ``delta``.
+    Test ``delta`` against ``null_delta``, and compute the interval and bounds of ``delta``.
 
-    :param se: standard error over ``2**exponent``, positive.
+    :param se: standard error divided by ``2**exponent``, positive; scaled as in ``Summary``.
     :param df: degrees of freedom, at least 1.
     :param alpha: 1 - confidence of the two-sided interval and of each one-sided bound.
     """

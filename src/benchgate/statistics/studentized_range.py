@@ -14,11 +14,11 @@ from benchgate.statistics.student import check_fraction
 
 def studentized_range_quantile(level: float, groups: int, df: float) -> float:
     """
-    Return q with P(Q <= q) = level, Q the range of k normal means over an independent sd.
+    Return q with P(Q <= q) = level, Q being the range of k normal values over an independent sd.
 
     :param level: in (0, 1).
-    :param groups: k, number of means, at least 2.
-    :param df: degrees of freedom of the sd, at least 1.
+    :param groups: k, at least 2.
+    :param df: degrees of freedom of the standard deviation, at least 1.
     :raises ValueError: for an argument out of range.
     """
     check_fraction(level, "level")
@@ -41,15 +41,16 @@ def _quantile(level: float, groups: int, df: float) -> float:
 
 def studentized_range_cdf(q: float, groups: int, df: float) -> float:
     """
-    Return P(Q <= q) by two Gauss-Legendre quadratures.
+    Return P(Q <= q) by two nested Gauss-Legendre quadratures (Tukey 1953).
 
-    The integral over the sd s, with the density of chi / sqrt(df), of the range's own distribution
-    P(R <= r) = k * integral phi(z) (Phi(z) - Phi(z - r))**(k - 1) dz at r = q s (Tukey 1953).
+    The inner one is the distribution of the range of k normal values at r = q s,
+    P(R <= r) = k * integral phi(z) (Phi(z) - Phi(z - r))**(k - 1) dz. The outer one integrates it
+    over the standard deviation s, which has the density of chi / sqrt(df).
     """
     sd, sd_weights = sd_rule(df)
     z, z_weights = interval_rule(-8.5, 8.5, 96)
     between = special.ndtr(z) - special.ndtr(z - q * sd[:, None])
     density = np.exp(-0.5 * z * z) * z_weights
-    # Normalised numerically, as is the sd: the constants would lose digits at a large df.
+    # Normalised by the sum of the weights: the closed-form constants lose digits at large df.
     inner = groups * (between ** (groups - 1)) @ density / float(density.sum())
     return float(inner @ sd_weights)

@@ -1,4 +1,4 @@
-"""Exactly rounded moments of one sample, at any scale a float can hold."""
+"""Mean and variance of a sample, accurate to the last digit or so, for floats of any magnitude."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 LARGEST = sys.float_info.max
 SMALLEST = math.ulp(0.0)
-# Below the exponent range by far more than any realistic number of cases can add to a sum.
+# A sum of values scaled down by 2**64 cannot overflow with less than 2**64 values.
 _HEADROOM = 64
 
 
@@ -23,31 +23,31 @@ class Summary:
     """
     Count, mean and spread of one sample of finite numbers.
 
-    The variance is kept as ``scaled_variance * 4**exponent`` so that no scale under- or overflows:
-    at 1e300 the plain variance would be infinite, at 1e-300 zero.
+    The variance is stored as ``scaled_variance * 4**exponent``: for scores around 1e300 a plain
+    variance would be infinite, around 1e-300 zero.
     """
 
     n: int
     mean: float | None
     """Arithmetic mean in the unit of the data, correctly rounded; None for an empty sample."""
     mean_tail: float
-    """What rounding took from ``mean``: the mean is ``mean + mean_tail`` to about 32 digits."""
+    """Rounding error of ``mean``: ``mean + mean_tail`` is accurate to about 32 digits."""
     low: float | None
     """Smallest value; None for an empty sample."""
     high: float | None
     """Largest value; None for an empty sample."""
     scaled_variance: float | None
-    """Unbiased variance (divisor n - 1) over ``4**exponent``; None below two values."""
+    """Unbiased variance (divisor n - 1) divided by ``4**exponent``; None below two values."""
     exponent: int
 
     @property
     def constant(self) -> bool:
-        """Whether all values are the same float. The test is max == min, never a computed zero."""
+        """Whether all values are the same float, which a variance of 0 would not prove."""
         return self.low == self.high
 
     @property
     def variance(self) -> float | None:
-        """Unbiased variance, 0.0 iff constant; saturates at the ends of the float range."""
+        """Unbiased variance, 0.0 iff constant, clipped to the float range; None below two values."""
         if self.scaled_variance is None:
             return None
         return scale(self.scaled_variance, 2 * self.exponent)
@@ -68,12 +68,12 @@ class Summary:
 
 
 def saturate(value: float) -> float:
-    """Bring an infinity back to the largest float of its sign, so that results stay finite."""
+    """Replace an infinity by the largest float of its sign, so that results stay finite."""
     return min(LARGEST, max(-LARGEST, value))
 
 
 def scale(value: float, exponent: int) -> float:
-    """Multiply by ``2**exponent``, saturating: neither infinite nor, unless ``value`` is, zero."""
+    """Multiply by ``2**exponent``, clipped: never infinite, and zero only if ``value`` is."""
     try:
         result = math.ldexp(value, exponent)
     except OverflowError:
@@ -83,11 +83,11 @@ def scale(value: float, exponent: int) -> float:
 
 def finite_floats(values: Iterable[float], name: str = "values") -> list[float]:
     """
-    Check and copy a sample.
+    Return a sample as a list of floats.
 
     :param values: ints or floats (numpy scalars too); no bool, no str, no NaN, no infinity.
-    :param name: how the error calls the sample.
-    :raises ValueError: for the first offending element, with its index and value.
+    :param name: name of the sample in the error.
+    :raises ValueError: for the first wrong element; the message has its index and value.
     """
     result: list[float] = []
     for index, value in enumerate(values):
@@ -112,7 +112,7 @@ def _as_float(value: object) -> float | None:
 
 def mean(values: Iterable[float]) -> float:
     """
-    Return the correctly rounded arithmetic mean, whatever the order of the values.
+    Return the correctly rounded arithmetic mean; the order of the values does not matter.
 
     :raises ValueError: if there are none, or one is not a finite real number.
     """
@@ -125,10 +125,10 @@ def mean(values: Iterable[float]) -> float:
 
 def summarize(values: Iterable[float], name: str = "values") -> Summary:
     """
-    Summarise a sample; every figure is independent of the order of the values.
+    Summarise a sample; the order of the values does not matter.
 
-    Two-pass variance with the correction of Chan, Golub and LeVeque (1983), after an exact division
-    by a power of two.
+    The variance is computed in two passes with the correction of Chan, Golub and LeVeque (1983),
+    on values that were scaled by a power of two, which is exact.
 
     :raises ValueError: if a value is not a finite real number.
     """
@@ -155,7 +155,7 @@ def _mean_and_tail(numbers: Sequence[float]) -> tuple[float, float]:
     n = len(numbers)
     try:
         first = math.fsum(numbers) / n
-        # fsum rounds, the division rounds again: n copies of c would not always average to c.
+        # fsum and the division each round; without a correction n copies of c may not average to c.
         correction = math.fsum(chain(numbers, repeat(-first, n))) / n
     except OverflowError:
         small, tail = _mean_and_tail([math.ldexp(x, -_HEADROOM) for x in numbers])

@@ -1,4 +1,4 @@
-"""Welch's t test for two independent samples, with every degenerate input decided."""
+"""Welch's t test for two independent samples; degenerate input gives None, not an error."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class WelchTest:
     """
     Difference of two means, candidate - baseline, in the unit of the scores.
 
-    None stands for what is undefined: below two values in an arm there is no variance; with both
-    arms constant there is neither t, df, p nor interval.
+    A figure is None where it is undefined: an arm with fewer than two values has no variance, and
+    two constant arms have no t, df, p or interval.
     """
 
     n_baseline: int
@@ -39,7 +39,7 @@ class WelchTest:
     se: float | None
     """Standard error of ``delta``; 0.0 iff both arms are constant."""
     t: float | None
-    """(delta - null_delta) / se, saturating at the largest float."""
+    """(delta - null_delta) / se, at most the largest float."""
     df: float | None
     """Welch-Satterthwaite degrees of freedom, in [min(n) - 1, n_baseline + n_candidate - 2]."""
     p_two_sided: float | None
@@ -64,9 +64,10 @@ def welch_test(
     """
     Compare two independent samples without assuming equal variances.
 
-    Welch (1947), Satterthwaite (1946). Order of the values does not matter; swapping the arms
-    negates ``delta`` and swaps the one-sided p. Multiplying everything by a power of two changes
-    neither t nor p. One constant arm is valid: df is then the other arm's n - 1.
+    Use it where the cases of the two arms cannot be paired. Welch (1947), Satterthwaite (1946).
+    The order of the values does not matter. Swapping the arms negates ``delta`` and swaps the
+    one-sided p. Multiplying all scores by a power of two changes neither t nor p. If one arm is
+    constant, df is the other arm's n - 1.
 
     :param alpha: 1 - confidence of the interval and of the one-sided bounds, in (0, 1).
     :param null_delta: the difference under the null hypothesis, in the unit of the scores.
@@ -84,7 +85,7 @@ def welch_from_summaries(
     baseline: Summary, candidate: Summary, *, alpha: float = 0.05, null_delta: float = 0.0
 ) -> WelchTest:
     """
-    Do :func:`welch_test` on moments that are known already.
+    Run :func:`welch_test` on two samples that were summarised already.
 
     :raises ValueError: if alpha is outside (0, 1) or null_delta is not finite.
     """
@@ -104,7 +105,7 @@ def welch_from_summaries(
 
 
 def mean_difference(baseline: Summary, candidate: Summary) -> float | None:
-    """Return candidate mean - baseline mean, accurate also where the two nearly cancel."""
+    """Return candidate mean - baseline mean, accurate also where the means are nearly equal."""
     if baseline.mean is None or candidate.mean is None:
         return None
     tails = candidate.mean_tail - baseline.mean_tail
@@ -115,10 +116,10 @@ def welch_df(baseline: float, n_baseline: int, candidate: float, n_candidate: in
     """
     Return the Welch-Satterthwaite degrees of freedom.
 
-    Written with shares of the total, so it neither under- nor overflows.
+    Computed from shares of the total, so that squares neither underflow nor overflow.
 
     :param baseline: squared standard error of the baseline's mean (variance / n).
-    :param candidate: the same of the candidate, in the same unit; not both zero.
+    :param candidate: that of the candidate's, in the same unit; not both may be zero.
     """
     total = baseline + candidate
     b, c = n_baseline - 1, n_candidate - 1

@@ -1,1 +1,1 @@
-"""The parts of :mod:`benchgate.training_types`; import the names from there."""
+"""The implementation of :mod:`benchgate.training_types`; import the names from there."""

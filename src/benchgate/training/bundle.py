@@ -1,4 +1,4 @@
-"""The evidence of one episode, put together and checked as a whole."""
+"""The bundle of trajectory, advantages and checkpoint, and the checks across its parts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 class RlPayloadBundle(Payload):
-    """The evidence of one episode: what happened, what the learner made of it, and of which checkpoint."""
+    """The evidence of one episode: its steps, what a learner computed from them, and the checkpoint that acted."""
 
     trajectory: EpisodeTrajectory
     advantages: AdvantageBatch
     checkpoint: CheckpointRecord
 
     def errors(self) -> Iterator[RlPayloadError]:
-        """Yield what is wrong, in fixed order: trajectory, advantages, checkpoint, then what is between them."""
+        """Yield all errors in fixed order: of trajectory, advantages and checkpoint, then between these parts."""
         return chain(
             trajectory_errors(self.trajectory),
             advantage_errors(self.advantages),
@@ -43,14 +43,14 @@ class RlPayloadBundle(Payload):
         """
         Check the values of all parts, and that the parts belong together.
 
-        :raises RlPayloadError: the first error of :meth:`collect_errors`; the same input gives the same.
+        :raises RlPayloadError: the first error of :meth:`collect_errors`.
         """
         error = next(self.errors(), None)
         if error is not None:
             raise error
 
     def collect_errors(self) -> tuple[RlPayloadError, ...]:
-        """Return all that is wrong, in fixed order; empty if nothing is."""
+        """Return all errors in the order of :meth:`errors`, to show a person; empty if the bundle is valid."""
         return tuple(self.errors())
 
 

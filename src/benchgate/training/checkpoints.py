@@ -1,4 +1,4 @@
-"""What is to be promoted: a system, or a checkpoint that the evidence must belong to."""
+"""Reads the files of ``--checkpoint``, ``--baseline-checkpoint`` and ``--lineage``; checks evidence against them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MAX_LINEAGE_BYTES = 64 * 1024 * 1024
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointFiles:
     """
-    The files that name checkpoints.
+    The files of checkpoint records.
 
-    :param checkpoint: the candidate; makes it the subject of proof and promotion.
-    :param baseline: the checkpoint that the baseline was made with.
-    :param lineage: a JSON array of checkpoint records; the baseline must be an ancestor of the candidate in it.
+    :param checkpoint: the candidate's; if given, this checkpoint is what proof and promotion are about.
+    :param baseline: that of the checkpoint which the baseline was run with.
+    :param lineage: a JSON array of records; by these the baseline must be an ancestor of the candidate.
     """
 
     checkpoint: Path | None = None
@@ -36,7 +36,7 @@ class CheckpointFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoints:
-    """Checkpoints as they were read; ``problems`` says why the baseline's is not in the candidate's lineage."""
+    """The records that were read; ``problems`` says why the baseline's is not in the candidate's lineage."""
 
     candidate: CheckpointRecord
     sha256: str
@@ -46,9 +46,9 @@ class Checkpoints:
 
 def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
     """
-    Read what was named; ``None`` if nothing was.
+    Read the files that were given; ``None`` if none was.
 
-    :raises ArtifactError: a file is unreadable or invalid, or only the baseline or the lineage was named.
+    :raises ArtifactError: a file is unreadable or invalid, or the candidate's is missing while another was given.
     """
     if files.checkpoint is None:
         if files.baseline or files.lineage:
@@ -114,7 +114,7 @@ def _read_lineage(path: Path) -> list[CheckpointRecord]:
 
 
 def foreign(checkpoint: CheckpointRecord, case_id: str, output_json: str | None) -> str | None:
-    """Return why the output of a scored trial is no evidence about a checkpoint, or ``None`` if it is."""
+    """Return why the output of a scored trial is not evidence about a checkpoint, or ``None`` if it is."""
     from benchgate.training.errors import RlPayloadError
     from benchgate.training.lineage import check_belongs
     from benchgate.training.reading import validate_rl_payload

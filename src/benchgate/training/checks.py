@@ -1,4 +1,4 @@
-"""What the values of an RL payload must be, in the order in which they are asked."""
+"""Checks of the values in each part of an RL payload. Their order is fixed, so the first error is always the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def trajectory_errors(
     trajectory: EpisodeTrajectory, name: str = "trajectory"
 ) -> Iterator[RlPayloadError]:
-    """Yield what is wrong with a trajectory alone; ``name`` is what its fields are called by."""
+    """Yield the errors within a trajectory; ``name`` starts the paths of its fields."""
     yield from _head_errors(trajectory, name, ("trajectory_id", "rollout_id", "episode_id"))
     yield from _empty_errors(trajectory, name, ("steps",))
     yield from _index_errors(trajectory.steps, name)
@@ -47,7 +47,7 @@ def trajectory_errors(
 
 
 def advantage_errors(batch: AdvantageBatch, name: str = "advantages") -> Iterator[RlPayloadError]:
-    """Yield what is wrong with an advantage batch alone."""
+    """Yield the errors within an advantage batch."""
     yield from _head_errors(batch, name, ("batch_id", "trajectory_id"))
     yield from _empty_errors(batch, name, ("advantages", "returns"))
     for part in ("advantages", "returns", "value_targets", "metadata"):
@@ -55,7 +55,7 @@ def advantage_errors(batch: AdvantageBatch, name: str = "advantages") -> Iterato
     expected = len(batch.advantages)
     for part in ("returns", "value_targets"):
         found = len(getattr(batch, part))
-        if found not in (0, expected):  # no returns at all are an empty vector
+        if found not in (0, expected):  # empty returns are an EmptyVector already
             yield differing(
                 VectorLengthMismatch,
                 (f"len({name}.{part})", f"len({name}.advantages)"),
@@ -66,7 +66,7 @@ def advantage_errors(batch: AdvantageBatch, name: str = "advantages") -> Iterato
 def checkpoint_errors(
     record: CheckpointRecord, name: str = "checkpoint"
 ) -> Iterator[RlPayloadError]:
-    """Yield what is wrong with a checkpoint record alone."""
+    """Yield the errors within a checkpoint record."""
     yield from _head_errors(record, name, ("checkpoint_id",))
     for part in ("algorithm", "policy_version"):
         yield from _blank_errors(BlankName, getattr(record, part), f"{name}.{part}")
@@ -80,7 +80,7 @@ def differing(
     values: tuple[Any, Any],
     expectation: str = "expected that of",
 ) -> RlPayloadError:
-    """Return the error of a field whose value does not fit that of another."""
+    """Return the error of a field whose value does not match that of another field."""
     message = f"{fields[0]} is {values[0]!r}; {expectation} {fields[1]}, {values[1]!r}"
     return kind(message, fields, values)
 
@@ -93,8 +93,8 @@ def _head_errors(
         field = f"{name}.schema_version"
         message = f"{field} is {version}; expected {SCHEMA_VERSION}"
         yield UnsupportedSchemaVersion(message, (field,), (version,))
-    for one in ids:
-        yield from _blank_errors(EmptyIdentifier, getattr(part, one), f"{name}.{one}")
+    for key in ids:
+        yield from _blank_errors(EmptyIdentifier, getattr(part, key), f"{name}.{key}")
 
 
 def _blank_errors(kind: type[RlPayloadError], text: str, field: str) -> Iterator[RlPayloadError]:
@@ -103,9 +103,9 @@ def _blank_errors(kind: type[RlPayloadError], text: str, field: str) -> Iterator
 
 
 def _empty_errors(part: object, name: str, vectors: tuple[str, ...]) -> Iterator[RlPayloadError]:
-    for one in vectors:
-        if not getattr(part, one):
-            field = f"{name}.{one}"
+    for vector in vectors:
+        if not getattr(part, vector):
+            field = f"{name}.{vector}"
             yield EmptyVector(f"{field} is []; expected at least one entry", (field,), ((),))
 
 
@@ -116,11 +116,11 @@ def _index_errors(steps: tuple[TrajectoryStep, ...], name: str) -> Iterator[RlPa
             field = f"{name}.steps[{at}].step_index"
             message = f"{field} is {step.step_index}; expected {expected}"
             yield StepIndexGap(message, (field,), (step.step_index,))
-        expected = step.step_index + 1  # one error for each break, not for all that follows
+        expected = step.step_index + 1  # so that a gap is reported once, not for all later steps
 
 
 def _number_errors(value: Any, field: str) -> Iterator[RlPayloadError]:
-    """Yield what is not finite in a JSON value, depth first; the keys of an object in sorted order."""
+    """Yield an error for each NaN or infinity in a JSON value, depth first, keys in sorted order."""
     if isinstance(value, float):
         if not math.isfinite(value):
             message = f"{field} is {value!r}; expected a finite number"

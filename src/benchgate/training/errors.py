@@ -1,4 +1,4 @@
-"""What can be wrong with an RL payload: one type for each fault. Codes are stable; the text is for people."""
+"""The errors of RL payloads, a class for each kind of fault. Codes are stable; messages are for people."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from benchgate.errors import EvalError
 
 class RlPayloadError(EvalError):
     """
-    An RL payload that is no evidence.
+    An RL payload that cannot be used as evidence. Base class; catch a subclass to handle one kind of fault.
 
     :param message: one line for people; it names every field in :attr:`fields` and its value.
-    :param fields: dotted paths from the bundle, such as ``trajectory.steps[3].reward``: the field at fault first,
-        then the one it was compared with.
-    :param values: what stands there, in the order of ``fields``; for a length, the length.
+    :param fields: dotted paths in the bundle, such as ``trajectory.steps[3].reward``: the field at fault first, then
+        the field that it was compared with.
+    :param values: the values of ``fields``, in the same order; for a length, the length.
     """
 
     code: ClassVar[str] = "rl_payload_error"
@@ -25,7 +25,7 @@ class RlPayloadError(EvalError):
         self.message = message
         self.fields = fields
         self.values = values
-        super().__init__(message, fields, values)  # so that it can be pickled
+        super().__init__(message, fields, values)  # pickle passes these to __init__
 
     def __init_subclass__(cls, code: str | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -34,7 +34,7 @@ class RlPayloadError(EvalError):
 
     @property
     def field(self) -> str:
-        """The field at fault; empty if it is the payload as a whole."""
+        """The field at fault; empty if the payload as a whole is."""
         return self.fields[0] if self.fields else ""
 
     def __str__(self) -> str:
@@ -42,15 +42,15 @@ class RlPayloadError(EvalError):
 
 
 class MalformedPayload(RlPayloadError, code="malformed_payload"):
-    """No JSON, a field that is missing, or a value of another type."""
+    """Not JSON, a missing field, or a value of the wrong type; nothing else was checked then."""
 
 
 class ComponentError(RlPayloadError):
-    """A part of a bundle that cannot stand for itself."""
+    """A fault within one part of a bundle, whatever the other parts are."""
 
 
 class UnsupportedSchemaVersion(ComponentError, code="unsupported_schema_version"):
-    """A major version that this benchgate does not know."""
+    """A ``schema_version`` that this version of benchgate cannot read."""
 
 
 class EmptyIdentifier(ComponentError, code="empty_identifier"):
@@ -66,7 +66,7 @@ class EmptyVector(ComponentError, code="empty_vector"):
 
 
 class StepIndexGap(ComponentError, code="step_index_gap"):
-    """A step whose index does not follow that of the step before; the first has index 0."""
+    """A step whose index is not one more than that of the step before; the first has index 0."""
 
 
 class DiscountOutOfRange(ComponentError, code="discount_out_of_range"):
@@ -74,39 +74,39 @@ class DiscountOutOfRange(ComponentError, code="discount_out_of_range"):
 
 
 class NonFiniteNumber(ComponentError, code="non_finite_number"):
-    """NaN or an infinity, also inside an observation, an action or metadata."""
+    """NaN or infinity, also within an observation, an action or metadata."""
 
 
 class VectorLengthMismatch(ComponentError, code="vector_length_mismatch"):
-    """``returns`` or ``value_targets`` not as long as ``advantages``."""
+    """``returns`` or ``value_targets`` has another length than ``advantages``."""
 
 
 class CrossError(RlPayloadError):
-    """Two parts of a bundle that do not belong together."""
+    """Two parts of a bundle contradict each other."""
 
 
 class TrajectoryIdMismatch(CrossError, code="trajectory_id_mismatch"):
-    """The advantages are those of another trajectory."""
+    """The advantages belong to another trajectory."""
 
 
 class StepCountMismatch(CrossError, code="step_count_mismatch"):
-    """Not one advantage for each step."""
+    """The number of advantages is not the number of steps."""
 
 
 class CheckpointBehindTrajectory(CrossError, code="checkpoint_behind_trajectory"):
-    """The trajectory has more steps than the checkpoint had seen."""
+    """The trajectory has more steps than the checkpoint was trained on."""
 
 
 class CheckpointMismatch(RlPayloadError, code="checkpoint_mismatch"):
-    """Evidence about another checkpoint than the one to be promoted."""
+    """The evidence is about another checkpoint than the one to be promoted."""
 
 
 class LineageError(RlPayloadError):
-    """Checkpoint records that do not lead from a root to the leaf asked for."""
+    """Checkpoint records from which no lineage, from a root to the given leaf, can be built."""
 
 
 class DuplicateCheckpoint(LineageError, code="duplicate_checkpoint"):
-    """Two records with one checkpoint id."""
+    """Two records with the same checkpoint id."""
 
 
 class UnknownCheckpoint(LineageError, code="unknown_checkpoint"):
@@ -114,7 +114,7 @@ class UnknownCheckpoint(LineageError, code="unknown_checkpoint"):
 
 
 class InvalidParent(LineageError, code="invalid_parent_checkpoint"):
-    """``parent_checkpoint_id`` is there and is neither null nor an id."""
+    """``parent_checkpoint_id`` is neither null nor an id."""
 
 
 class MissingParent(LineageError, code="missing_parent_checkpoint"):

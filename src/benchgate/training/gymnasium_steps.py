@@ -1,4 +1,4 @@
-"""From what Gymnasium returns to the fields of a trajectory. Gymnasium itself is not imported."""
+"""Converts steps of a Gymnasium environment to the fields of a trajectory, without importing Gymnasium."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ def trajectory_fields(
     head: Mapping[str, Any],
 ) -> dict[str, Any]:
     """
-    Return the fields of a trajectory as plain JSON builtins, but for the time.
+    Return the fields of a trajectory; all are plain JSON builtins except ``created_at``.
 
-    :param columns: what else is known for each step, by the step's field; ``None`` if it is not known.
-    :param head: the fields of the trajectory that are not made of the steps.
+    :param columns: further values of each step, by field of the step; ``None`` for a field that is not known.
+    :param head: the fields of the trajectory that do not depend on the steps.
     :raises MalformedPayload: see :meth:`~benchgate.training_types.EpisodeTrajectory.from_gymnasium_steps`.
     """
-    tuples = [_five(at, step) for at, step in enumerate(steps)]
+    tuples = [_step_tuple(at, step) for at, step in enumerate(steps)]
     rows = _columns(columns, len(tuples))
     observation = _plain(first_observation, "first_observation")
     terminated = truncated = False
-    made = []
-    for at, (following, reward, terminated_now, truncated_now, _) in enumerate(tuples):
+    fields_of_steps = []
+    for at, (next_observation, reward, ends, is_cut, _) in enumerate(tuples):
         if terminated or truncated:
             field = f"steps[{at}]"
             raise MalformedPayload(f"{field} follows the end of the episode", (field,))
-        terminated = _flag(terminated_now, f"steps[{at}].terminated")
-        truncated = _flag(truncated_now, f"steps[{at}].truncated")
-        made.append(
+        terminated = _flag(ends, f"steps[{at}].terminated")
+        truncated = _flag(is_cut, f"steps[{at}].truncated")
+        fields_of_steps.append(
             {
                 "step_index": at,
                 "observation": observation,
@@ -44,11 +44,11 @@ def trajectory_fields(
                 **{name: values[at] for name, values in rows.items()},
             }
         )
-        observation = _plain(following, f"steps[{at}].observation")
+        observation = _plain(next_observation, f"steps[{at}].observation")
     return {
         **head,
-        "steps": made,
-        "total_return": _sum([step["reward"] for step in made]),
+        "steps": fields_of_steps,
+        "total_return": _sum([step["reward"] for step in fields_of_steps]),
         "created_at": head["created_at"] or now(),
         "metadata": {
             **_plain(head["metadata"], "metadata"),
@@ -59,7 +59,7 @@ def trajectory_fields(
     }
 
 
-def _five(at: int, step: Any) -> tuple[Any, ...]:
+def _step_tuple(at: int, step: Any) -> tuple[Any, ...]:
     if isinstance(step, (tuple, list)) and len(step) == 5:
         return tuple(step)
     found = f"{len(step)} values" if isinstance(step, (tuple, list)) else type(step).__qualname__
@@ -87,20 +87,20 @@ def _columns(columns: Mapping[str, Iterable[Any] | None], count: int) -> dict[st
 
 def _plain(value: Any, field: str) -> Any:
     try:
-        return plain_json(_unwrapped(value), field, finite=False)
+        return plain_json(_without_arrays(value), field, finite=False)
     except RecursionError as error:
-        raise MalformedPayload(f"{field} holds itself", (field,)) from error
+        raise MalformedPayload(f"{field} contains itself", (field,)) from error
     except ValueError as error:
         raise MalformedPayload(str(error), (field,)) from error
 
 
-def _unwrapped(value: Any) -> Any:
-    """Return lists and builtins in place of arrays and their scalars, wherever they are nested."""
+def _without_arrays(value: Any) -> Any:
+    """Replace arrays and array scalars, at any depth, by lists and builtins."""
     if isinstance(value, Mapping):
-        return {key: _unwrapped(item) for key, item in value.items()}
+        return {key: _without_arrays(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_unwrapped(item) for item in value]
-    tolist = getattr(value, "tolist", None)  # numpy, and what follows it
+        return [_without_arrays(item) for item in value]
+    tolist = getattr(value, "tolist", None)  # numpy, torch and jax have it
     return tolist() if callable(tolist) else value
 
 
@@ -121,8 +121,5 @@ def _number(value: Any, field: str) -> float:
 def _sum(rewards: list[float]) -> float:
     try:
         return math.fsum(rewards)
-    except (
-        OverflowError,
-        ValueError,
-    ):  # infinities of both signs, or too large: validation names them
-        return math.nan
+    except (OverflowError, ValueError):
+        return math.nan  # for validation to report: the sum is too large, or has both infinities

@@ -1,9 +1,9 @@
 """
 The wire models of RL payloads.
 
-They can be built from JSON text by ``read_json`` and from plain JSON builtins by construction: arrays as lists,
-times as ISO text. Both check types alone. What the values must be is asked by :meth:`RlPayloadBundle.validate_bundle`,
-which can name what is wrong; hence NaN, empty vectors and the like can be built.
+Build them from JSON text with ``read_json``, or from plain JSON builtins with the constructor: arrays as lists, times
+as ISO text. Both check types only, so a model may contain NaN or an empty vector. Values are checked by
+:meth:`RlPayloadBundle.validate_bundle`, whose errors have a code and name the fields.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _read_time(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    # NaN and infinity are let through: validation names them.
+    # NaN and infinity are accepted here, because validate_bundle reports them with a code.
     return plain_json(value, "value", finite=False)
 
 
@@ -60,9 +60,9 @@ Metadata = Annotated[
 
 
 class Payload(WireModel):
-    """Base of the payloads."""
+    """Base class of the payloads."""
 
-    # NaN is a value that validation names; written as null it could not be told from absence.
+    # NaN must stay NaN until validate_bundle reports it; written as null it would look like a missing value.
     model_config = ConfigDict(allow_inf_nan=True, ser_json_inf_nan="constants")
 
 
@@ -70,15 +70,15 @@ class TrajectoryStep(Payload):
     """
     One step of an episode.
 
-    :param step_index: 0 for the first step, then one more each.
-    :param observation: what the policy saw before it acted; any JSON.
-    :param action: what the policy chose; any JSON.
-    :param reward: what the environment gave for it, in the environment's unit.
-    :param done: the episode ended with this step, at its own end or cut off by a limit.
+    :param step_index: 0, 1, 2 and so on.
+    :param observation: what the policy observed before the action; any JSON.
+    :param action: the action that the policy chose; any JSON.
+    :param reward: the environment's reward for the action, in its own unit.
+    :param done: the episode ended with this step, by terminating or by being truncated.
     :param logprob: natural logarithm of the probability (or density) of the action under the policy; ``None``
-        if not known.
-    :param value_estimate: the policy's estimate, before it acted, of the discounted return from here on;
-        ``None`` if it makes none.
+        if unknown.
+    :param value_estimate: the policy's estimate, before the action, of the discounted return from this step on;
+        ``None`` if it makes no estimates.
     """
 
     step_index: int
@@ -92,16 +92,16 @@ class TrajectoryStep(Payload):
 
 class EpisodeTrajectory(Payload):
     """
-    What happened in one episode.
+    The steps of one episode.
 
-    :param trajectory_id: not empty; what an :class:`AdvantageBatch` refers to.
-    :param rollout_id: the collection of episodes that it was made in; not empty.
+    :param trajectory_id: not empty; an :class:`AdvantageBatch` refers to it.
+    :param rollout_id: the collection of episodes that this one belongs to; not empty.
     :param episode_id: the episode within the rollout; not empty.
     :param steps: at least one, in order.
     :param discount_factor: in [0, 1].
-    :param total_return: the return of the episode, finite; by which convention (discounted, shaped, clipped) is the
-        producer's affair, so it is not compared with the rewards.
-    :param created_at: when it was recorded, with offset.
+    :param total_return: the return of the episode, finite. It is not compared with the rewards, because producers
+        differ in what they sum up: discounted, shaped or clipped rewards.
+    :param created_at: when it was recorded, with UTC offset.
     :param metadata: any JSON object. ``policy_version`` and ``checkpoint_id`` in it are compared by
         :func:`~benchgate.training_types.check_belongs`.
     """
@@ -135,20 +135,20 @@ class EpisodeTrajectory(Payload):
         """
         Build the trajectory of one episode from what Gymnasium's ``env.step`` returned.
 
-        Numpy scalars and arrays become plain JSON. ``done`` is ``terminated or truncated``, ``total_return`` the plain
-        sum of the rewards. Gymnasium gives the observation after an action; a step here holds the one before it, so
-        the last one goes to ``metadata["final_observation"]``, and ``metadata["terminated"]`` and
-        ``metadata["truncated"]`` tell how the last step ended. ``info`` is left out.
+        Numpy scalars and arrays become plain JSON. ``done`` is ``terminated or truncated``; ``total_return`` is the
+        sum of the rewards, not discounted. Gymnasium returns the observation after an action, but a step here has the
+        one before it: the last observation goes to ``metadata["final_observation"]``. How the episode ended goes to
+        ``metadata["terminated"]`` and ``metadata["truncated"]``. ``info`` is dropped.
 
-        :param steps: ``(observation, reward, terminated, truncated, info)`` in order.
-        :param actions: the actions that led there, as many.
-        :param first_observation: what ``env.reset`` returned.
-        :param logprobs: for each step, or none at all; see :class:`TrajectoryStep`.
-        :param value_estimates: for each step, or none at all.
+        :param steps: ``(observation, reward, terminated, truncated, info)`` of each step, in order.
+        :param actions: the action of each step.
+        :param first_observation: the observation that ``env.reset`` returned.
+        :param logprobs: one for each step, or ``None``; see :class:`TrajectoryStep`.
+        :param value_estimates: one for each step, or ``None``.
         :param created_at: now, if not given.
-        :param metadata: goes into the trajectory's; the three keys above are set after it.
-        :raises MalformedPayload: other than five values to a step, lists of different length, a step after the end of
-            the episode, or a value that is no JSON.
+        :param metadata: further metadata; the three keys above replace keys of the same name.
+        :raises MalformedPayload: a step without exactly five values, arguments of different length, a step after the
+            end of the episode, or a value that is not JSON.
         """
         from benchgate.training.gymnasium_steps import trajectory_fields
 
@@ -170,13 +170,13 @@ class EpisodeTrajectory(Payload):
 
 class AdvantageBatch(Payload):
     """
-    What a learner made of a trajectory: one value of each kind for each of its steps.
+    What a learner computed from a trajectory: advantage, return and value target of each step.
 
     :param batch_id: not empty.
-    :param trajectory_id: that of the trajectory.
-    :param advantages: at least one; as many as the trajectory has steps.
-    :param returns: as many as advantages.
-    :param value_targets: none, or as many as advantages.
+    :param trajectory_id: the id of the trajectory.
+    :param advantages: one for each step of the trajectory.
+    :param returns: one for each step.
+    :param value_targets: one for each step, or none at all.
     :param normalized: the advantages were shifted and scaled to mean 0 and variance 1.
     """
 
@@ -196,13 +196,13 @@ class CheckpointRecord(Payload):
     A policy at one point of its training.
 
     :param checkpoint_id: not empty.
-    :param algorithm: how it was trained, not blank.
-    :param policy_version: not blank; evidence is about one version.
-    :param global_step: environment steps trained on so far; at least the steps of any trajectory of the bundle.
+    :param algorithm: the training algorithm; not blank.
+    :param policy_version: the version that the evidence is about; not blank.
+    :param global_step: environment steps trained on so far; at least the number of steps of the bundle's trajectory.
     :param episode_count: episodes trained on so far.
     :param mean_reward: mean return of recent training episodes, in the environment's unit; finite.
-    :param artifact_uri: where the weights lie; never opened.
-    :param metadata: any JSON object; ``parent_checkpoint_id`` in it names the checkpoint that this was trained from,
+    :param artifact_uri: location of the weights; benchgate never opens it.
+    :param metadata: any JSON object; its ``parent_checkpoint_id`` is the checkpoint that this one was trained from,
         absent or null for a root.
     """
 

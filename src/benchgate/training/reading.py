@@ -1,4 +1,4 @@
-"""Payloads from outputs and files."""
+"""Reading and checking RL payloads in a system's output and in files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from benchgate.training.payloads import CheckpointRecord
 from benchgate.wire.model import first_fault
 
 JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
-"""Suffixes of files with one bundle on each line; in any other file there is one bundle."""
+"""Suffixes of files with a bundle on each line; any other file contains one bundle."""
 
 MAX_BUNDLE_BYTES: Final = 64 * 1024 * 1024
-"""A longer line, or a longer file with one bundle, is an error and not read."""
+"""Largest bundle that is read; a larger line or file is an error."""
 
 
 def validate_rl_payload(value: Mapping[str, Any]) -> RlPayloadBundle:
     """
-    Return the bundle that a system put into its output under ``rl_payload``.
+    Return the bundle that a system returned under ``rl_payload``, checked as a whole.
 
-    :param value: plain JSON builtins; unknown fields are ignored, as in anything that a program wrote.
-    :raises MalformedPayload: no mapping, a field that is missing, or a value of another type.
+    :param value: plain JSON builtins; unknown fields are ignored, as in all data that programs write.
+    :raises MalformedPayload: not a mapping, a missing field, or a value of the wrong type.
     :raises RlPayloadError: the first error of the bundle.
     """
     if not isinstance(value, Mapping):
@@ -46,7 +46,7 @@ def read_checkpoint(path: Path | str) -> CheckpointRecord:
     """
     Read and check the checkpoint record in a JSON file; unknown fields, such as the weights, are ignored.
 
-    :raises MalformedPayload: no JSON, a field that is missing, or a value of another type.
+    :raises MalformedPayload: not JSON, a missing field, or a value of the wrong type.
     :raises RlPayloadError: the first error of the record.
     :raises ValueError: not a regular file, or larger than 64 MiB; :raises OSError: it cannot be opened.
     """
@@ -67,10 +67,10 @@ def read_checkpoint(path: Path | str) -> CheckpointRecord:
 
 def validate_payload_file(path: Path | str) -> list[tuple[int, RlPayloadError]]:
     """
-    Return what is wrong with the bundles of a file, with the line of each error; empty if nothing is.
+    Return all errors of the bundles in a file, each with its line; empty if all bundles are valid.
 
-    A file named ``*.jsonl`` or ``*.ndjson`` has one bundle on each line; it is read line by line, blank lines are
-    passed over. Any other file is one JSON document with one bundle; there the line is that of a syntax error, else 1.
+    A file named ``*.jsonl`` or ``*.ndjson`` has a bundle on each line and is read line by line; blank lines are
+    skipped. Any other file is one JSON document with one bundle; the line is then that of a syntax error, else 1.
 
     :raises ValueError: not a regular file; :raises OSError: it cannot be read.
     """
@@ -96,7 +96,7 @@ def _open_regular(path: Path | str) -> IO[bytes]:
 
 
 def _documents(file: IO[bytes], json_lines: bool) -> Iterator[tuple[int, bytes]]:
-    """Yield line and bytes of each document, at most one byte more than is allowed."""
+    """Yield line and bytes of each document; one that is too large is cut one byte after the limit."""
     limit = MAX_BUNDLE_BYTES + 1
     if not json_lines:
         if data := file.read(limit):
@@ -112,7 +112,7 @@ def _documents(file: IO[bytes], json_lines: bool) -> Iterator[tuple[int, bytes]]
 
 
 def _document_errors(data: bytes) -> Iterator[tuple[int, RlPayloadError]]:
-    """Yield the errors of one document with the line inside it, 0 if that is not known."""
+    """Yield the errors of one document, with the line inside it or 0 if unknown."""
     if len(data) > MAX_BUNDLE_BYTES:
         yield (
             0,
@@ -139,13 +139,13 @@ def _malformed(error: ValueError) -> MalformedPayload:
     fault = error.errors(include_url=False)[0]
     field = "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in fault["loc"])[1:]
     missing = fault["type"] == "missing"
-    shown = "is missing" if missing else f"is {_short(fault['input'])}: {fault['msg']}"
-    return MalformedPayload(f"{field} {shown}", (field,), () if missing else (fault["input"],))
+    reason = "is missing" if missing else f"is {_short_repr(fault['input'])}: {fault['msg']}"
+    return MalformedPayload(f"{field} {reason}", (field,), () if missing else (fault["input"],))
 
 
-def _short(value: object) -> str:
+def _short_repr(value: object) -> str:
     try:
         text = repr(value)
-    except Exception as error:  # whose code this is, is unknown
+    except Exception as error:  # repr may run the system's own code
         return f"<repr() raised {type(error).__name__}>"
     return text if len(text) <= 120 else f"{text[:119]}…"

@@ -1,4 +1,4 @@
-"""What a trial must not change for the rest of the session: working directory, temporary files, the process itself."""
+"""Keeps a trial from changing the rest of the session: working directory, temporary files, the process itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ExitAttempt(BaseException):
 
 @contextmanager
 def work_folder() -> Iterator[Path]:
-    """Give a fresh folder and remove it afterwards; the working directory is put back too."""
+    """Make a fresh folder for a trial; afterwards remove it, and restore the working directory."""
     before = os.getcwd()
     path = tempfile.mkdtemp(prefix="benchgate-")
     try:
@@ -34,7 +34,7 @@ def work_folder() -> Iterator[Path]:
 
 @contextmanager
 def process_kept() -> Iterator[None]:
-    """Make ``os._exit`` raise in this process; a forked child may still end itself."""
+    """Make ``os._exit`` raise in this process, so that no trial ends the session; a forked child may still exit."""
     owner, real = os.getpid(), os._exit
 
     def refuse(status: int) -> NoReturn:

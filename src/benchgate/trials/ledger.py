@@ -1,4 +1,4 @@
-"""What was planned and what came back: one ledger for each task class of a session."""
+"""Planned trials and their results: one ledger for each task class of a session."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_AGE = timedelta(days=90)
 
 class Ledger:
     """
-    Reconciles planned trials with recorded ones. A trial that left no result is ``not_run``.
+    Reconciles planned trials with recorded ones. One without a result is ``not_run``, so that none is lost unnoticed.
 
     :param trials: how many trials each case has.
     :param checkpoints: the checkpoint that the evidence must belong to, if one is the subject.
@@ -70,7 +70,7 @@ class Ledger:
         return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}
 
     def plan(self, keys: Iterable[Key]) -> None:
-        """Fix which trials are asked for, and digest their cases before anything runs."""
+        """Fix which trials are to run, and digest their cases before a system can change them."""
         self._planned = sorted(set(keys))
         self.scope = "full" if self.every_key() <= set(self._planned) else "selected"
         for case_id in sorted({case_id for case_id, _ in self._planned}):
@@ -85,7 +85,7 @@ class Ledger:
 
     @property
     def planned(self) -> tuple[Key, ...]:
-        """The trials asked for, sorted."""
+        """The trials that are to run, sorted."""
         return tuple(self._planned)
 
     @property
@@ -103,7 +103,7 @@ class Ledger:
         """
         File a result; a second one for the same trial counts as a rerun and replaces the first.
 
-        :param output_json: what the system returned; held against the checkpoint, if one is the subject.
+        :param output_json: what the system returned; compared with the checkpoint, if one is the subject.
         """
         key = (result.case_id, result.trial)
         if key in self._results:
@@ -151,7 +151,7 @@ class Ledger:
         return found.model_copy(update={"reruns": self._reruns.get(key, 0)})
 
     def _check_inputs(self) -> None:
-        """Mark the results of every case whose files are no longer those that the run began with."""
+        """Mark the results of every case whose files changed since the run began."""
         modified = {case_id for case_id in self._digests if not self._unchanged(case_id)}
         for key, result in self._results.items():
             codes = {mode.code for mode in result.failure_modes}
@@ -168,7 +168,7 @@ class Ledger:
 
     def report(self, *, harness_version: str, baseline: str | None) -> BenchRunReport:
         """
-        Aggregate the run; the digests of all inputs are taken again first.
+        Aggregate the run. All inputs are digested again first, to find those that a system changed.
 
         :param baseline: SHA-256 of the baseline's file, if the run is compared with one.
         """

@@ -14,6 +14,7 @@ from benchgate.errors import RubricViolation
 from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, work_folder
+from benchgate.trials.time_limit import TrialTimeout
 from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:
@@ -21,22 +22,19 @@ if TYPE_CHECKING:
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
 
+
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
 MAX_DETAIL: Final = 2000
 
 
-class TrialTimeout(BaseException):
-    """The time limit of a trial has passed. Not an Exception: a system must not swallow it by accident."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialRecord:
     """
-    A result with what does not belong into the report.
+    The result of a trial, and what of the trial is not in the report.
 
     :param output_json: what the system returned, as JSON text; ``None`` if it returned nothing usable.
-    :param violation: the rubric broke its contract, so its class must not be scored any further.
+    :param violation: how the rubric broke its contract; its class must not be scored any further.
     """
 
     result: TrialResult
@@ -47,10 +45,10 @@ class TrialRecord:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialRunner:
     """
-    Runs trials of one task class with one system.
+    Runs trials of one task class with one system. Used by pytest and the command line, so that both record the same.
 
-    :param score: the rubric, or whoever scores in its place.
-    :param is_timeout: tells the exception with which the caller's alarm ends a trial.
+    :param score: the rubric's ``score``, or a hook in its place.
+    :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
     """
 
     task_class: str
@@ -62,9 +60,9 @@ class TrialRunner:
 
     def run(self, case: BenchCase, trial: int, *, limit: float) -> TrialRecord:
         """
-        Run one trial. Only KeyboardInterrupt gets out; every other end is a result.
+        Run one trial. Only KeyboardInterrupt propagates; any other exception becomes a result.
 
-        :param limit: seconds; the caller arms the alarm, this recognises a trial that swallowed it.
+        :param limit: in seconds. The caller sets the alarm; a trial that caught it and ran on is still a timeout.
         """
         case = case.model_copy(
             update={
@@ -114,7 +112,7 @@ class _Attempt:
         self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
 
     def _check_payload(self, produced: object) -> None:
-        """Refuse an RL payload that does not hold, before anything is made of it."""
+        """Refuse an invalid RL payload before it is serialised and scored."""
         if isinstance(produced, Mapping) and "rl_payload" in produced:
             from benchgate.training_types import RlPayloadError, validate_rl_payload
 
@@ -126,9 +124,9 @@ class _Attempt:
 
     def _checked(self, score: object) -> BenchScore:
         if type(score) is not BenchScore:
-            shown = f"{type(score).__module__}.{type(score).__qualname__}"
-            raise self._violated(f"returned {shown} {_shown(score, repr)}; expected a BenchScore")
-        # Built again from its plain fields: model_construct and object.__setattr__ get past validation.
+            kind = f"{type(score).__module__}.{type(score).__qualname__}"
+            raise self._violated(f"returned {kind} {_excerpt(score, repr)}; expected a BenchScore")
+        # Validated once more, from its plain fields: model_construct and object.__setattr__ skip validation.
         return BenchScore.model_validate(dict(vars(score)))
 
     def _violated(self, message: str) -> RubricViolation:
@@ -143,15 +141,15 @@ class _Attempt:
             self._outcome = "harness_error"
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
-        text = f"{type(error).__name__}: {_shown(error, str, MAX_DETAIL)}"
+        text = f"{type(error).__name__}: {_excerpt(error, str, MAX_DETAIL)}"
         self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
 
     def _as_violation(self, error: BaseException) -> BaseException:
-        """Recognise a score that the model refuses: a broken contract, wherever it was built."""
+        """Turn the error of an invalid BenchScore into a violation, wherever in the rubric it was raised."""
         if isinstance(error, ValidationError) and error.title == "BenchScore":
             fault = error.errors(include_url=False)[0]
             where = ".".join(map(str, fault["loc"]))
-            found = _shown(fault["input"], repr)
+            found = _excerpt(fault["input"], repr)
             error = self._violated(f"BenchScore.{where}: {fault['msg']}; found {found}")
         if isinstance(error, RubricViolation):
             self._violation = str(error)
@@ -176,10 +174,10 @@ class _Attempt:
         return TrialRecord(result=result, output_json=self._output, violation=self._violation)
 
 
-def _shown(value: object, show: Callable[[object], str], limit: int = 120) -> str:
+def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> str:
     try:
         text = show(value)
-    except Exception as error:  # whose code this is, is unknown
+    except Exception as error:  # repr and str of a foreign object may raise anything
         return f"<{show.__name__}() raised {type(error).__name__}>"
     text = text.encode(errors="backslashreplace").decode()
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,1 +1,1 @@
-"""Whatever computes again what a file says: single artifacts, records, whole output folders."""
+"""Recomputes what files say and compares: single artifacts, records, whole output folders."""

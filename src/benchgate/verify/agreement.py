@@ -1,4 +1,4 @@
-"""Whether what a file says agrees with what lies beside it: the comparisons that all rechecking is made of."""
+"""The comparisons behind all rechecking: what a file says with what the files beside it give."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def plain(model: WireModel) -> dict[str, Any]:
-    """Return a model as it stands in a file."""
+    """Return a model as the JSON values of its file."""
     return model.model_dump(mode="json")
 
 
 def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
-    """Yield the fields of a read artifact that its file leaves out: in a file they must stand, default or not."""
+    """Yield the fields that an artifact leaves out: reading fills in defaults, but a file must have every field."""
     if isinstance(full, dict) and isinstance(raw, dict):
         for key, value in full.items():
             if key not in raw:
@@ -35,18 +35,18 @@ def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
 
 
 def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
-    """Yield why a file is not the one whose SHA-256 was written down."""
+    """Yield a message if a file cannot be read or does not have the recorded SHA-256."""
     try:
         actual = sha256_hex(read_bytes(path))
     except Unreadable as error:
         yield f"{where}: {path.name}: {error.why}"
         return
     if actual != expected:
-        yield f"{where}: the SHA-256 of {path.name} is not the one written down"
+        yield f"{where}: the SHA-256 of {path.name} is not the recorded one"
 
 
 def same(where: str, expected: Any, found: Any) -> Iterator[str]:
-    """Yield the first place where two JSON values differ; floats to nine digits."""
+    """Yield a message for each place where two JSON values differ; floats are compared to nine digits."""
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in expected:
             yield from same(f"{where}.{key}", expected[key], found.get(key))
@@ -55,6 +55,6 @@ def same(where: str, expected: Any, found: Any) -> Iterator[str]:
             yield from same(f"{where}.{index}", wanted, there)
     elif isinstance(expected, float) and isinstance(found, (int, float)):
         if not math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-12):
-            yield f"{where} is {found!r}; what lies beside it gives {expected!r}"
+            yield f"{where} is {found!r}; recomputed: {expected!r}"
     elif expected != found:
-        yield f"{where} is {found!r}; what lies beside it gives {expected!r}"
+        yield f"{where} is {found!r}; recomputed: {expected!r}"

@@ -1,4 +1,4 @@
-"""An evidence family, computed again from the two arms and the policy in its folder."""
+"""Recomputes the evidence files of a comparison from the two arms and the policy in their folder."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ OF_THE_RUN: Final = (
     "block_severity_failure_mode",
     GATE,
 )
-"""Reasons that follow from a run and not from its two arms."""
+"""Reasons that follow from a run and not from its two arms, so that they cannot be recomputed from these."""
 
 
 class Family(NamedTuple):
-    """What the files of an evidence family are computed from: policy, figures, and what stopped the comparison."""
+    """What evidence files are computed from: policy, figures, and what kept the arms from being compared."""
 
     policy: GatePolicy
     figures: Figures
@@ -42,7 +42,7 @@ class Family(NamedTuple):
 
 
 def family_in(folder: Path) -> Family | None:
-    """Compare the arms in a folder under the policy in it; ``None`` unless all three files are there."""
+    """Compare the arms in a folder under the policy in it; ``None`` unless all three files can be read."""
     before = read_artifact(folder / "baseline.json", ArmReport)
     after = read_artifact(folder / "trained.json", ArmReport)
     head = read_artifact(folder / "significance.json", SignificanceReport)
@@ -75,10 +75,10 @@ def of_the_run(codes: Sequence[str]) -> list[str]:
 
 def rebuilt(family: Family, given: Sequence[str], **labels: Any) -> Comparison:
     """
-    Return the comparison that the evidence family is made of, decided again.
+    Decide again, and return the comparison that the evidence files must have been built from.
 
-    :param given: reason codes of the file; only those of the run are taken from it, all others are computed.
-    :param labels: what names the comparison and follows from nothing.
+    :param given: reason codes of the file. Only those of the run are taken from it, all others are recomputed.
+    :param labels: names, ids and dates of the comparison, which cannot be recomputed.
     """
     taken = [(code, "") for code in of_the_run(given)]
     decision = decide(

@@ -1,8 +1,8 @@
 """
-Doing an artifact's arithmetic again.
+Recomputes the arithmetic of an artifact.
 
-A digest shows that a file was changed only as long as nobody mends the digest too. So everything that can be computed
-from what lies beside a file is computed anew: means from samples, tests from means, reasons from tests.
+A digest does not show a change if the digest was updated too. So everything that follows from the file itself and from
+those beside it is recomputed: means from samples, tests from means, reasons from tests.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def recheck(path: Path, artifact: WireModel) -> Iterator[str]:
-    """Yield what in a well-formed artifact does not follow from what it is made of."""
+    """Yield where a well-formed artifact differs from its recomputation."""
     folder = path.parent
     if isinstance(artifact, ArmReport):
         yield from _arm(artifact)
@@ -97,7 +97,7 @@ def _safety(folder: Path, report: SafetyReport, family: Family | None) -> Iterat
         listed = f"{PREFIX}safety_regression" in report.reason_codes
         yield from same("reason_codes: safety_regression", over, listed)
         return
-    # What the run itself objected to stands in the evaluation; of an incomplete run no reason is drawn.
+    # Reasons that follow from the run are only in evaluation.json.
     sibling = read_artifact(folder / "evaluation.json", EvaluationReport)
     given = sibling.checkpoint_promotion.reason_codes if sibling else ()
     made = rebuilt(family, given, run_id=report.run_id, generated_at=report.generated_at)
@@ -129,7 +129,7 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
     for part, name in names.items():
         yield from digest_holds(folder / name, digests[part], f"artifacts.{part}")
     if family is None:
-        yield "what it is made of cannot be read beside it"
+        yield "the files that it is built from cannot be read beside it"
         return
     analysis = proof.failure_analysis
     made = rebuilt(
@@ -144,7 +144,7 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
     )
     by_file = {name: digests[part] for part, name in names.items()}
     expected, found = plain(proof_bundle(made, by_file)), plain(proof)
-    if analysis and of_the_run(analysis.reasons):  # their sentences are in no file beside it
+    if analysis and of_the_run(analysis.reasons):  # their messages are in no file beside it
         for side in (expected, found):
             if side["failure_analysis"]:
                 del side["failure_analysis"]["details"]

@@ -1,4 +1,4 @@
-"""Holding the copy of the newest evidence, ``evidence/<class>/``, against the record that it is of."""
+"""Compares the copy of the newest evidence, ``evidence/<class>/``, with the record that it was copied from."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 AFTER: Final = 10**15
-"""Sorts what concerns no single record behind all that do."""
+"""Number of faults that concern no single record: sorts them last."""
 
 
 def copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
     """
-    Hold the copy of the newest evidence, which most readers look at, against the record.
+    Compare the copy of the newest evidence, which most readers look at, with the record.
 
-    While a newest record is not entered yet its evidence is being copied: each file may be that of the one before.
+    Until the newest record is entered its evidence is being copied: a file may still be that of the record before.
     """
-    # Looked up again: runs may have ended since the chain was walked.
+    # Listed again: runs may have ended since the chain was checked.
     waiting = unentered(runs)
     newest = numbered(runs)[-2 if waiting is not None else -1 :]
     read = [(folder, read_artifact(folder / RECORD_FILE, RunRecord)) for _, folder in newest]
     sources = [(folder, record) for folder, record in read if record is not None]
-    if newest and not sources:  # a record that cannot be read is named already
+    if newest and not sources:  # a record that cannot be read is reported already
         return
     there = set(os.listdir(copy)) if copy.is_dir() else set()
     wanted = {name for _, record in sources for name in record.evidence_files}

@@ -1,4 +1,4 @@
-"""Drawing a run's decision, evidence and verdict anew; see :mod:`.recheck_record`."""
+"""Recomputes a run's decision, evidence and verdict; see :mod:`.recheck_record`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GATE_CODE: Final = PREFIX + GATE
 
 def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
     """
-    Yield what of the decision, and of the files that bear it out, does not follow from a record's facts.
+    Yield where a record's decision, verdict or evidence files differ from what its facts give.
 
     :param outputs: what the systems returned, by the name of the trial's file.
     """
@@ -58,7 +58,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         policy=record.policy,
         decision=made,
         weighed=weighed,
-        # What the baseline is called follows from nothing else.
+        # The baseline's name is recorded nowhere else.
         baseline_name=proof.baseline.checkpoint_id if proof else "",
         finished=record.finished_at,
     )
@@ -66,7 +66,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
 
 
 def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iterator[str]:
-    """Hold the samples of the baseline against the file that they were taken from, as long as that is there."""
+    """Compare the samples of the baseline with the baseline's file, if that is still there, unchanged."""
     reference = record.baseline
     if before is None:
         return
@@ -82,11 +82,11 @@ def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iter
     for problem in (*found.problems, *differences(found.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
     yield from same("baseline.run_id", found.report.run_id, reference.run_id)
-    there = _arm(arm(found.report))
-    yield from same("evidence/baseline.json", there, _arm(arm_of_report(before)))
+    there = _arm_values(arm(found.report))
+    yield from same("evidence/baseline.json", there, _arm_values(arm_of_report(before)))
 
 
-def _arm(side: Arm) -> list[Any]:
+def _arm_values(side: Arm) -> list[Any]:
     parts = (side.case_ids, side.scores, side.penalties, side.trials)
     return [part and list(part) for part in parts]
 
@@ -120,15 +120,15 @@ def _decided(
     record: RunRecord, found: CheckpointPromotionDecision, before: ArmReport | None
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
     weighed, objections = _weighed(record, before)
-    told = [(remark.code, remark.message) for remark in found.remarks]
+    stated = [(remark.code, remark.message) for remark in found.remarks]
     given = [
         (code.removeprefix(PREFIX), message)
-        for code, message in told
+        for code, message in stated
         if _is_given(code.removeprefix(PREFIX), record, weighed)
     ]
     gates = [
         (code.removeprefix(GATE_CODE), message)
-        for code, message in told
+        for code, message in stated
         if code.startswith(GATE_CODE)
     ]
     made = decide(
@@ -152,7 +152,7 @@ def _weighed(
 
 
 def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:
-    """Whether a reason is one that a record may bring along, and fits what is there of the baseline."""
+    """Whether a reason has to be taken from the record, and is consistent with its baseline."""
     if code == "baseline_missing":
         return record.baseline is None
     if code == "baseline_mismatch":
@@ -166,7 +166,7 @@ def _verdict(record: RunRecord) -> Iterator[str]:
         return
     yield from same("verdict.target_tier", next_tier(verdict.current_tier), verdict.target_tier)
     if verdict.target_tier != "bronze" and not verdict.bar.score_lower_bound_95 > 0:
-        yield f"verdict.bar: {verdict.target_tier} asks for nothing"
+        yield f"verdict.bar: {verdict.target_tier} requires nothing"
     made: PromotionVerdict = judge_tier(
         record.report,
         verdict.current_tier,
@@ -178,9 +178,9 @@ def _verdict(record: RunRecord) -> Iterator[str]:
 
 
 def _files(folder: Path, record: RunRecord, expected: Mapping[str, bytes]) -> Iterator[str]:
-    """Compare the evidence with what the same facts give now."""
+    """Compare the evidence files with those rebuilt from the same facts."""
     for name in sorted(set(expected) ^ set(record.evidence_files)):
-        yield f"evidence/{name}: {'missing' if name in expected else 'nothing that this run gives'}"
+        yield f"evidence/{name}: {'missing' if name in expected else 'not an evidence file of this run'}"
     for name, data in expected.items():
         try:
             found = read_bytes(folder / name)
@@ -194,9 +194,9 @@ def _files(folder: Path, record: RunRecord, expected: Mapping[str, bytes]) -> It
 def _content(name: str, expected: bytes, found: bytes, digests: Mapping[str, str]) -> Iterator[str]:
     if not name.endswith(".json"):
         if found != expected:
-            yield f"evidence/{name}: not the lines that the verdict gives"
+            yield f"evidence/{name}: not the lines that follow from the verdict"
         return
-    # By content, not by bytes: another machine's last digit is no forgery.
+    # Compared by content: the last digit of a float may differ between machines.
     content = read_json(expected)
     if name == "proof.json":
         parts = PROOF_PARTS.items()

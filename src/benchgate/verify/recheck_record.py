@@ -1,9 +1,9 @@
 """
-Drawing a run's record anew from the facts in it.
+Recomputes a run's record from the facts in it.
 
 Facts are the results of the trials, the severities, the policy, the samples of the baseline. Ids, aggregates, evidence,
-decision and verdict follow from these and are made again. Taken as given is what another party said: how a baseline
-differs that is no longer there, what further gates objected to, which tier a class had and what its tiers ask for.
+decision and verdict follow from these and are recomputed. Some things follow from nothing in the record and are taken
+as given: how a baseline that is gone differed, objections of further gates, the class's tier and the tiers' bars.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _FIGURES: Final = set(Aggregates.model_fields)
 
 
 def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
-    """Yield what in a record, or in the files beside it, does not follow from its facts."""
-    # Facts that nothing here could have written may break any of the arithmetic.
+    """Yield where a record, or a file beside it, differs from what the record's facts give."""
+    # Forged facts may make any of the computations raise: that is a finding too.
     try:
         yield from _files(folder, record)
         yield from _report(record)
@@ -41,13 +41,13 @@ def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
         yield from _cases(folder / "cases", record, outputs)
         yield from recheck_decision(folder, record, outputs)
     except Exception as error:
-        yield f"its facts cannot be judged again: {type(error).__name__}: {error}"
+        yield f"its facts cannot be rechecked: {type(error).__name__}: {error}"
 
 
 def _files(folder: Path, record: RunRecord) -> Iterator[str]:
     for part, digests in (("cases", record.case_files), ("evidence", record.evidence_files)):
         if os.path.islink(folder / part):
-            yield f"{part}: is a symlink; a record is all in its folder"
+            yield f"{part}: is a symlink; a record must have its files in its own folder"
             continue
         there = os.listdir(folder / part) if (folder / part).is_dir() else ()
         for name, digest in digests.items():
@@ -68,10 +68,12 @@ def _report(record: RunRecord) -> Iterator[str]:
             yield from same(f"severities.{code}", severity, record.severities.get(code))
     expected = aggregates(report.per_case, taxonomy, bounded=True)
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))
-    held = [result for result in report.per_case if result.held_out]
-    strata = aggregates(held, taxonomy, bounded=True) if held else None
+    held_out = [result for result in report.per_case if result.held_out]
+    expected_held_out = aggregates(held_out, taxonomy, bounded=True) if held_out else None
     found = report.held_out
-    yield from same("report.held_out", strata and plain(strata), found and plain(found))
+    yield from same(
+        "report.held_out", expected_held_out and plain(expected_held_out), found and plain(found)
+    )
     if report.complete:
         yield from _completeness(report)
 
@@ -114,9 +116,9 @@ def _identity(record: RunRecord) -> Iterator[str]:
 
 def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator[str]:
     """
-    Hold each result against the file of its trial.
+    Compare each result with the file of its trial.
 
-    :param outputs: is filled with what the systems returned, by file.
+    :param outputs: is filled with what the systems returned, by file name.
     """
     report = record.report
     named = {case_file_name(result): result for result in report.per_case}
@@ -129,17 +131,17 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
             yield f"cases/{name}: {error.why}"
             continue
         outputs[name] = case.output
-        told = {
+        in_file = {
             "task_class": case.task_class,
             "case_id": case.case_id,
             "result": plain(case.result),
         }
-        expected = {
+        in_report = {
             "task_class": report.task_class,
             "case_id": result.case_id,
             "result": plain(result),
         }
-        yield from same(f"cases/{name}", told, expected)
+        yield from same(f"cases/{name}", in_file, in_report)
 
 
 def _label(result: Any) -> str:

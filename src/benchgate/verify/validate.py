@@ -1,4 +1,4 @@
-"""Telling what an artifact is, and whether it holds everything that its kind promises."""
+"""Finds the kind of an artifact and checks whether it is valid."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ TELLING_FIELDS: Final = {
     "record_ref": "promotion",
     "sample_count": "safety",
 }
-"""Fields that tell the kinds which carry no ``report_kind``."""
+"""Fields that identify the kinds without a ``report_kind``."""
 
 
 def validate_file(path: Path) -> str:
     """
-    Check a file and return its kind: every field, the digests of what it refers to, and the arithmetic.
+    Check every field of a file, the digests of what it refers to, and its arithmetic; return its kind.
 
     :raises Unreadable: it cannot be read.
-    :raises ArtifactError: it is of no known kind, or invalid; lists every reason.
+    :raises ArtifactError: it is of an unknown kind or invalid; lists every reason.
     """
     data = read_bytes(path, limit=MAX_JSON_BYTES)
     try:
@@ -84,6 +84,6 @@ def _problems(path: Path, data: bytes, raw: Any, model: type[WireModel]) -> Iter
     except ValueError as error:
         yield str(error)
         return
-    # Fields with a default are filled in when read; in an artifact every one of them must be written.
+    # Reading fills in fields that have a default, but an artifact must have every field.
     missing = list(missing_fields(plain(read), raw))
     yield from missing or recheck(path, read)

@@ -1,8 +1,8 @@
 """
-Verifying an output folder: the chain of each class, every digest, and every decision drawn again.
+Verifies an output folder: the chain of each class, every digest, and every decision, recomputed.
 
-Done by another process than the one that ran the bench, best in another job: what a system did to the session that
-scored it cannot reach this far.
+Run it in another process than the bench, best in another CI job: a system can tamper with the session that scores it,
+but not with this one.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ if TYPE_CHECKING:
 PARTS: Final = frozenset({RECORD_FILE, "cases", "evidence"})
 RETRIES: Final = 10
 Found = tuple[int, "Path", "RunRecord | None"]
-"""Number, folder and content of a record; without the last if it cannot be read."""
+"""Number, folder and content of a record; the content is ``None`` if it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassVerification:
     """
-    What there is of one class.
+    What was found for one class.
 
     :param records: how many records there are.
     :param newest: the newest record, if it can be read.
     :param head: ``SEQ:SHA256`` of the newest record.
     :param anchored_at: number of the record that a head kept elsewhere names; ``None`` if none was given.
-    :param faults: what does not hold, the first record first.
+    :param faults: empty if everything is valid; the first record first.
     """
 
     task_class: str
@@ -69,7 +69,7 @@ def verify(
     out: Path, retained: Mapping[str, Head], *, require_complete: bool = False
 ) -> tuple[ClassVerification, ...]:
     """
-    Verify every class in an output folder, and those of which a head was kept.
+    Verify every class in an output folder, and every class of which a head was kept: it must not have vanished.
 
     :param retained: heads that were kept elsewhere, by class.
     :param require_complete: also object to a class without a record, to a newest run that is incomplete, and to a
@@ -102,7 +102,7 @@ def _verify_class(
         reason = "missing: there is no record of this class"
     try:
         if reason is None:
-            return _settled(out, name, kept, require_complete=require_complete)
+            return _verify_retrying(out, name, kept, require_complete=require_complete)
     except Unreadable as error:
         reason = error.why
     except OSError as error:
@@ -117,10 +117,10 @@ def _verify_class(
     )
 
 
-def _settled(
+def _verify_retrying(
     out: Path, name: str, kept: Head | None, *, require_complete: bool
 ) -> ClassVerification:
-    """Verify a class; once more if a run ended meanwhile."""
+    """Verify a class; again if a run ended meanwhile, since that changes the files that are compared."""
     runs = out / "runs" / name
     for _ in range(RETRIES):
         before = digest_of(runs / HEAD_FILE), numbered(runs)
@@ -176,7 +176,7 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
             if before is not None and record.clock_regressed != (
                 record.finished_at < before.finished_at
             ):
-                yield ChainFault(seq, folder, "clock_regressed is not what the times say")
+                yield ChainFault(seq, folder, "clock_regressed does not agree with the times")
         before = record
 
 
@@ -193,7 +193,7 @@ def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
         yield "is a symlink; a record is a folder of its own"
     expected = record_folder(record.seq, record.finished_at, record.report.run_id)
     if folder.name != expected:
-        yield f"the folder of this record is called {expected}"
+        yield f"the folder of this record must be named {expected}"
     yield from same("report.task_class", folder.parent.name, record.report.task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"

@@ -1,5 +1,5 @@
 """
-Bytes in and out: strict models, canonical JSON, bounded readers, atomic writers.
+Reading and writing: strict models, canonical JSON, readers with size limits, atomic writers.
 
-Nothing is imported here: the plugin needs one light module of it in every pytest run.
+Nothing is imported here, because the plugin loads one light module of this package in every pytest run.
 """

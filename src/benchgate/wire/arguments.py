@@ -1,9 +1,10 @@
 """
-The options of a run: one table for pytest and ``benchgate run``.
+The options of a run, in one table for pytest and ``benchgate run``.
 
 The option ``trials`` is ``--bench-trials`` under pytest and ``--trials`` under ``benchgate run``. Both read
 ``BENCHGATE_TRIALS`` from the environment, pytest also ``bench_trials`` from its ini file. The command line wins over
-the environment, the environment over the ini file. Standard library only: every pytest run loads this module.
+the environment, the environment over the ini file. This module imports only the standard library, because every pytest
+run loads it.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 MAX_SECONDS: Final = 10_000_000
-"""Longest time limit; the system's alarms take no more than a few hundred days."""
+"""Longest time limit, about 116 days; much longer alarms overflow in the operating system."""
 
 
 def natural(text: str) -> int:
     """
-    Read a whole number, 0 or more.
+    Parse a whole number, 0 or more.
 
-    :raises argparse.ArgumentTypeError: it is none.
+    :raises argparse.ArgumentTypeError: anything else.
     """
     return _at_least(0, text)
 
 
 def positive(text: str) -> int:
     """
-    Read a whole number, 1 or more.
+    Parse a whole number, 1 or more.
 
-    :raises argparse.ArgumentTypeError: it is none.
+    :raises argparse.ArgumentTypeError: anything else.
     """
     return _at_least(1, text)
 
@@ -48,9 +49,9 @@ def _at_least(low: int, text: str) -> int:
 
 def seconds(text: str) -> float:
     """
-    Read a time limit.
+    Parse a time limit in seconds.
 
-    :raises argparse.ArgumentTypeError: no number, 0 or less, or more than :data:`MAX_SECONDS`.
+    :raises argparse.ArgumentTypeError: not a number, 0 or less, or more than :data:`MAX_SECONDS`.
     """
     try:
         number = float(text)
@@ -64,9 +65,9 @@ def seconds(text: str) -> float:
 
 def exit_rule(text: str) -> str:
     """
-    Read what decides the exit status.
+    Parse the rule for the exit status.
 
-    :raises argparse.ArgumentTypeError: no such rule.
+    :raises argparse.ArgumentTypeError: neither ``strict`` nor ``gate``.
     """
     if text not in {"strict", "gate"}:
         msg = f"{text!r}: expected strict or gate"
@@ -75,7 +76,7 @@ def exit_rule(text: str) -> str:
 
 
 def baseline(text: str) -> str | Path:
-    """Read which run to compare with: one of three words, else the path of its record."""
+    """Parse which run to compare with: ``auto``, ``pinned`` or ``none``, else the path of its record."""
     return text if text in {"auto", "pinned", "none"} else Path(text)
 
 
@@ -84,8 +85,8 @@ class RunOption:
     """
     One option of a run.
 
-    :param parse: reads its text, wherever that came from.
-    :param repeatable: each value counts; those that win come last.
+    :param parse: converts its text, from the command line, the environment or the ini file.
+    :param repeatable: all values count, those of the command line last.
     """
 
     name: str
@@ -97,16 +98,16 @@ class RunOption:
 
     @property
     def key(self) -> str:
-        """Name as an identifier; of the ini setting it is what follows ``bench_``."""
+        """The name as an identifier; ``bench_<key>`` is the ini setting."""
         return self.name.replace("-", "_")
 
     @property
     def variable(self) -> str:
-        """Key of the environment."""
+        """Name of the environment variable."""
         return f"BENCHGATE_{self.key.upper()}"
 
     def declare(self, add: Callable[..., object], prefix: str) -> None:
-        """Declare the option with ``add_argument`` of a parser, or with what pytest has in its place."""
+        """Declare the option with ``add``, which is argparse's ``add_argument`` or pytest's ``addoption``."""
         kind = {"action": "append"} if self.repeatable else {"type": self.parse}
         dest = f"{prefix}{self.name}".replace("-", "_")
         add(f"--{prefix}{self.name}", dest=dest, metavar=self.metavar, help=self.help, **kind)
@@ -121,39 +122,41 @@ class RunOption:
         ini_folder: Path | None = None,
     ) -> Any:
         """
-        Return the value of the option from the first place that has one.
+        Return the option's value: from the command line, else the environment, else the ini file, else the default.
 
-        :param given: from the command line, ``None`` if it is not there.
-        :param ini: its text in the ini file; several values are on lines of their own, in the environment too.
-        :param here: what relative paths are relative to; in the ini file it is ``ini_folder``.
-        :raises argparse.ArgumentTypeError: a text that cannot be read, naming its place.
+        :param given: from the command line; ``None`` if it was not given.
+        :param ini: text from the ini file; here and in the environment, each line is a value of a repeatable option.
+        :param here: folder that relative paths start from; those in the ini file start from ``ini_folder``.
+        :raises argparse.ArgumentTypeError: a text that cannot be parsed; the message says where it came from.
         """
-        places = (
+        sources = (
             (ini, f"bench_{self.key}", ini_folder or here),
             (environ.get(self.variable) or None, self.variable, here),
         )
-        read = [
-            self._read(text, place, folder) for text, place, folder in places if text is not None
+        found = [
+            self._parse_text(text, source, folder)
+            for text, source, folder in sources
+            if text is not None
         ]
         if given is not None:
-            read.append(
-                [_located(value, here) for value in (given if self.repeatable else [given])]
+            found.append(
+                [_resolve(value, here) for value in (given if self.repeatable else [given])]
             )
         if self.repeatable:
-            return tuple(value for values in read for value in values)
-        return read[-1][0] if read else self.default
+            return tuple(value for values in found for value in values)
+        return found[-1][0] if found else self.default
 
-    def _read(self, text: str, place: str, folder: Path) -> list[Any]:
+    def _parse_text(self, text: str, source: str, folder: Path) -> list[Any]:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         try:
             texts = lines if self.repeatable else [text.strip()]
-            return [_located(self.parse(one), folder) for one in texts]
+            return [_resolve(self.parse(one), folder) for one in texts]
         except argparse.ArgumentTypeError as error:
-            msg = f"{place}: {error}"
+            msg = f"{source}: {error}"
             raise argparse.ArgumentTypeError(msg) from None
 
 
-def _located(value: Any, folder: Path) -> Any:
+def _resolve(value: Any, folder: Path) -> Any:
     return folder / value if isinstance(value, Path) else value
 
 
@@ -222,7 +225,7 @@ RUN_OPTIONS: Final = (
         parse=Path,
     ),
 )
-"""What pytest and ``benchgate run`` both take."""
+"""The options that pytest and ``benchgate run`` share."""
 
 EXIT_OPTION: Final = RunOption(
     name="exit",
@@ -232,4 +235,4 @@ EXIT_OPTION: Final = RunOption(
     parse=exit_rule,
     default="strict",
 )
-"""Of pytest alone: ``benchgate run`` always decides by the gate."""
+"""For pytest only: the exit status of ``benchgate run`` always follows the gate."""

@@ -1,4 +1,4 @@
-"""Canonical bytes (RFC 8785) and the digests and ids that are made of them."""
+"""Canonical JSON (RFC 8785) and SHA-256 digests over it; equal values give equal digests everywhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def canonical_bytes(value: Any) -> bytes:
     """
     Return the RFC 8785 form of a JSON value.
 
-    :raises ValueError: NaN, infinity, an integer of 2**53 or more, a lone surrogate, or no JSON value.
+    :raises ValueError: NaN, infinity, an integer of 2**53 or more, a lone surrogate, or not a JSON value.
     """
     return rfc8785.dumps(value)
 

@@ -1,4 +1,4 @@
-"""The time of day, in one place: it stands beside facts and never inside what is hashed."""
+"""The clock, in one place. Times are recorded in artifacts, but are never part of an id."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """Return the time in UTC, to the second."""
+    """Return the current time in UTC, without fractions of a second."""
     return datetime.now(UTC).replace(microsecond=0)

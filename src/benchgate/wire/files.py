@@ -1,4 +1,4 @@
-"""Reading what other people wrote: regular files only, bounded, and never outside their folder."""
+"""Safe reading of other people's files: regular files only, of limited size, inside their folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_bytes(path: Path | str, *, limit: int | None = None) -> bytes:
     except OSError as error:
         why = f"cannot be read: {error.strerror}"
         raise Unreadable(path, why, missing=isinstance(error, FileNotFoundError)) from error
-    except ValueError as error:  # a zero byte in a path is one
+    except ValueError as error:  # also raised for a zero byte in the path
         raise Unreadable(path, str(error)) from error
 
 
@@ -44,10 +44,10 @@ def _read(path: Path | str, limit: int | None) -> bytes:
 
 def tree_files(folder: Path) -> list[tuple[str, str]]:
     """
-    Return relative POSIX path and path of every file below a folder, sorted.
+    Return the relative POSIX path and the path of every file below a folder, sorted.
 
-    :raises Unreadable: a folder cannot be read, or there is something that is no regular file, or a symlink that leaves
-        the folder or names a folder.
+    :raises Unreadable: a folder cannot be read, or contains something else than files and folders, such as a symlink to
+        a folder or out of ``folder``.
     """
     try:
         return sorted(_walk(os.fspath(folder), "", os.fspath(folder)))
@@ -77,7 +77,7 @@ def tree_digest(folder: Path) -> str:
     """
     Return the SHA-256 over names and bytes of all files below a folder.
 
-    It is taken over ``<sha256 of the file>  <name>`` and a zero byte for each file, sorted by name.
+    The hashed bytes are ``<sha256 of the file>  <name>`` and a zero byte for each file, sorted by name.
 
     :raises Unreadable: a file cannot be read, or see :func:`tree_files`.
     """

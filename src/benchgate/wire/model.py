@@ -1,9 +1,9 @@
 """
-The base of all wire models, and the types that their fields are made of.
+The base class of all wire models, and the types of their fields.
 
-Wire models are frozen and refuse unknown fields, silent coercion (``True`` is no number, ``"1"`` neither), NaN
-and infinity. Reading back our own JSON with :meth:`WireModel.read_json` ignores unknown fields, so that files
-of a later minor version stay readable.
+A wire model is data that is written to files or sent between processes. It is frozen, and refuses unknown fields, NaN,
+infinity and silent coercion: neither ``True`` nor ``"1"`` is a number. Only :meth:`WireModel.read_json` ignores unknown
+fields, so that artifacts of a later minor version stay readable.
 """
 
 from __future__ import annotations
@@ -33,18 +33,19 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION: Final = 1
-"""Major version of every artifact; only additive fields within it."""
+"""Major version of every artifact; within it, fields are only added."""
 
 CASE_ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 MAX_JSON_BYTES: Final = 256 * 1024 * 1024
-"""Of one artifact; the record of a run of a hundred thousand trials has less."""
+"""Largest artifact that is read; the record of a run of a hundred thousand trials is smaller."""
 
 BANNED_TOKENS: Final = frozenset({"confidence", "llm", "self_reported", "model_says"})
+"""Words that show that a score comes from a model's opinion of itself."""
 
 
 def freeze_json(value: Any) -> Any:
-    """Return a deeply read-only copy of a JSON value: mappings as proxies, arrays as tuples."""
+    """Return a read-only copy of a JSON value, at every depth: mappings as proxies, arrays as tuples."""
     if isinstance(value, Mapping):
         return MappingProxyType({key: freeze_json(item) for key, item in value.items()})
     if isinstance(value, (list, tuple)):
@@ -53,7 +54,7 @@ def freeze_json(value: Any) -> Any:
 
 
 def thaw_json(value: Any) -> Any:
-    """Return plain builtins for a value that :func:`freeze_json` made."""
+    """Undo :func:`freeze_json`: return dicts and lists."""
     if isinstance(value, Mapping):
         return {key: thaw_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -62,7 +63,7 @@ def thaw_json(value: Any) -> Any:
 
 
 def banned_token(name: str) -> str | None:
-    """Return the token that makes ``name`` a self-assessment, if any; tokens stand between ``. - _``."""
+    """Return the banned token in ``name``, or ``None``; only whole words count, separated by ``.``, ``-`` or ``_``."""
     padded = f"_{re.sub(r'[.-]', '_', name.casefold())}_"
     return next((token for token in sorted(BANNED_TOKENS) if f"_{token}_" in padded), None)
 
@@ -71,7 +72,7 @@ def _check_breakdown_keys(breakdown: Mapping[str, float]) -> Mapping[str, float]
     for key in breakdown:
         if token := banned_token(key):
             msg = (
-                f"breakdown key {key!r} holds the banned token {token!r}: "
+                f"breakdown key {key!r} contains the banned token {token!r}: "
                 "a score is never a self-assessment"
             )
             raise ValueError(msg)
@@ -79,11 +80,11 @@ def _check_breakdown_keys(breakdown: Mapping[str, float]) -> Mapping[str, float]
 
 
 def check_text(text: str) -> str:
-    """Return text that is Unicode; a lone surrogate would stop every file and every wire later."""
+    """Return the text, or raise ValueError for a lone surrogate, which no file and no process could take."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        msg = f"{text!r} holds a lone surrogate: that is no Unicode text"
+        msg = f"{text!r} contains a lone surrogate, which is not valid Unicode"
         raise ValueError(msg) from None
     return text
 
@@ -93,7 +94,7 @@ def empty_mapping() -> Mapping[str, Any]:
     return MappingProxyType({})
 
 
-# The conversions to exact builtins matter under xdist: execnet refuses subclasses such as numpy.float64.
+# Converted to exact builtins, because xdist's execnet refuses subclasses such as numpy.float64.
 FrozenJson = Annotated[
     Mapping[str, Any],
     AfterValidator(freeze_json),
@@ -110,7 +111,7 @@ Digests = Annotated[
     AfterValidator(freeze_json),
     PlainSerializer(dict, return_type=dict[str, str]),
 ]
-# Not Literal[1], which takes true for 1.
+# Not Literal[1], which accepts true as 1.
 Version = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": SCHEMA_VERSION})]
 CaseId = Annotated[str, Field(pattern=CASE_ID_PATTERN)]
 Text = Annotated[str, AfterValidator(check_text)]
@@ -132,28 +133,28 @@ Breakdown = Annotated[
 
 
 class WireModel(BaseModel):
-    """Base of all wire models."""
+    """Base class of all wire models."""
 
     model_config = ConfigDict(
         strict=True,
         frozen=True,
         extra="forbid",
         allow_inf_nan=False,
-        # On every model, not only the outer one: else an instance built with model_construct passes unseen.
+        # Else a nested instance that was built with model_construct would pass without validation.
         revalidate_instances="always",
-        # Some fields of the artifacts are named by a Python keyword: ``pass``.
+        # For artifact fields whose name is a Python keyword: ``pass``.
         validate_by_name=True,
         serialize_by_alias=True,
-        # What is written has every field, also those with a default.
+        # Artifacts are written with all fields, also those with a default.
         json_schema_serialization_defaults_required=True,
     )
 
     @classmethod
     def read_json(cls, data: bytes) -> Self:
         """
-        Read an artifact, ignoring fields of a later minor version.
+        Parse an artifact, ignoring fields of a later minor version.
 
-        :raises ValueError: not UTF-8, not JSON, a key given twice, or a field that does not hold.
+        :raises ValueError: not UTF-8, not JSON, a key that appears twice, or a field that is not valid.
         """
         read_json(data)
         return cls.model_validate_json(data, extra="ignore")
@@ -163,17 +164,17 @@ class WireModel(BaseModel):
         """
         Read an artifact from a file.
 
-        :param what: what the file should be, for the message.
-        :raises Unreadable: it cannot be read, or is none.
+        :param what: what the file should be, such as "record of a run", for the message.
+        :raises Unreadable: it cannot be read, is larger than ``limit`` bytes, or is not valid.
         """
         return cls.parse(path, read_bytes(path, limit=limit), what)
 
     @classmethod
     def parse(cls, path: Path, data: bytes, what: str) -> Self:
         """
-        Return the artifact that a file's bytes hold.
+        Parse a file's bytes that were read already, such as to compute their digest.
 
-        :raises Unreadable: they hold none; names the first fault.
+        :raises Unreadable: not a valid artifact; the message is the first fault.
         """
         try:
             return cls.read_json(data)
@@ -181,18 +182,18 @@ class WireModel(BaseModel):
             raise Unreadable(path, f"no valid {what}: {first_fault(error)}") from error
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        return self  # nothing in it can change
+        return self  # immutable
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Mapping proxies cannot be pickled, and systems do send cases to process pools.
+        # Systems send cases to process pools, but mapping proxies cannot be pickled.
         return type(self).model_validate, (self.model_dump(),)
 
 
 def read_json(data: bytes) -> Any:
     """
-    Return a JSON value.
+    Parse JSON, refusing duplicate keys: parsers differ in which of the two values they keep.
 
-    :raises ValueError: not UTF-8, not JSON, nested beyond reason, or a key given twice.
+    :raises ValueError: not UTF-8, not JSON, nested too deeply, or a key that appears twice.
     """
     try:
         return json.loads(data.decode("utf-8"), object_pairs_hook=_refuse_duplicate_keys)
@@ -202,17 +203,17 @@ def read_json(data: bytes) -> Any:
 
 
 def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        msg = f"key {twice!r} stands twice in one object"
+        duplicate = next(key for key in keys if keys.count(key) > 1)
+        msg = f"key {duplicate!r} appears twice in one object"
         raise ValueError(msg)
-    return made
+    return result
 
 
 def first_fault(error: ValueError) -> str:
-    """Return on one line what a reader first stumbled over."""
+    """Return the first fault of an error from reading an artifact, on one line."""
     if isinstance(error, ValidationError):
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))

@@ -1,4 +1,4 @@
-"""JSON values as exact builtins: the one form that rubrics, files and workers agree on."""
+"""Converts values to exact builtins, the only form that JSON files, xdist workers and rubrics all accept."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any, Final
 from benchgate.wire.model import check_text
 
 MAX_OUTPUT_DEPTH: Final = 150
-"""Of nested arrays and objects in an output; pydantic reads files back to a depth of about 200."""
+"""Depth of arrays and objects allowed in an output; pydantic parses files to a depth of about 200."""
 
 MAX_DEPTH: Final = 64
-"""Of any other value."""
+"""Depth allowed in any other value."""
 
 
 def output_json(produced: object) -> str:
     """
-    Return a system's output as JSON text.
+    Return a system's output as JSON text; the text cannot change while the rubric works on a copy.
 
-    :raises ValueError: no mapping with string keys, a value that JSON cannot hold, or nested too deeply.
+    :raises ValueError: not a mapping with string keys, a value that JSON does not have, or nested too deeply.
     """
     if not isinstance(produced, Mapping):
         found = type(produced).__qualname__
@@ -35,17 +35,17 @@ def plain_json(
     """
     Return a JSON value as exact builtins; subclasses such as ``numpy.float64`` are converted.
 
-    :param where: what the value is called in messages.
-    :param finite: refuse NaN and infinity, which JSON cannot hold.
-    :raises ValueError: no JSON value, a key that is no text, or nested deeper than ``max_depth``; for a wrong type too,
-        because it is the only error that pydantic reports.
+    :param where: name of the value in messages.
+    :param finite: refuse NaN and infinity, which JSON does not have.
+    :raises ValueError: not a JSON value, a key that is not a string, or nested deeper than ``max_depth``. Never a
+        TypeError, because pydantic reports only ValueErrors of validators.
     """
     return _Walk(where, max_depth, finite).value(value, where, max_depth)
 
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """One walk through a value."""
+    """Settings of one walk through a value."""
 
     root: str
     max_depth: int
@@ -56,9 +56,9 @@ class _Walk:
             return self._scalar(value, where)
         if not left:
             raise ValueError(
-                f"{self.root} is nested more than {self.max_depth} deep, or holds itself"
+                f"{self.root} is nested more than {self.max_depth} deep, or contains itself"
             )
-        # json.dumps alone would write keys 1 and "1" alike and take any float subclass by its repr.
+        # json.dumps alone would write the keys 1 and "1" alike, and a float subclass by its repr.
         if isinstance(value, Mapping):
             return {
                 self._key(key, where): self.value(item, f"{where}.{key}", left - 1)

@@ -1,4 +1,4 @@
-"""TOML that a person wrote: one reader, which tells everything that is wrong with a file, line by line."""
+"""Reading TOML files that people write; reports all faults of a file at once, each with its line."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class KeyLines:
-    """Finds the line of a key. TOML parsers give no positions, so this looks for its text."""
+    """Finds the line of a key by its text, because TOML parsers report no positions of values."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
 
     def key(self, *location: Any) -> int:
-        """Return the 1-based line of the key at a location, else that of the nearest table above it, else 1."""
+        """Return the 1-based line of the key at a path of names, else of the nearest table around it, else 1."""
         line = 1
         for depth, part in enumerate(location):
             name = re.escape(str(part))
@@ -45,10 +45,10 @@ class KeyLines:
 
 def read_toml(path: Path, error: type[LocatedError]) -> tuple[dict[str, Any], KeyLines]:
     """
-    Read a TOML file.
+    Read a TOML file of at most 64 KiB.
 
-    :param error: what to raise, with the line of the fault.
-    :raises LocatedError: it cannot be read, is too large, or no UTF-8, no TOML, or nested beyond reason.
+    :param error: class of the error to raise.
+    :raises LocatedError: it cannot be read, or is too large, not UTF-8, not TOML, or nested too deeply.
     """
     try:
         text = read_bytes(path, limit=MAX_TOML_BYTES).decode("utf-8")
@@ -70,9 +70,10 @@ def check_tables(
     error: type[LocatedError],
 ) -> Model:
     """
-    Return what the tables of a file say.
+    Validate the tables of a file against a model.
 
-    :raises LocatedError: with everything that does not satisfy the model, in the order of the lines.
+    :param error: class of the error to raise.
+    :raises LocatedError: with all faults, in the order of the lines.
     """
     try:
         return model.model_validate(tables)
@@ -87,9 +88,10 @@ def faults_of(
     prefix: tuple[str, ...] = (),
 ) -> list[Fault]:
     """
-    Turn a validation error into faults that name the nearest valid key.
+    Turn a validation error into faults; for an unknown key the message suggests a similar one.
 
-    :param lines: where the keys are; ``None`` if they do not come from a file.
+    :param lines: lines of the keys; ``None`` if they do not come from a file.
+    :param prefix: path of names to put before the model's own.
     """
     faults = []
     for fault in error.errors(include_url=False):

@@ -1,4 +1,4 @@
-"""Writing files that are either old or new, never torn, and readable by their owner only."""
+"""Writing files atomically, so that a crash never leaves half a file, and readable by their owner only."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ if TYPE_CHECKING:
 
 
 def json_line(value: Any) -> str:
-    """Return JSON on one line; NaN and infinity are refused."""
+    """Return a value as JSON on one line, keys sorted; NaN and infinity raise ValueError."""
     return json.dumps(value, sort_keys=True, allow_nan=False)
 
 
 def model_bytes(model: WireModel) -> bytes:
-    """Return an artifact as the bytes to write, the same for the same artifact."""
-    # pydantic's own encoder: json.dumps is written in Python as soon as it indents. NaN cannot be in a model.
+    """Return an artifact as bytes to write; equal artifacts give equal bytes."""
+    # Not json.dumps, which falls back to slow Python code when it indents.
     return f"{model.model_dump_json(indent=2)}\n".encode()
 
 
 def make_folder(path: Path) -> None:
     """
-    Create a folder of mode 0700 and what is missing above it.
+    Create a folder, and those missing above it, with mode 0700.
 
-    :raises ArtifactError: it cannot be made, or something else stands there.
+    :raises ArtifactError: it cannot be created, or a file is in its place.
     """
     try:
         if not path.is_dir():
             make_folder(path.parent)
             path.mkdir(mode=0o700, exist_ok=True)
-            path.chmod(0o700)  # whatever the umask says
+            path.chmod(0o700)  # mkdir's mode is reduced by the umask
     except OSError as error:
         raise ArtifactError(path, f"cannot be created: {error.strerror}") from error
 
 
 def write_file(path: Path, data: bytes) -> None:
     """
-    Write a file in one step, on the disk when this returns: a reader sees the old bytes or the new ones.
+    Write a file atomically and durably: readers see the old bytes or the new ones, also after a power cut.
 
-    A symlink is replaced, not followed.
+    A symlink is replaced, not followed. For many files in a new folder :func:`write_draft` is faster.
 
-    :raises ArtifactError: naming the file; the old one is intact.
+    :raises ArtifactError: it cannot be written; the old file is unchanged.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -64,9 +64,9 @@ def write_file(path: Path, data: bytes) -> None:
 
 def write_draft(path: Path, data: bytes) -> None:
     """
-    Write a file in a folder that nobody reads yet, so neither in one step nor synced.
+    Write a file neither atomically nor durably; for a folder that nobody reads before :func:`rename`.
 
-    :raises ArtifactError: naming the file.
+    :raises ArtifactError: it cannot be written.
     """
     try:
         _write(path, data, os.O_TRUNC, sync=False)
@@ -77,7 +77,7 @@ def write_draft(path: Path, data: bytes) -> None:
 def _write(path: Path, data: bytes, flag: int, *, sync: bool) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flag
     with open(os.open(path, flags, 0o600), "wb") as file:
-        os.fchmod(file.fileno(), 0o600)  # whatever the umask says
+        os.fchmod(file.fileno(), 0o600)  # an existing file keeps its mode when opened
         file.write(data)
         if sync:
             file.flush()
@@ -85,7 +85,7 @@ def _write(path: Path, data: bytes, flag: int, *, sync: bool) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until a folder's entries are on the disk: a rename is not durable before."""
+    """Wait until a folder's entries are on the disk; a rename is lost in a power cut before that."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -95,9 +95,9 @@ def sync_folder(path: Path) -> None:
 
 def rename(source: Path, target: Path) -> None:
     """
-    Give a folder its name, on the disk when this returns.
+    Rename a folder durably; publishes drafts all at once.
 
-    :raises ArtifactError: naming the new name; the old one is intact.
+    :raises ArtifactError: it cannot be renamed; the folder is unchanged.
     """
     try:
         os.rename(source, target)
@@ -108,9 +108,9 @@ def rename(source: Path, target: Path) -> None:
 
 def check_writable(path: Path) -> None:
     """
-    Make a folder and write a probe into it, so that a run does not fail at its end.
+    Create a folder and write a probe file into it; call it before a run, which would else fail at its end.
 
-    :raises ArtifactError: it is not writable.
+    :raises ArtifactError: the folder is not writable.
     """
     make_folder(path)
     probe = path / f".probe.{os.getpid()}"
@@ -121,14 +121,16 @@ def check_writable(path: Path) -> None:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """
-    Hold the folder's lock within the block; a second process waits. The kernel drops it with its holder.
+    Lock a folder within the block; other processes that lock it wait.
+
+    The kernel releases the lock when the process ends, so a killed process blocks nobody.
 
     :raises ArtifactError: the lock file cannot be opened.
     """
     path = folder / ".lock"
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        os.fchmod(descriptor, 0o600)  # whatever the umask says
+        os.fchmod(descriptor, 0o600)  # an existing file keeps its mode when opened
     except OSError as error:
         raise ArtifactError(path, f"cannot be locked: {error.strerror}") from error
     try:

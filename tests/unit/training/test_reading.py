@@ -102,7 +102,7 @@ def test_a_key_given_twice_is_refused(payload, tmp_path):
     path.write_text(json.dumps(payload)[:-1] + ', "checkpoint": {}}')
     ((line, error),) = validate_payload_file(path)
     assert line == 1
-    assert "'checkpoint' stands twice" in str(error)
+    assert "'checkpoint' appears twice" in str(error)
 
 
 def test_a_json_file_is_one_bundle(payload, tmp_path):

@@ -1,4 +1,4 @@
-"""What a Dockerfile is made of, whoever parsed it."""
+"""The parts of a Dockerfile, the same for both parsers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ KNOWN: Final = frozenset(
         "ONBUILD", "RUN", "SHELL", "STOPSIGNAL", "USER", "VOLUME", "WORKDIR",
     }
 )  # fmt: skip
-"""The instructions that exist; both parsers let others through."""
+"""The instructions that exist; neither parser rejects others."""
 
 
 class Refused(ValueError):
-    """What was handed in is no Dockerfile; :attr:`code` is the failure mode."""
+    """An answer that cannot be read as a project with a Dockerfile; :attr:`code` is the failure mode."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -40,7 +40,7 @@ class Instruction:
     One instruction.
 
     :param name: in capitals.
-    :param value: its words; one word, the whole text, where the instruction is not cut into words.
+    :param value: its words; the whole text as one word, where an instruction is not split.
     :param flags: ``--flag=value``, as written but for quotes.
     :param json: the words were a JSON list, the exec form.
     :param line: where it starts, from 1.
@@ -60,5 +60,5 @@ class Instruction:
 
 
 def spelt(name: str) -> str:
-    """Return an instruction's name in capitals; other alphabets have letters that only look like them."""
+    """Return an instruction's name in capitals; not for other alphabets, where ``upper`` may yield ASCII letters."""
     return name.upper() if name.isascii() else name

@@ -1,4 +1,4 @@
-"""What a ``RUN`` runs, as far as its text tells: simple commands, packages, tools."""
+"""The shell text of a ``RUN``: its simple commands, and the packages that they name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from .instruction import Instruction
-    from .stages import Stage, Step
 
 FOREIGN_TOOLS: Final = frozenset(
     {"add-apt-repository", "apt", "apt-get", "apt-key", "dnf", "dpkg", "microdnf", "rpm", "yum"}
@@ -18,10 +17,10 @@ FOREIGN_TOOLS: Final = frozenset(
 """Package tools that no Chainguard image has."""
 
 SHADOW_TOOLS: Final = frozenset({"chpasswd", "groupadd", "useradd", "usermod"})
-"""What the package shadow brings; busybox has adduser and addgroup instead."""
+"""Tools of the package ``shadow``; busybox has ``adduser`` and ``addgroup`` instead."""
 
 ROOT_TOOLS: Final = frozenset({"adduser", "addgroup", "apk"}) | SHADOW_TOOLS
-"""What only root can use."""
+"""Tools that need root."""
 
 _SEPARATOR: Final = re.compile(r"&&|\|\||[;|&\n(){}]")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=.*")
@@ -45,7 +44,7 @@ def script(one: Instruction) -> str:
 
 
 def _reads_script(head: str) -> bool:
-    """Tell whether what is left of a line without its here-documents is a shell, with options at most."""
+    """Return whether a line, without its here-documents, is a shell with options and nothing else."""
     program, *options = head.split() or [""]
     plain = all(one.startswith(("-", "+")) or one == "pipefail" for one in options)
     return not program or (posixpath.basename(program) in _SCRIPT_HOLDERS and plain)
@@ -64,7 +63,7 @@ def commands(one: Instruction) -> tuple[tuple[str, ...], ...]:
 
 
 def _parts(text: str) -> list[str]:
-    # Separators inside quotes are blanked out for the cut, and put back.
+    # Quoted text is masked while splitting, so that separators inside it do not count.
     quoted: list[str] = []
 
     def keep(found: re.Match[str]) -> str:
@@ -84,12 +83,6 @@ def _simple(part: str) -> tuple[str, ...]:
     while words and (words[0] in _PREFIXES or _ASSIGNMENT.fullmatch(words[0])):
         words = words[1:]
     return (posixpath.basename(words[0]), *words[1:]) if words else ()
-
-
-def step_commands(stage: Stage) -> list[tuple[Step, tuple[str, ...]]]:
-    """Return the commands that made a stage, those of its parents first."""
-    runs = (step for step in stage.all_steps if step.name == "RUN")
-    return [(step, words) for step in runs for words in commands(step.instruction)]
 
 
 def packages_added(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -117,19 +110,3 @@ def _operands(words: tuple[str, ...]) -> tuple[str, ...]:
         else:
             found.append(re.split(r"[=<>~@]", word, maxsplit=1)[0])
     return tuple(found)
-
-
-def installed(stage: Stage) -> frozenset[str]:
-    """Return the packages that ``apk`` added to a stage and left there."""
-    held: set[str] = set()
-    for _, words in step_commands(stage):
-        held |= set(packages_added(words))
-        held -= set(packages_deleted(words))
-    return frozenset(held)
-
-
-def users_made(stage: Stage) -> frozenset[str]:
-    """Return the user names that a stage made."""
-    makers = ("adduser", "useradd")
-    made = (words for _, words in step_commands(stage) if words[0] in makers)
-    return frozenset(words[-1] for words in made)

@@ -1,4 +1,4 @@
-"""What holds at one point of a stage, and how the instructions change it."""
+"""The configuration of an image at one point of a stage, and how instructions change it."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import posixpath
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from .images import Reference, facts_of
+from .base_images import Reference, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
 
 SHELL: Final = ("/bin/sh", "-c")
 
 
 def absolute(folder: str, path: str) -> str:
-    """Return where a path leads from a folder of an image, with one slash in front."""
+    """Return the absolute path that a path means in a working folder, with one slash in front."""
     return "/" + posixpath.normpath(posixpath.join(folder, path)).lstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """
-    Something to run.
+    A command to run.
 
-    :param argv: with the shell in front, if it goes through one.
-    :param shell_form: it goes through a shell.
+    :param argv: with the shell in front, in shell form.
+    :param shell_form: a shell runs it.
     """
 
     argv: tuple[str, ...]
@@ -36,7 +36,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What holds at one point of a stage."""
+    """The configuration in effect at one point of a stage; ``cmd_here``: this stage set ``CMD`` itself."""
 
     user: str = ""
     workdir: str = "/"
@@ -52,19 +52,19 @@ class Config:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """What is started: a shell-form entrypoint hands nothing on."""
+        """The command that is started; an entrypoint in shell form ignores ``CMD``."""
         if self.entrypoint.shell_form:
             return self.entrypoint.argv
         return self.entrypoint.argv + self.cmd.argv
 
     @property
     def commands(self) -> tuple[Command, ...]:
-        """What runs when the container does."""
+        """Every command that the container may run."""
         return tuple(one for one in (self.entrypoint, self.cmd, self.healthcheck) if one)
 
 
 def initial(base: str) -> Config:
-    """Return what holds right after ``FROM`` an image."""
+    """Return the configuration right after ``FROM`` an image."""
     facts = facts_of(Reference.read(base))
     if facts is None:
         return Config()
@@ -86,7 +86,7 @@ def _command(before: Config, one: Instruction, words: tuple[str, ...]) -> Comman
 
 
 def _entrypoint(before: Config, one: Instruction, words: tuple[str, ...]) -> Config:
-    # A command that came with the base was meant for the base's entrypoint.
+    # Docker drops a CMD of the base image: it was meant for the base's entrypoint.
     kept = before.cmd if before.cmd_here else Command(())
     return replace(before, entrypoint=_command(before, one, words), cmd=kept)
 

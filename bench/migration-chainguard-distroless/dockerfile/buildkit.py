@@ -1,4 +1,4 @@
-"""BuildKit's own parser, from the package ``dockerfile``; its wheels are not there for every platform."""
+"""BuildKit's own parser, from the PyPI package ``dockerfile``, which has no wheels for some platforms."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from .plain_parser import parse as read_plain
 @cache
 def _library() -> Any:
     try:
-        return importlib.import_module("dockerfile")
+        found = importlib.import_module("dockerfile")
     except ImportError:
         return None
+    # In a Python started with -m in this class's folder, the name means the package around this module.
+    return found if hasattr(found, "parse_string") else None
 
 
 def available() -> bool:
-    """Tell whether the package is installed."""
+    """Return whether the package is installed."""
     return _library() is not None
 
 
@@ -27,7 +29,7 @@ def parse(text: str) -> tuple[Instruction, ...]:
     """
     Return the instructions of a Dockerfile.
 
-    :raises Refused: BuildKit would not read it.
+    :raises Refused: BuildKit rejects it.
     """
     library = _library()
     try:
@@ -35,14 +37,14 @@ def parse(text: str) -> tuple[Instruction, ...]:
     except library.GoParseError:
         raise Refused("dockerfile_unparsable") from None
     except UnicodeDecodeError:
-        # It cuts a flag's value at a byte, not at a character, and cannot hand back the half.
+        # The library cut a flag's value at a byte, and half a character cannot be decoded.
         return read_plain(text)
     return tuple(map(_instruction, commands))
 
 
 def _instruction(command: Any) -> Instruction:
     name = spelt(command.cmd or "")
-    # What ONBUILD holds runs in no image of this file.
+    # An ONBUILD instruction runs in builds on top of this image, not in this one.
     if name not in KNOWN or name == "ONBUILD":
         return Instruction(name, (), line=command.start_line)
     return Instruction(

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Heredoc, Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import commands
+
 from .config import absolute
-from .instruction import Heredoc, Refused
-from .shell import commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
+
     from .stages import Build, Stage, Step
 
 _IDLE: Final = frozenset(
@@ -23,16 +25,16 @@ _IDLE: Final = frozenset(
 )
 
 MAX_FILES: Final = 500
-"""Files of a stage, and questions about one file, beyond which nobody looks."""
+"""Limit on the files of a stage and on the steps of a search for one: copies of copies multiply."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
     """
-    A file that a tool makes without naming it.
+    A file that a tool writes without naming it.
 
     :param path: the end of its path.
-    :param by: what a ``RUN`` says to make it.
+    :param by: how the command that writes it begins.
     """
 
     path: str
@@ -44,8 +46,8 @@ class Files:
     """
     The files of a build.
 
-    :param context: what is sent to the builder.
-    :param made: what tools make.
+    :param context: the files sent to the builder.
+    :param made: files that tools write without naming them.
     """
 
     build: Build
@@ -55,11 +57,11 @@ class Files:
 
     def contents(self, stage: Stage) -> Mapping[str, str]:
         """
-        Return what was copied into a stage: path in the image to path in the context.
+        Return the files copied into a stage: path in the image to path in the context.
 
-        A here-document has no path there: ``<<`` and its text stand for it.
+        A here-document has no path in the context; its value is ``<<`` and its text.
 
-        :raises Refused: copies of copies, beyond all measure.
+        :raises Refused: more than :data:`MAX_FILES` files.
         """
         if stage.index not in self._contents:
             held = dict(self.contents(stage.parent)) if stage.parent else {}
@@ -72,7 +74,7 @@ class Files:
         return self._contents[stage.index]
 
     def has(self, stage: Stage, path: str) -> bool:
-        """Tell whether a stage holds a file: copied into it, or made there as far as its text tells."""
+        """Return whether a stage contains a file: copied into it, or made by a ``RUN`` as far as its text shows."""
         return self._has(stage, path, set())
 
     def _has(self, stage: Stage, path: str, asked: set[tuple[int, str]]) -> bool:
@@ -91,7 +93,7 @@ class Files:
         )
 
     def text(self, stage: Stage, path: str) -> str | None:
-        """Return what a file of a stage says, None if it is not known."""
+        """Return the text of a file of a stage, None if it is unknown."""
         origin = self.contents(stage).get(path, "")
         return origin[2:] if origin.startswith("<<") else self.context.get(origin)
 
@@ -106,7 +108,7 @@ class Files:
                 yield from _matched(available, step, source)
 
     def _available(self, owner: Stage, step: Step) -> Mapping[str, str] | None:
-        """Return the files that a ``COPY`` chooses from; None for those of another image."""
+        """Return the files that a ``COPY`` selects from; None for those of another image."""
         source = step.instruction.flag("from")
         if source is None:
             return {f"/{path}": path for path in self.context}
@@ -127,7 +129,7 @@ class Files:
         return any(name in mentioned or f"./{name}" in mentioned for name in named)
 
     def _brought(self, owner: Stage, step: Step, path: str) -> Iterator[tuple[Stage, str]]:
-        """Yield from which stage and path a ``COPY --from`` may bring a file."""
+        """Yield the stage and path from which a ``COPY --from`` may have copied a file."""
         source = step.instruction.flag("from") if step.name == "COPY" else None
         stage = self.build.find(source, owner) if source else None
         if stage is not None:
@@ -139,7 +141,7 @@ def _runs(words: tuple[str, ...], start: str) -> bool:
 
 
 def _near(step: Step, path: str) -> list[str]:
-    """Return where a relative path may lie: in the working folder, or where a ``RUN`` goes."""
+    """Return what a relative path may mean: below the working folder, or below one that the ``RUN`` changes to."""
     ran = commands(step.instruction)
     folders = [".", *(words[1] for words in ran if words[0] == "cd" and len(words) > 1)]
     return [absolute(step.before.workdir, one).rstrip("/") + f"/{path}" for one in folders]
@@ -147,7 +149,7 @@ def _near(step: Step, path: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _mentioned(one: Instruction) -> frozenset[str]:
-    """Return the words of a ``RUN`` that may be files it makes: not those that are only shown or asked about."""
+    """Return the words of a ``RUN`` that may name files it makes, without those of ``ls``, ``rm`` and the like."""
     found: set[str] = set()
     for words in commands(one):
         if words[0] not in _IDLE or {">", ">>"} & set(words):
@@ -156,7 +158,7 @@ def _mentioned(one: Instruction) -> frozenset[str]:
 
 
 def _with_folders(path: str) -> list[str]:
-    """Return a path and the folders above it, but for the topmost."""
+    """Return a path and the folders above it, without the root."""
     found = []
     while path.strip("/"):
         found.append(path)
@@ -189,7 +191,7 @@ def _matched(available: Mapping[str, str], step: Step, source: str) -> Iterator[
 
 
 def _sources(step: Step, path: str) -> Iterator[str]:
-    """Yield where in the other stage a file must lie to end up at a path."""
+    """Yield the paths in the other stage from which a step would copy a file to this path."""
     destination = _destination(step)
     below = path.removeprefix(destination.rstrip("/") + "/") if path != destination else ""
     for source in step.words[:-1]:

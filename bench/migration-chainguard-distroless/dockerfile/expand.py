@@ -1,4 +1,4 @@
-"""Variables in the words of an instruction."""
+"""Substitutes variables in the words of an instruction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_VALUE: Final = 20_000
-"""Characters beyond which a value is not filled in: variables can double each other."""
+"""Longest value, in characters: variables that contain each other can double in length at each step."""
 
 _PIECE: Final = re.compile(
     r"""
@@ -27,9 +27,9 @@ _PIECE: Final = re.compile(
 
 def expand(text: str, variables: Mapping[str, str]) -> str:
     """
-    Return a word with its variables filled in and its quotes taken off; what is not set is empty.
+    Return a word with variables substituted and quotes removed; an unset variable is empty.
 
-    :raises Refused: it grows beyond all measure.
+    :raises Refused: the result is longer than :data:`MAX_VALUE`.
     """
 
     def fill(found: re.Match[str]) -> str:
@@ -50,7 +50,7 @@ def expand(text: str, variables: Mapping[str, str]) -> str:
 
 def _braced(found: re.Match[str], variables: Mapping[str, str]) -> str:
     value, mode = variables.get(found["name"]), found["mode"] or ""
-    # With the colon an empty value counts as none.
+    # With the colon an empty value counts as unset.
     given = value is not None and (bool(value) or not mode.startswith(":"))
     if mode.endswith("+"):
         return expand(found["word"], variables) if given else ""

@@ -1,8 +1,8 @@
 """
-From text to instructions.
+Parses a Dockerfile and checks its form.
 
-BuildKit's own parser is taken where it is installed, else the one in :mod:`.plain_parser`. The tests hold both against
-each other, so that a score does not depend on which of them was there.
+BuildKit's own parser is used where it is installed, else the one in :mod:`.plain_parser`. Tests compare the two, so
+that a score does not depend on which one is installed.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _AT_LEAST: Final = {
 
 def parse(text: str) -> tuple[Instruction, ...]:
     """
-    Return the instructions of a Dockerfile that can be built as far as its form goes.
+    Return the instructions of a Dockerfile whose form is right.
 
-    :raises Refused: it is none.
+    :raises Refused: its form is broken, or it is larger than any real one.
     """
     check_text(text)
     chosen = buildkit.parse if buildkit.available() else plain_parser.parse
@@ -48,7 +48,7 @@ def parse(text: str) -> tuple[Instruction, ...]:
 
 def check_text(text: str) -> None:
     """
-    Refuse what no editor writes, before a parser sees it.
+    Refuse text that no editor writes, before a parser reads it.
 
     :raises Refused: too long, or with control characters or halves of surrogate pairs.
     """

@@ -1,4 +1,4 @@
-"""Cutting the text of an instruction into words, as BuildKit does."""
+"""Splits the text of an instruction into words, as BuildKit does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SPACE: Final = (
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-"""What Go calls white space; Python counts four control characters more."""
+"""White space as Go defines it; Python's has four control characters more."""
 
 _HEREDOC: Final = re.compile(r"\d*<<(-?)([^<]*)\Z")
 _QUOTED: Final = re.compile(r"\\(.)|'([^']*)'|\"([^\"]*)\"")
@@ -28,7 +28,7 @@ def split_words(text: str, escape: str) -> list[str]:
             words.append(word)
             word = ""
         else:
-            # In single quotes it means nothing; where it ends the text it is dropped.
+            # An escape means nothing in single quotes, and is dropped at the end of the text.
             if char == escape and quote != "'":
                 at += 1
                 char = escape + text[at] if at < len(text) else ""
@@ -43,7 +43,7 @@ def split_words(text: str, escape: str) -> list[str]:
 
 def split_flags(text: str) -> tuple[str, tuple[str, ...]]:
     """
-    Return what follows the leading ``--flags``, and those, freed of quotes and backslashes.
+    Return the text after the leading ``--flags``, and the flags without quotes and backslashes.
 
     BuildKit reads this part byte by byte, so each byte stands for a character here.
     """
@@ -78,7 +78,7 @@ def _flag(text: str) -> tuple[str, str]:
 
 
 def heredoc_names(line: str) -> Iterator[tuple[str, bool]]:
-    """Yield the names of the here-documents that a line announces, and whether tabs before their end are dropped."""
+    """Yield the name of each here-document that a line begins, and whether tabs before its end are ignored."""
     for word in _shell_words(line):
         found = _HEREDOC.match(word)
         if found and (name := _unquoted(found[2])):
@@ -110,7 +110,7 @@ def _shell_words(text: str) -> list[str]:
 
 
 def _closing(text: str, at: int) -> int:
-    """Return where a quoted stretch ends, 0 if it does not."""
+    """Return the position after the closing quote, 0 if there is none."""
     quote, at = text[at], at + 1
     while at < len(text):
         if text[at] == quote:

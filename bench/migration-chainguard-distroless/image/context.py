@@ -1,4 +1,4 @@
-"""The build context: the files beside the Dockerfile, less what ``.dockerignore`` leaves out."""
+"""The build context: the files in the Dockerfile's folder, without those that ``.dockerignore`` excludes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from .instruction import Refused
-from .parser import MAX_TEXT
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import MAX_TEXT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DOCKERFILE: Final = "Dockerfile"
 IGNORE: Final = ".dockerignore"
 POLICY: Final = "policy.json"
-"""What a case tells a system about registry and tags; no part of the project."""
+"""Which registry and tags a system may use; not part of the project."""
 
 MAX_FILES: Final = 50
 """Files of an answer beyond which it is not read."""
@@ -25,7 +25,7 @@ MAX_NAME: Final = 100
 """Characters of a path beyond which an answer is not read."""
 
 MAX_WILDCARDS: Final = 4
-"""Wildcards of one line of ``.dockerignore`` beyond which the line leaves nothing out."""
+"""Wildcards of one line of ``.dockerignore`` beyond which the line is ignored."""
 
 _NAME: Final = re.compile(r"[\w.][\w.@+-]*(?:/[\w.][\w.@+-]*)*", re.ASCII)
 
@@ -40,9 +40,9 @@ def read_input(folder: Path) -> dict[str, str]:
 
 def read_output(before: Mapping[str, str], output: Mapping[str, Any]) -> dict[str, str]:
     """
-    Return the project as a system left it: what it returned, over what it was given.
+    Return the migrated project: the given files, with those that the system returned added or replaced.
 
-    :raises Refused: there is no Dockerfile among ``files``, or one of them is no text.
+    :raises Refused: ``files`` lacks a Dockerfile, or a file in it is malformed or too large.
     """
     files = output.get("files")
     if not isinstance(files, Mapping) or not isinstance(files.get(DOCKERFILE), str):
@@ -81,7 +81,7 @@ def _rule(line: str) -> tuple[bool, re.Pattern[str]]:
     pieces = re.split(r"(\*\*/?|\*|\?)", clean)
     known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     pattern = "".join(known.get(piece, re.escape(piece)) for piece in pieces)
-    # What is below a folder that is left out is left out.
+    # A folder that is excluded takes everything below it along.
     return not again, re.compile(f"{pattern}(?:/.*)?", re.DOTALL)
 
 

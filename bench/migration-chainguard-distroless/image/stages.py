@@ -1,19 +1,21 @@
-"""Stages: which image each starts from, and what holds in it once Docker's rules of inheritance are applied."""
+"""Resolves instructions into stages: the base image, the steps and the inherited configuration of each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.expand import expand
+
+from .base_images import Reference, facts_of
 from .config import CHANGES, Config, initial
-from .expand import expand
-from .images import Reference, facts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .images import Facts
-    from .instruction import Instruction
+    from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
+
+    from .base_images import Facts
 
 SCRATCH: Final = "scratch"
 _AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "RUN", "SHELL")
@@ -22,10 +24,10 @@ _AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "RUN", "SHELL")
 @dataclass(frozen=True, slots=True)
 class Step:
     """
-    An instruction in its place.
+    An instruction of a stage.
 
-    :param words: its words with the variables filled in, where Docker fills them in.
-    :param before: what holds when it is reached.
+    :param words: its words, with variables substituted where Docker does so.
+    :param before: the configuration that it starts from.
     """
 
     instruction: Instruction
@@ -43,7 +45,7 @@ class Stage:
     """
     One stage.
 
-    :param base: the image as written with variables filled in; empty if it starts from another stage.
+    :param base: the image as written, with variables substituted; empty if it starts from another stage.
     :param parent: the stage it starts from.
     :param platform: ``--platform`` as written.
     """
@@ -73,7 +75,7 @@ class Stage:
 
     @property
     def reference(self) -> Reference | None:
-        """The image at the bottom, taken apart; None for ``scratch`` and for what is no reference."""
+        """The reference of the image at the bottom; None for ``scratch`` and for text that is no reference."""
         return None if self.root_base == SCRATCH else Reference.read(self.root_base)
 
     @property
@@ -111,7 +113,7 @@ class Build:
 
 
 def borrowed(stage: Stage) -> tuple[str, ...]:
-    """Return what a stage takes files from: stages and images by name."""
+    """Return the names of the stages and images that a stage copies or mounts files from."""
     names = []
     for step in stage.steps:
         if step.name in ("COPY", "ADD"):
@@ -124,7 +126,7 @@ def borrowed(stage: Stage) -> tuple[str, ...]:
 
 
 def resolve(instructions: Iterable[Instruction]) -> Build:
-    """Return the stages of a Dockerfile whose form is sound."""
+    """Return the stages of a parsed Dockerfile."""
     stages: list[Stage] = []
     globals_: dict[str, str] = {}
     for one in instructions:
@@ -179,7 +181,7 @@ def _go_on(stage: Stage, one: Instruction, globals_: Mapping[str, str]) -> Stage
 def _declared(
     one: Instruction, variables: Mapping[str, str], outer: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the arguments that an ``ARG`` sets; without a default they have the outer one's value, if any."""
+    """Return the arguments that an ``ARG`` sets; one without a default takes the global value, if any."""
     found: dict[str, str] = {}
     for word in one.value:
         name, given, default = word.partition("=")

@@ -1,7 +1,7 @@
 """
-A parser of our own, where BuildKit's is not installed.
+A parser in Python, used where BuildKit's is not installed.
 
-It follows the rules of BuildKit's parser as its documentation and its behaviour tell them; the tests compare the two.
+It follows the documentation and the observed behaviour of BuildKit's parser; tests compare the two.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def parse(text: str) -> tuple[Instruction, ...]:
     """
     Return the instructions of a Dockerfile.
 
-    :raises Refused: it is none.
+    :raises Refused: it is empty or malformed.
     """
     found = tuple(_Lines(text).instructions())
     if not found:
@@ -39,7 +39,7 @@ def _refuse() -> NoReturn:
 
 
 class _Lines:
-    """The lines of a file and how far they are read."""
+    """The lines of a file, and which is read next."""
 
     def __init__(self, text: str) -> None:
         self.lines = _cut(text)
@@ -85,7 +85,7 @@ class _Lines:
         inner, inner_rest = _halves(split_flags(rest)[0]) if name == "ONBUILD" else (name, rest)
         heredocs = self._heredocs(line) if spelt(inner) in _HEREDOC_INSTRUCTIONS else ()
         if name == "ONBUILD":
-            # What it holds must be readable, and is read by nobody.
+            # The instruction inside must parse, but its content is not used.
             _content(spelt(inner), inner_rest, self.escape)
             return Instruction(name, (), line=start)
         value, is_json, flags = _content(name, rest, self.escape)
@@ -113,7 +113,7 @@ def _cut(text: str) -> list[str]:
 
 
 def _escape(lines: list[str]) -> str:
-    """Return the escape character: directives stand above everything else, also above other comments."""
+    """Return the escape character; parser directives count only above everything else, other comments included."""
     escape = None
     for line in lines:
         found = _DIRECTIVE.match(line.strip(SPACE))
@@ -162,7 +162,7 @@ def _json(rest: str) -> tuple[str, ...] | None:
     if not rest.startswith("["):
         return None
     try:
-        # What follows the list is not looked at, as in BuildKit.
+        # Text after the list is ignored, as in BuildKit.
         found: list[Any] = json.JSONDecoder(parse_constant=_not_json).raw_decode(rest)[0]
     except (ValueError, RecursionError):
         return None

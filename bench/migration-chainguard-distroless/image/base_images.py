@@ -1,10 +1,10 @@
 """
-What the images bring along: frozen facts, and references to images.
+Base images: frozen facts about Chainguard's, and references such as ``registry/name:tag@digest``.
 
 The facts are those of the free ``latest`` image: entrypoint, command, user, working folder, shells. Source:
 github.com/chainguard-images/images at cd7edd236bf1738260cf528cd8886f5353c3a3b8 (2026-08-22), Apache-2.0,
-``images/*/locked_config.json``. They stand in a module, not in a data file, because the digest of the rubric covers
-modules: other facts are another rubric.
+``images/*/locked_config.json``. They are in a module and not in a data file because the digest of the rubric covers
+modules only, and a score under other facts must not be compared with one under these.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _REFERENCE: Final = re.compile(
 @dataclass(frozen=True, slots=True)
 class Facts:
     """
-    What an image brings along.
+    What an image contains and how it is configured.
 
-    :param user: who runs if nobody says otherwise.
-    :param users: the names that exist.
-    :param shells: packages of shells.
-    :param apk: there is a package manager.
-    :param holds: packages that bear on the cases.
-    :param env: variables that bear on the cases.
+    :param user: the default user.
+    :param users: the names of users that exist.
+    :param shells: its packages that are shells.
+    :param apk: it has the package manager.
+    :param holds: its other packages, those that a case depends on.
+    :param env: its variables, those that a case depends on.
     """
 
     entrypoint: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ FACTS: Final = MappingProxyType(
         ),
         "bash": Facts(("/bin/bash", "-c"), user="0", shells=("bash", "busybox")),
         "busybox": Facts(shells=_BUSYBOX),
-        # Not in the snapshot: taken to be as wolfi-base is.
+        # Not in the snapshot; assumed to equal wolfi-base.
         "chainguard-base": _BASE,
         "curl": Facts(("/usr/bin/curl",), holds=("curl",)),
         "dotnet-runtime": Facts(("/usr/bin/dotnet",), ("--help",), shells=_BUSYBOX),
@@ -93,7 +93,7 @@ FACTS: Final = MappingProxyType(
 @dataclass(frozen=True, slots=True)
 class Reference:
     """
-    A reference to an image, taken apart.
+    The parts of a reference to an image.
 
     :param name: with registry and organisation.
     """
@@ -104,7 +104,7 @@ class Reference:
 
     @classmethod
     def read(cls, text: str) -> Reference | None:
-        """Return the parts of a reference, None if it is none."""
+        """Return the parts of a reference, None if the text is not one."""
         found = _REFERENCE.fullmatch(text)
         if not found:
             return None
@@ -128,13 +128,13 @@ class Reference:
 
     @property
     def text(self) -> str:
-        """The reference with its tag spelt out."""
+        """The reference with an explicit tag."""
         tag = f":{self.full_tag}" if self.full_tag else ""
         return f"{self.name}{tag}{f'@{self.digest}' if self.digest else ''}"
 
 
 UNKNOWN: Final = Facts(user="0", users=())
-"""What is known about an image that is not in the table."""
+"""What is assumed about an image that is not in the table: root, and no shells, packages or other users."""
 
 
 def facts_of(reference: Reference | None) -> Facts | None:

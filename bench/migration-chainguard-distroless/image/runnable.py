@@ -1,4 +1,4 @@
-"""Whether commands find what they need, at build and at run time: a shell, a package manager, root."""
+"""Checks that commands can run, at build and at run time: their shell, package manager and rights are there."""
 
 from __future__ import annotations
 
@@ -7,25 +7,26 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from .config import absolute
-from .images import UNKNOWN
-from .runtime import is_root
-from .shell import (
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
     FOREIGN_TOOLS,
     ROOT_TOOLS,
     SHADOW_TOOLS,
     commands,
-    installed,
     packages_added,
 )
+
+from .base_images import UNKNOWN
+from .config import absolute
+from .run_steps import installed
+from .runtime import is_root
 from .stages import SCRATCH
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from .base_images import Facts
     from .config import Command
     from .files import Files
-    from .images import Facts
     from .stages import Build, Stage, Step
 
 SHELL_PROGRAMS: Final = {
@@ -36,7 +37,7 @@ SHELL_PROGRAMS: Final = {
     "dash-binsh": ("sh",),
     "zsh": ("zsh",),
 }
-"""Which shells a package brings."""
+"""The shells that a package provides."""
 
 _PROGRAMS: Final = frozenset(name for names in SHELL_PROGRAMS.values() for name in names)
 _FETCHERS: Final = {"curl": ("curl",), "wget": ("wget", "busybox")}
@@ -45,17 +46,17 @@ _SHEBANG: Final = re.compile(r"#!\s*(?:\S*/env\s+)?(\S+)")
 
 
 def known(stage: Stage) -> Facts | None:
-    """Return what an image brings for running commands; None where everything has to be taken to be there."""
+    """Return the facts about a stage's base image; None for one of others, assumed to have everything."""
     return UNKNOWN if stage.root_base == SCRATCH else stage.facts
 
 
 def shells_copied(stage: Stage, build: Build) -> frozenset[str]:
-    """Return the shells that come into a stage by ``COPY`` or ``ADD``, from an image, a stage or the context."""
+    """Return the shells that ``COPY`` or ``ADD`` put into a stage, from an image, a stage or the context."""
     return frozenset(_all_copied(stage, build, set()))
 
 
 def programs(stage: Stage, build: Build) -> frozenset[str]:
-    """Return the shells that a stage holds; of an image of which nothing is known, one."""
+    """Return the shells in a stage; ``sh`` for an image that nothing is known about."""
     return frozenset(_programs_of(stage, build, set()))
 
 
@@ -80,7 +81,7 @@ def _all_copied(stage: Stage, build: Build, asked: set[int]) -> set[str]:
 
 
 def _named(step: Step) -> set[str]:
-    """Return the shells that a copy names, as its source, perhaps with wildcards, or as its target."""
+    """Return the shells that a step names: as its target, or as a source, which may have wildcards."""
     target = posixpath.basename(step.words[-1].rstrip("/"))
     sources = [posixpath.basename(word.rstrip("/")) for word in step.words[:-1]]
     return {
@@ -91,7 +92,7 @@ def _named(step: Step) -> set[str]:
 
 
 def _with_folders(owner: Stage, step: Step, build: Build, asked: set[int]) -> set[str]:
-    """Return the shells in the folders that a copy takes over whole."""
+    """Return the shells in the folders that a step copies whole."""
     source = step.instruction.flag("from")
     folders = {absolute("/", word) for word in step.words[:-1]}
     if source is None or not folders & _FOLDERS:
@@ -105,7 +106,7 @@ def _shells(packages: Iterable[str]) -> set[str]:
 
 
 def build_problems(build: Build) -> list[str]:
-    """Return what cannot run while the image is built."""
+    """Return why commands fail while the image is built."""
     return [problem for stage in build.built for problem in _stage_problems(stage, build)]
 
 
@@ -142,7 +143,7 @@ def _tool_problems(words: Sequence[str], packages: set[str], *, root: bool) -> I
 
 
 def start_problems(stage: Stage, files: Files) -> list[str]:
-    """Return what cannot run in the container: shells that are not there, scripts without their interpreter."""
+    """Return why commands fail in the container: a shell or the interpreter of a script is missing."""
     if known(stage) is None:
         return []
     shells = programs(stage, files.build)

@@ -1,4 +1,4 @@
-"""What the container does when it runs: what is started, as whom, and whether it finds what it needs."""
+"""The running container: its command, its user, and whether Python finds its packages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from .config import absolute
-from .shell import installed, step_commands, users_made
+from .run_steps import step_commands, users_made
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,18 +27,18 @@ def user_of(text: str) -> str:
 
 
 def is_number(name: str) -> bool:
-    """Tell whether a user is given by number, which nobody has to know."""
+    """Return whether a user is given by number; a number needs no entry in the image."""
     return name.isascii() and name.isdigit()
 
 
 def is_root(text: str) -> bool:
-    """Tell whether a ``USER`` value is root; nobody named is root."""
+    """Return whether a ``USER`` value is root; without a name it is."""
     name = user_of(text)
     return name in _ROOT or not name.strip("0")
 
 
 def user_exists(stage: Stage) -> bool:
-    """Tell whether the user of a stage can be looked up; a number need not be."""
+    """Return whether the user of a stage exists; a number always does."""
     name = user_of(stage.config.user)
     known = stage.facts.users if stage.facts else ()
     return is_number(name) or name in ("root", *known) or name in users_made(stage)
@@ -46,7 +46,7 @@ def user_exists(stage: Stage) -> bool:
 
 def starts(stage: Stage, files: Files, wanted: Iterable[Sequence[str]]) -> bool:
     """
-    Tell whether a container starts one of the wanted commands.
+    Return whether a container starts one of the wanted commands.
 
     :param wanted: word lists. A program without a slash may be given by its path; a path may be given relative to the
         working folder.
@@ -76,12 +76,12 @@ def _same_program(stage: Stage, files: Files, given: str, wanted: str) -> bool:
     folder, name = posixpath.split(given)
     if name != wanted:
         return False
-    # A program of a virtual environment that was carried along.
+    # Such as a program of a virtual environment that was copied.
     return not folder or folder in PROGRAM_FOLDERS or files.has(stage, given)
 
 
 def sees_python_packages(stage: Stage, files: Files) -> bool:
-    """Tell whether what pip installed is where the interpreter that is started looks for it."""
+    """Return whether the interpreter that is started finds what pip installed."""
     return any(_seen(stage, files))
 
 
@@ -127,8 +127,3 @@ def _pip_copies(stage: Stage, files: Files, folder: str) -> bool:
     return any(
         folder == target or folder.startswith(f"{target}/") for target in _pip_targets(stage, files)
     )
-
-
-def held_packages(stage: Stage) -> frozenset[str]:
-    """Return the system packages of a stage, as far as they are known: of the image, and added."""
-    return installed(stage) | set(stage.facts.holds if stage.facts else ())

@@ -1,0 +1,1 @@
+"""Reading a Dockerfile: from its text to instructions, words and shell commands."""
