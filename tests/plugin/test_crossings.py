@@ -434,29 +434,30 @@ def test_a_system_of_the_ini_file_wins_over_the_hook(bench):
 
 
 @pytest.mark.parametrize(
-    ("folder", "given"),
+    ("folder", "given", "testpaths"),
     [
-        ("", ("bench/echo/cases",)),
-        ("bench/echo", ("cases",)),
-        ("bench/echo", ("--bench=echo",)),
-        ("", ("--bench=echo", "-n2")),
+        ("", ("bench/echo/cases",), ""),
+        ("bench/echo", ("cases",), ""),
+        ("bench/echo", ("--bench=echo",), "testpaths = tests"),
+        ("", ("bench/echo/cases", "-n2"), ""),
+        ("", ("--bench=echo", "-n2"), "testpaths = tests"),
+        ("bench/echo", ("cases", "-n2"), "testpaths = tests"),
+        ("bench/echo", ("--bench=echo", "-n2"), ""),
     ],
-    ids=["path", "path, another folder", "another folder", "workers"],
 )
-def test_gates_and_observers_of_the_root_conftest(bench, monkeypatch, folder, given):
-    bench.pytester.makeini("[pytest]\nbench_trials = 2\nbench_exit = gate\n")
+def test_gates_and_observers_of_the_root_conftest(bench, monkeypatch, folder, given, testpaths):
+    bench.pytester.makeini(f"[pytest]\nbench_trials = 2\nbench_exit = gate\n{testpaths}\n")
     bench.pytester.makeconftest(GATE)
     monkeypatch.chdir(bench.root / folder)
     assert_gate_and_observers_called(bench, run(bench, *given))
 
 
-@pytest.mark.parametrize("way", ["--bench=echo", "bench/echo/cases"])
-def test_gates_and_observers_of_a_plugin_in_workers(bench, monkeypatch, way):
+def test_gates_and_observers_of_a_plugin_in_workers(bench, monkeypatch):
     (bench.root / "budget.py").write_text(GATE)
     monkeypatch.syspath_prepend(bench.root)
     monkeypatch.setenv("PYTHONPATH", str(bench.root), prepend=":")
-    bench.pytester.makeini("[pytest]\ntestpaths = tests\nbench_trials = 2\n")
-    assert_gate_and_observers_called(bench, run(bench, way, "-n2", "-pbudget"))
+    bench.pytester.makeini("[pytest]\nbench_trials = 2\n")
+    assert_gate_and_observers_called(bench, run(bench, "bench/echo/cases", "-n2", "-pbudget"))
 
 
 def assert_gate_and_observers_called(bench, result):
