@@ -71,6 +71,7 @@ def test_a_path_in_the_ini_file_is_relative_to_rootdir_and_not_to_where_one_is(b
         ("seed", "x", "'x': expected a whole number, 0 or more"),
         ("timeout", "0", "'0': expected seconds"),
         ("exit", "never", "'never': expected strict or gate"),
+        ("out", "", "'': expected a path"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_place(bench, monkeypatch, option, value, message):
@@ -78,6 +79,8 @@ def test_a_wrong_value_is_named_with_its_place(bench, monkeypatch, option, value
     result = bench.run()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([f"*bench_{option}: {message}*"])
+    if not value:  # an empty variable counts as not set
+        return
     bench.pytester.makeini("[pytest]\n")
     monkeypatch.setenv(f"BENCHGATE_{option.upper()}", value)
     result = bench.run()
@@ -85,6 +88,14 @@ def test_a_wrong_value_is_named_with_its_place(bench, monkeypatch, option, value
     result.stderr.fnmatch_lines([f"*BENCHGATE_{option.upper()}: {message}*"])
     if option != "exit":  # which the command does not have: it always decides by the gate
         assert main(["run", "--task-class=echo"]) == 2
+
+
+def test_an_array_of_pyproject_toml_is_several_values(bench):
+    text = '[tool.pytest.ini_options]\nbench_policy = ["alpha=0.01", "min_cases=3"]\n'
+    (bench.root / "pyproject.toml").write_text(text)
+    bench.run()
+    policy = bench.record()["policy"]
+    assert (policy["alpha"], policy["min_cases"]) == (0.01, 3)
 
 
 def test_neither_ini_nor_environment_makes_a_plain_pytest_run_cases(bench, monkeypatch):
@@ -102,4 +113,4 @@ def test_both_doors_take_the_same_options(bench, capsys):
     for option in RUN_OPTIONS:
         assert f"--{option.name} " in command
         assert f"--bench-{option.name}=" in plugin
-        assert f"bench_{option.key} (string):" in plugin
+        assert f"bench_{option.key} ({'linelist' if option.repeatable else 'string'}):" in plugin

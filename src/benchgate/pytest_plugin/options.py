@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -44,7 +44,8 @@ def add_options(parser: pytest.Parser) -> None:
     for option in OPTIONS:
         option.declare(group.addoption, PREFIX)
         text = f"{option.help}; in the environment: {option.variable}"
-        parser.addini(f"bench_{option.key}", text, type="string", default=None)
+        kind: Literal["linelist", "string"] = "linelist" if option.repeatable else "string"
+        parser.addini(f"bench_{option.key}", text, type=kind, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +85,15 @@ class Settings:
 
 
 def _value(option: RunOption, config: pytest.Config) -> Any:
+    ini = config.getini(f"bench_{option.key}")
+    if isinstance(ini, list):
+        ini = "\n".join(ini)
     try:
         return option.value(
             config.getoption(f"bench_{option.key}"),
             environ=os.environ,
             here=config.invocation_params.dir,
-            ini=config.getini(f"bench_{option.key}"),
+            ini=ini,
             ini_folder=config.rootpath,
         )
     except argparse.ArgumentTypeError as error:

@@ -75,9 +75,21 @@ def exit_rule(text: str) -> str:
     return text
 
 
+def path(text: str) -> Path:
+    """
+    Read a path.
+
+    :raises argparse.ArgumentTypeError: an empty one, which would silently be the current folder.
+    """
+    if not text:
+        msg = f"{text!r}: expected a path"
+        raise argparse.ArgumentTypeError(msg)
+    return Path(text)
+
+
 def baseline(text: str) -> str | Path:
     """Parse which run to compare with: ``auto``, ``pinned`` or ``none``, else the path of its record."""
-    return text if text in {"auto", "pinned", "none"} else Path(text)
+    return text if text in {"auto", "pinned", "none"} else path(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,25 +216,25 @@ RUN_OPTIONS: Final = (
         name="out",
         metavar="DIR",
         help="Folder of the artifacts (default under pytest: .benchgate in rootdir; else nothing is written)",
-        parse=Path,
+        parse=path,
     ),
     RunOption(
         name="checkpoint",
         metavar="FILE",
         help="Checkpoint record that the trajectories of this run must belong to; it becomes the subject",
-        parse=Path,
+        parse=path,
     ),
     RunOption(
         name="baseline-checkpoint",
         metavar="FILE",
         help="Checkpoint record of the baseline, named in the proof",
-        parse=Path,
+        parse=path,
     ),
     RunOption(
         name="lineage",
         metavar="FILE",
         help="JSON array of checkpoint records; the baseline's must be an ancestor of the candidate's",
-        parse=Path,
+        parse=path,
     ),
 )
 """The options that pytest and ``benchgate run`` share."""
