@@ -174,7 +174,6 @@ def summaries(
 
 PROJECTS = {
     "README.md": readme,
-    "docs/index.md": partial(repository, "vuln-remediation"),
     "docs/tutorial.md": empty,
     "docs/how-to/bring-your-own-bench.md": summaries,
     "docs/how-to/bring-your-own-system.md": summaries,
