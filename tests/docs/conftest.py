@@ -1,0 +1,210 @@
+"""The projects that the console sessions of the docs are run in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = Path(sys.executable).parent
+
+CASE = """\
+[case]
+case_id = "{case_id}"
+task_class = "summaries"
+disposition = "positive"
+difficulty = "easy"
+source = "curated"
+added_at = {now}
+last_validated_at = {now}
+"""
+NOW = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+"""Cases that nobody has validated for long make a run say so."""
+SUMMARIES = {
+    "pytest.ini": "[pytest]\n",
+    "agents/__init__.py": "",
+    "agents/summary.py": """
+        def summarize(case):
+            report = (case.input_path / "report.txt").read_text()
+            return {"summary": report.splitlines()[0]}
+        """,
+    "bench/summaries/README.md": "# Summaries of reports\n",
+    "bench/summaries/failure_modes.toml": """
+        [failure_modes.words_missing]
+        severity = "warn"
+        description = "The summary leaves out what matters."
+        """,
+    "bench/summaries/gate.toml": 'test = "auto"\n',
+    "bench/summaries/rubric.py": """
+        from benchgate import BenchScore
+
+
+        class SummaryRubric:
+            def score(self, case, harness_output, /):
+                wanted = (case.expected_path / "words.txt").read_text().split()
+                share = sum(word in harness_output["summary"] for word in wanted) / len(wanted)
+                return BenchScore(
+                    passed=share > 0.05,
+                    score=share,
+                    failure_modes=[] if share > 0.05 else ["words_missing"],
+                    safety_penalty=0.0,
+                )
+        """,
+    "bench/summaries/registration.py": """
+        import random
+
+        from benchgate import register_task_class
+
+        from .rubric import SummaryRubric
+
+
+        def lines(case, number):
+            return (case.input_path / "report.txt").read_text().splitlines()[:number]
+
+
+        def title(case):
+            return {"summary": lines(case, 1)[0].split()[0]}
+
+
+        def first_line(case):
+            return {"summary": lines(case, 1)[0]}
+
+
+        def agent(case):
+            return {"summary": " ".join(lines(case, 2))}
+
+
+        def unsteady(case):
+            draw = random.Random(case.seed)
+            words = " ".join(lines(case, 2)).split()
+            return {"summary": " ".join(word for word in words if draw.random() < 0.8)}
+
+
+        @register_task_class(
+            "summaries",
+            systems={"title": title, "first-line": first_line, "agent": agent, "unsteady": unsteady},
+            default_system="DEFAULT",
+        )
+        class Summaries(SummaryRubric):
+            '''One sentence for one report.'''
+        """,
+    "bench/summaries/tests/test_rubric.py": """
+        from _benchgate_bench.summaries.rubric import SummaryRubric
+
+
+        def test_rubric():
+            assert SummaryRubric
+        """,
+    "bench/summaries/inputs/report-7/report.txt": "Bees dance.\n",
+}
+
+
+def case_toml(case_id: str) -> str:
+    return CASE.format(case_id=case_id, now=NOW)
+
+
+def write(root: Path, path: str, text: str) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_text(dedent(text).lstrip(), encoding="utf-8")
+
+
+def run(root: Path, *arguments: str) -> None:
+    command = [sys.executable, "-m", "pytest", "--bench=summaries", "-p", "no:randomly", *arguments]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+
+
+def empty(root: Path) -> None:
+    """Prepare nothing: the page says everything."""
+
+
+def repository(name: str, root: Path) -> None:
+    """Copy of this repository what a shipped bench needs, and make the environment that the README makes."""
+    for path in ("pyproject.toml", "docs/trust-tiers.toml"):
+        write(root, path, (ROOT / path).read_text("utf-8"))
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "bench" / name, root / "bench" / name, symlinks=True, ignore=ignored)
+    (root / ".venv").mkdir()
+    (root / ".venv/bin").symlink_to(SCRIPTS)
+
+
+def readme(root: Path) -> None:
+    """Copy the repository, and add what the README leaves out of its own example."""
+    repository("vuln-remediation", root)
+    path = "bench/summaries/failure_modes.toml"
+    write(root, path, SUMMARIES[path])
+    write(root, "bench/summaries/cases/001-short/case.toml", case_toml("001-short"))
+    write(root, "bench/summaries/cases/001-short/input/text.txt", "Bees dance. They do.\n")
+    write(root, "bench/summaries/cases/001-short/expected/words.txt", "Bees dance\n")
+
+
+def summaries(
+    root: Path, *, cases: int = 10, default: str = "agent", recorded: bool = False
+) -> None:
+    """
+    Make a class ``summaries``, with a baseline that every other system beats.
+
+    :param recorded: run it once, so that there is a record.
+    """
+    for path, text in SUMMARIES.items():
+        write(root, path, text.replace("DEFAULT", default))
+    for number in range(1, cases + 1):
+        folder = f"bench/summaries/cases/{number:03}-report"
+        lengths = (3 + number % 3, 3 + number * number % 4, 5)
+        lines = [
+            " ".join(f"w{line}x{n}." for n in range(size)) for line, size in enumerate(lengths)
+        ]
+        write(root, f"{folder}/case.toml", case_toml(f"{number:03}-report"))
+        write(root, f"{folder}/input/report.txt", "\n".join(lines) + "\n")
+        write(root, f"{folder}/expected/words.txt", "\n".join(lines) + "\n")
+    run(root, "--bench-system=title", "--bench-baseline=none", "--bench-out=out")
+    record = next((root / "out").glob("runs/summaries/*/record.json"))
+    record.rename(root / "bench/summaries/baseline.json")
+    shutil.rmtree(root / "out")
+    if recorded:
+        run(root)
+
+
+PROJECTS = {
+    "README.md": readme,
+    "docs/tutorial.md": empty,
+    "docs/how-to/bring-your-own-bench.md": summaries,
+    "docs/how-to/bring-your-own-system.md": summaries,
+    "docs/how-to/ci.md": summaries,
+    "docs/how-to/gate-an-rl-checkpoint.md": partial(repository, "gridworld-policy"),
+    "docs/how-to/gate-plain-vectors.md": partial(summaries, recorded=True),
+    "docs/explanation/statistics.md": partial(summaries, cases=20, default="unsteady"),
+    "docs/reference/case-toml.md": summaries,
+}
+"""What each page with console sessions starts from."""
+
+
+@pytest.fixture
+def project(page, tmp_path):
+    """The folder that a page's commands are run in."""
+    assert page in PROJECTS, f"{page} has console sessions: PROJECTS says what they start from"
+    root = tmp_path / "shop"
+    root.mkdir()
+    PROJECTS[page](root)
+    return root
+
+
+@pytest.fixture
+def environment():
+    """What commands see: a terminal of 80 columns, no other order than the given one, and no CI service."""
+    removed = {"CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"}
+    return {
+        **{name: value for name, value in os.environ.items() if name not in removed},
+        "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "80",
+        "PYTEST_ADDOPTS": "-p no:randomly",
+        # A file that is rewritten within a second would run from its old bytecode.
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }

@@ -1,0 +1,101 @@
+"""Every key, code and option is in the reference: a new one without a word there fails."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from benchgate.cli import COMMANDS
+from benchgate.cli.vectors import POLICY_OPTIONS
+from benchgate.gates.decision import REASONS, REJECTING
+from benchgate.gates.policy import GatePolicy
+from benchgate.loader.case_toml import CaseTable
+from benchgate.pytest_plugin.options import add_options
+from benchgate.taxonomy import RESERVED
+
+DOCS = Path(__file__).parents[2] / "docs"
+REFERENCE, HOW_TO = DOCS / "reference", DOCS / "how-to"
+
+
+def page(name):
+    return (REFERENCE / f"{name}.md").read_text("utf-8")
+
+
+def first_column(text):
+    """The words in code in the first column of the tables of a page, in order."""
+    rows = re.findall(r"^\| (`[^|]*) \|", text, re.MULTILINE)
+    return [word for row in rows for word in re.findall(r"`([^`]+)`", row)]
+
+
+def test_every_policy_key_is_in_the_table():
+    assert sorted(first_column(page("policy"))) == sorted(GatePolicy.model_fields)
+
+
+def test_every_policy_key_is_an_option_of_the_evidence_commands():
+    pairs = {"score_range", "penalty_range"}
+    assert set(POLICY_OPTIONS) | pairs == set(GatePolicy.model_fields)
+    for key in GatePolicy.model_fields:
+        assert f"--{key.replace('_', '-')}" in page("command-line")
+
+
+def test_every_reason_code_is_in_the_table_in_its_order_with_what_it_gives():
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \|", page("reason-codes"), re.MULTILINE)
+    assert rows == [(code, "**reject**" if code in REJECTING else "hold") for code in REASONS]
+
+
+def test_every_note_is_in_the_table():
+    source = (DOCS.parent / "src/benchgate/gates/notes.py").read_text("utf-8")
+    codes = set(re.findall(r'yield\s*\(?\s*"(\w+)"', source))
+    assert codes
+    assert codes <= set(first_column(page("reason-codes")))
+
+
+def test_every_failure_code_of_the_harness_is_in_the_table():
+    rows = re.findall(r"^\| `(\w+)` \| (block|warn|info) \|", page("failure-modes"), re.MULTILINE)
+    assert dict(rows) == RESERVED
+
+
+def test_every_key_of_a_case_is_in_the_table():
+    assert set(CaseTable.model_fields) <= set(first_column(page("case-toml")))
+
+
+class Options:
+    """Stands in for pytest's parser and its groups: keeps the names that are declared."""
+
+    def __init__(self):
+        self.names = set()
+
+    def getgroup(self, *_):
+        return self
+
+    def addoption(self, name, **_):
+        self.names.add(name)
+
+    def addini(self, name, *_, **__):
+        self.names.add(name)
+
+
+def test_every_option_and_ini_setting_of_pytest_is_documented():
+    declared = Options()
+    add_options(declared)
+    assert "--bench" in declared.names
+    written = set(re.findall(r"`([\w-]+)(?:=[^`]*)?`", page("command-line")))
+    assert declared.names <= written
+
+
+def commands():
+    """The parser of each command, by its name."""
+    subparsers = argparse.ArgumentParser().add_subparsers()
+    for command in COMMANDS:
+        command.add_parser(subparsers)
+    return subparsers.choices
+
+
+def test_every_command_and_every_option_of_it_is_documented():
+    how_to = "".join(path.read_text("utf-8") for path in HOW_TO.glob("*.md"))
+    written = set(re.findall(r"--[\w-]+", page("command-line") + how_to))
+    for name, parser in commands().items():
+        assert f"`benchgate {name}" in page("command-line")
+        options = {option for action in parser._actions for option in action.option_strings}
+        assert not options - written - {"-h", "--help"}, name
