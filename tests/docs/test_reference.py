@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchgate.cli import COMMANDS
 from benchgate.cli.vectors import POLICY_OPTIONS
-from benchgate.gates.decision import REASONS, REJECTING
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.reason_codes import REASONS, REJECTING
 from benchgate.loader.case_toml import CaseTable
 from benchgate.pytest_plugin.options import add_options
 from benchgate.taxonomy import RESERVED

@@ -23,8 +23,7 @@ FLOORS = (
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
     {"runner", "verify"},
-    {"__init__"},
-    {"testing"},
+    {"__init__", "testing"},
     DOORS,
 )
 """Lowest first. A room imports from lower floors and from itself, never from its neighbours or from above."""
