@@ -99,7 +99,7 @@ class Bench:
         """Run pytest, by default in this process, without plugins that shuffle or take long to import."""
         given = ("-p", "no:randomly", "-p", "no:hypothesispytest", *arguments)
         if apart:
-            return self.pytester.runpytest_subprocess(*given, timeout=60)
+            return self.pytester.runpytest_subprocess(*given, timeout=600)
         return self.pytester.runpytest(*given)
 
     def run(self, *arguments: object, apart: bool = False) -> pytest.RunResult:

@@ -65,7 +65,7 @@ def in_a_fresh_process(scoring, held, tmp_path, hash_seed, root):
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=600,
     )
     return json.loads(done.stdout)
 

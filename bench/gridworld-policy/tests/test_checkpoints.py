@@ -37,7 +37,7 @@ def run(*command, check=True, **environment):
         capture_output=True,
         text=True,
         check=check,
-        timeout=300,
+        timeout=600,
     )
 
 

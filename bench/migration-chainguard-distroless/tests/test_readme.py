@@ -41,7 +41,7 @@ def run(*command):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     ).stdout
 
 

@@ -40,7 +40,7 @@ def run(*command):
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
+        timeout=600,
     ).stdout
 
 
