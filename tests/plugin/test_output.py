@@ -296,6 +296,7 @@ def test_only_the_owner_can_read_whatever_the_umask(bench, umask):
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_fork_the_chain(bench):
     code = "import sys; from benchgate.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "run", "--task-class=echo", "--out=.benchgate"]

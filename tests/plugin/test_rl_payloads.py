@@ -129,7 +129,9 @@ def test_a_payload_of_no_shape_is_invalid_too(policies, value):
     assert [mode["code"] for mode in result["failure_modes"]] == ["invalid_rl_payload"]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["in process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["in process", "xdist"]
+)
 def test_the_checkpoint_is_the_subject_of_what_is_proven(policies, workers):
     given = (
         "--bench-checkpoint=late.json",

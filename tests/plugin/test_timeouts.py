@@ -64,6 +64,7 @@ def test_a_rubric_that_hangs_times_out(bench):
     assert_timed_out(bench, bench.run())
 
 
+@pytest.mark.slow
 def test_a_hanging_system_times_out_in_a_worker(bench):
     bench.case("02", timeout_seconds="0.5")
     bench.system(hang(bench, SLEEP))

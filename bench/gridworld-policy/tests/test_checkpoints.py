@@ -41,6 +41,7 @@ def run(*command, check=True, **environment):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["0", "1"])
 def test_training_again_gives_the_same_bytes(hash_seed):
     done = run("bench/gridworld-policy/tools/train.py", "--check", PYTHONHASHSEED=hash_seed)
@@ -123,6 +124,7 @@ def test_the_baseline_is_the_run_of_early():
     assert record["report"]["system"] == "early"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "decision"), [("late", "PROMOTE"), ("reckless", "REJECT")])
 def test_the_gate_decides_as_told(name, decision, tmp_path):
     done = run(

@@ -45,10 +45,12 @@ def run(*command):
     ).stdout
 
 
+@pytest.mark.slow
 def test_the_tables_are_what_the_command_prints():
     assert run(f"bench/{NAME}/tools/compare_systems.py") in README
 
 
+@pytest.mark.slow
 def test_the_gate_decides_on_stage_aware_as_told(tmp_path):
     out = f"--bench-out={tmp_path / 'out'}"
     printed = run(

@@ -44,10 +44,12 @@ def run(*command):
     ).stdout
 
 
+@pytest.mark.slow
 def test_the_tables_are_what_the_command_prints():
     assert run("bench/vuln-remediation/tools/compare_systems.py") in README
 
 
+@pytest.mark.slow
 def test_the_gate_decides_on_the_ladder_as_told(tmp_path):
     out = f"--bench-out={tmp_path / 'out'}"
     printed = run("-m", "pytest", "--bench=vuln-remediation", out, "-p", "no:cacheprovider")
@@ -65,6 +67,7 @@ def judged(system):
     return run_class(settings).judgement
 
 
+@pytest.mark.slow
 def test_the_gate_decides_on_the_others_as_told():
     found = {name: judged(name) for name in (*SYSTEMS, *CARELESS) if name != "npm-audit-fix"}
     outcomes = {name: judgement.decision.outcome for name, judgement in found.items()}
