@@ -72,8 +72,9 @@ def test_tests_in_a_folder_that_happens_to_be_called_cases_are_left_alone(pytest
     path.mkdir(parents=True)
     (path / "test_a.py").write_text("def test_a(): assert 0\n")
     (path / "conftest.py").write_text("")
-    pytester.runpytest_subprocess("bench").assert_outcomes(failed=1)
-    pytester.runpytest_subprocess("bench/db/cases/deep").assert_outcomes(failed=1)
+    given = ("-p", "no:randomly", "-p", "no:hypothesispytest")
+    pytester.runpytest(*given, "bench").assert_outcomes(failed=1)
+    pytester.runpytest(*given, "bench/db/cases/deep").assert_outcomes(failed=1)
 
 
 def test_a_file_of_no_name_in_the_data_of_a_case_costs_the_case_alone(bench):
