@@ -223,6 +223,7 @@ def test_ctrl_c_ends_the_session_and_the_record_says_incomplete(bench):
     )
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_last_case_is_still_incomplete(bench):
     bench.system('if case.case_id == "03": raise KeyboardInterrupt')
     assert bench.run(apart=True).ret == pytest.ExitCode.INTERRUPTED
