@@ -16,6 +16,9 @@ import benchgate
 
 pytest_plugins = ["pytester"]
 
+# Small matrices, and other tests beside: more threads only wait for each other. Workers and commands inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # pytester forgets what a run inside this process imported, and numpy cannot be imported twice.
 for module in pkgutil.walk_packages(benchgate.__path__, "benchgate."):
     import_module(module.name)
