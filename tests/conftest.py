@@ -14,8 +14,6 @@ import pytest
 
 import benchgate
 
-pytest_plugins = ["pytester"]
-
 # Small matrices, and other tests beside: more threads only wait for each other. Workers and commands inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
