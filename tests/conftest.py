@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import pkgutil
 import sys
-from importlib import import_module
+from functools import cached_property
+from importlib import import_module, metadata
 from textwrap import dedent, indent
 
 import pytest
 
 import benchgate
 
-pytest_plugins = ["pytester"]
+# Small matrices, and other tests beside: more threads only wait for each other. Workers and commands inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # pytester forgets what a run inside this process imported, and numpy cannot be imported twice.
 for module in pkgutil.walk_packages(benchgate.__path__, "benchgate."):
@@ -76,6 +79,9 @@ class Bench:
         """Write a file below the class's folder."""
         target = self.path / path
         target.parent.mkdir(parents=True, exist_ok=True)
+        target.unlink(
+            missing_ok=True
+        )  # a file that is cut and written anew goes to the disk at once
         target.write_text(dedent(text).lstrip(), encoding="utf-8")
         return target
 
@@ -99,7 +105,7 @@ class Bench:
         """Run pytest, by default in this process, without plugins that shuffle or take long to import."""
         given = ("-p", "no:randomly", "-p", "no:hypothesispytest", *arguments)
         if apart:
-            return self.pytester.runpytest_subprocess(*given, timeout=60)
+            return self.pytester.runpytest_subprocess(*given, timeout=600)
         return self.pytester.runpytest(*given)
 
     def run(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
@@ -144,6 +150,37 @@ class Bench:
     def pin(self) -> None:
         """Make the newest full run the baseline, as a person would."""
         (self.path / "baseline.json").write_bytes((self.folder() / "record.json").read_bytes())
+
+    def pin_once(self, kept: dict) -> None:
+        """Pin a run of the bench as it is now; only the first test of a module makes it."""
+        if "record" not in kept:
+            result = self.run("--bench-baseline=none", "--bench-out=pinned")
+            assert result.ret == pytest.ExitCode.OK
+            (path,) = (self.root / "pinned/runs" / self.name).glob("*/record.json")
+            kept["record"] = path.read_bytes()
+        (self.path / "baseline.json").write_bytes(kept["record"])
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict:
+    """What the tests of a module make once and only read."""
+    return {}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_runs():
+    """Make a run in this process cheap; what a run does is not touched."""
+    with pytest.MonkeyPatch.context() as patch:
+        # Nothing here has to outlive a power failure, and some disks take 10 ms to promise it.
+        patch.setattr(os, "fsync", lambda _: None)
+        # What is installed stays the same; pytest would read it all again for each run.
+        for name in ("entry_points", "files", "metadata"):
+            once = cached_property(getattr(metadata.Distribution, name).fget)
+            once.__set_name__(metadata.Distribution, name)
+            patch.setattr(metadata.Distribution, name, once)
+        installed = tuple(metadata.distributions())
+        patch.setattr(metadata, "distributions", lambda: installed)
+        yield
 
 
 @pytest.fixture

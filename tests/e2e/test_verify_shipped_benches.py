@@ -32,6 +32,7 @@ def out(tmp_path_factory):
     return tmp_path_factory.mktemp("out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_verify_agrees_with_the_session(out, name):
     session = python(

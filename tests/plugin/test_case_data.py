@@ -123,6 +123,7 @@ def test_a_conftest_beside_a_case_file_is_not_imported(bench):
     )
 
 
+@pytest.mark.slow
 def test_planted_files_are_not_imported_by_workers(planted):
     result = planted.run("-n2", apart=True)
     result.assert_outcomes(passed=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 
 import jsonschema
 import pytest
@@ -189,8 +190,18 @@ def test_what_a_system_prints_does_not_get_between_the_json_lines(bench, capsys)
 
 
 @pytest.fixture
-def artifacts(bench):
-    """Every kind of artifact, from two full runs, the second compared with the first, and a selection."""
+def artifacts(request, kept, tmp_path_factory):
+    """Every kind of artifact; made once, and each test leaves them as they were."""
+    if "artifacts" not in kept:
+        out = tmp_path_factory.mktemp("artifacts") / "out"
+        made = make_artifacts(request.getfixturevalue("bench"))
+        shutil.copytree(request.getfixturevalue("bench").out, out)
+        kept["artifacts"] = [out / path for path in made]
+    return kept["artifacts"]
+
+
+def make_artifacts(bench):
+    """Run twice in full, the second time compared with the first, and a selection; return what was written."""
     bench.rubric("""
         score = float(output["answer"])
         return BenchScore(
@@ -214,7 +225,7 @@ def artifacts(bench):
     bench.run("-k", "01 or 02")
     folder = bench.folder()
     selected = bench.out / "last-selected/echo"
-    return [
+    made = [
         bench.out / "runs/echo/HEAD.json",
         folder / "record.json",
         folder / "cases/01.json",
@@ -224,6 +235,7 @@ def artifacts(bench):
         selected / "report.json",
         selected / "cases/01.json",
     ]
+    return [path.relative_to(bench.out) for path in made]
 
 
 def test_every_artifact_of_a_run_is_valid_and_every_kind_is_among_them(artifacts, command):
@@ -285,14 +297,14 @@ def other_types(value) -> list:
 
 def complaint(path, raw) -> str | None:
     """Validate another content in the place of an artifact, beside the files that it refers to."""
-    kept = path.read_bytes()
+    aside = path.rename(path.parent.parent / "aside")
     path.write_text(json.dumps(raw))
     try:
         validate_file(path)
     except ArtifactError as error:
         return error.message
     finally:
-        path.write_bytes(kept)
+        aside.replace(path)
     return None
 
 

@@ -14,22 +14,28 @@ from benchgate.cli import main
 BLOCKED = 'return BenchScore(passed=True, score=1.0, failure_modes=["never_heard_of"])'
 
 
-@pytest.mark.parametrize("workers", [(), ("-n1",)], ids=["in process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["in process", "xdist"]
+)
 def test_a_bench_outside_rootdir_is_judged(bench, workers):
     bench.rubric(BLOCKED)
     elsewhere = bench.root / "elsewhere"
     elsewhere.mkdir()
-    result = bench.pytest(f"--rootdir={elsewhere}", bench.path / "cases", *workers, apart=True)
+    result = bench.pytest(
+        f"--rootdir={elsewhere}", bench.path / "cases", *workers, apart=bool(workers)
+    )
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert list(elsewhere.glob(".benchgate/runs/echo/*/record.json"))
 
 
-@pytest.mark.parametrize("workers", [(), ("-n1",)], ids=["in process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["in process", "xdist"]
+)
 def test_a_bench_below_a_folder_with_an_at_sign_is_judged(bench, workers):
     bench.rubric(BLOCKED)
     (bench.root / "pkg@1").mkdir()
     os.rename(bench.root / "bench", bench.root / "pkg@1" / "bench")
-    result = bench.pytest("pkg@1/bench/echo/cases", *workers, apart=True)
+    result = bench.pytest("pkg@1/bench/echo/cases", *workers, apart=bool(workers))
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert bench.record()["report"]["block_severity_failure_modes"] == ["unknown_failure_mode"]
 
@@ -50,13 +56,15 @@ def test_a_hook_that_returns_one_gate_and_no_list_holds_and_loses_nothing(bench)
     assert bench.record()["decision"]["outcome"] == "hold"
 
 
-@pytest.mark.parametrize("workers", [(), ("-n1",)], ids=["in process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=["in process", "xdist"]
+)
 def test_gates_in_the_conftest_of_a_bench_never_count(bench, workers):
     bench.write(
         "conftest.py",
         "def pytest_bench_gates(task_class):\n    return [lambda report, baseline: 'no']\n",
     )
-    assert bench.run(*workers, apart=True).ret == pytest.ExitCode.OK
+    assert bench.run(*workers, apart=bool(workers)).ret == pytest.ExitCode.OK
 
 
 def test_tests_in_a_folder_that_happens_to_be_called_cases_are_left_alone(pytester):
@@ -64,8 +72,9 @@ def test_tests_in_a_folder_that_happens_to_be_called_cases_are_left_alone(pytest
     path.mkdir(parents=True)
     (path / "test_a.py").write_text("def test_a(): assert 0\n")
     (path / "conftest.py").write_text("")
-    pytester.runpytest_subprocess("bench").assert_outcomes(failed=1)
-    pytester.runpytest_subprocess("bench/db/cases/deep").assert_outcomes(failed=1)
+    given = ("-p", "no:randomly", "-p", "no:hypothesispytest")
+    pytester.runpytest(*given, "bench").assert_outcomes(failed=1)
+    pytester.runpytest(*given, "bench/db/cases/deep").assert_outcomes(failed=1)
 
 
 def test_a_file_of_no_name_in_the_data_of_a_case_costs_the_case_alone(bench):

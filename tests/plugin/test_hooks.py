@@ -67,6 +67,7 @@ def test_a_hook_that_gives_none_leaves_it_to_the_class(bench):
     bench.run().assert_outcomes(passed=3)
 
 
+@pytest.mark.slow
 def test_the_hook_gives_the_system_to_workers_too(bench):
     bench.pytester.makeconftest(SYSTEM)
     bench.run("-n2", apart=True).assert_outcomes(failed=3)
@@ -118,6 +119,7 @@ def test_the_root_conftest_scores_all_cases(bench):
     assert bench.record()["report"]["mean_score"] == 0.25
 
 
+@pytest.mark.slow
 def test_a_scoring_hook_works_in_workers_and_gives_the_same_run(bench):
     bench.write(
         "conftest.py",

@@ -59,6 +59,7 @@ def test_stopping_at_the_last_case_loses_nothing(bench):
     assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}
 
 
+@pytest.mark.slow
 def test_stopping_under_xdist_is_recorded(bench):
     fail(bench, "01")
     for number in range(4, 10):
@@ -136,6 +137,7 @@ def test_a_rerun_is_recorded_and_makes_the_run_incomplete(bench):
     result.stdout.fnmatch_lines(["02*passed (run 2 times)", "*1 run again (02)*"])
 
 
+@pytest.mark.slow
 def test_a_rerun_under_xdist_is_recorded(bench):
     fail(bench, "02")
     result = bench.run("--reruns=1", "-n2", apart=True)
@@ -188,6 +190,7 @@ def test_a_skipped_or_excused_case_makes_the_run_incomplete(bench, marker, answe
     result.stdout.fnmatch_lines(["FAILED the run is incomplete: 1 skipped (02)"])
 
 
+@pytest.mark.slow
 def test_a_skip_under_xdist_makes_the_run_incomplete(bench):
     mark(bench, MARKS["skip"])
     result = bench.run("-n2", apart=True)

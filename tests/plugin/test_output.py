@@ -296,11 +296,12 @@ def test_only_the_owner_can_read_whatever_the_umask(bench, umask):
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_fork_the_chain(bench):
     code = "import sys; from benchgate.cli import main; sys.exit(main())"
     command = [sys.executable, "-c", code, "run", "--task-class=echo", "--out=.benchgate"]
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(3)]
-    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+    assert [process.wait(timeout=600) for process in running] == [0, 0, 0]
     assert bench.head()["seq"] == 3
     records = sorted((bench.out / "runs/echo").glob("0*/record.json"))
     assert json.loads(records[2].read_bytes())["prev_hash"] == sha256(records[1])

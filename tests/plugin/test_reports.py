@@ -26,7 +26,9 @@ def properties(bench) -> dict[str, list[tuple[str, str]]]:
     }
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["one process", "workers"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["one process", "workers"]
+)
 def test_junit_has_each_property_once(mixed, workers):
     mixed.run("--junitxml=out.xml", *workers, apart=bool(workers))
     found = properties(mixed)
@@ -94,6 +96,7 @@ def test_json_report_has_a_section_and_metadata(mixed):
     assert metadata["04"] is None
 
 
+@pytest.mark.slow
 def test_json_report_under_xdist_has_the_same_section(mixed):
     mixed.run("--json-report", "--json-report-file=out.json", "-n2", apart=True)
     report = json.loads((mixed.root / "out.json").read_bytes())

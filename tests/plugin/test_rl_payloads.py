@@ -64,7 +64,7 @@ def payload(steps=2, **changes):
 
 
 @pytest.fixture
-def policies(bench):
+def policies(bench, kept):
     """Twelve cases; the weak system has no payload, the strong one that of the checkpoint ``late``."""
     for number in range(4, 13):
         bench.case(f"{number:02}")
@@ -72,8 +72,7 @@ def policies(bench):
         'return BenchScore(passed=True, score=float(output["answer"]), safety_penalty=0.0)'
     )
     bench.system('return {"answer": 0.1 + int(case.case_id) / 1000}')
-    bench.run("--bench-baseline=none").assert_outcomes(passed=12)
-    bench.pin()
+    bench.pin_once(kept)
     emit(bench, payload())
     for name, record in (
         ("late", checkpoint(parent="early")),
@@ -129,7 +128,9 @@ def test_a_payload_of_no_shape_is_invalid_too(policies, value):
     assert [mode["code"] for mode in result["failure_modes"]] == ["invalid_rl_payload"]
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["in process", "xdist"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["in process", "xdist"]
+)
 def test_the_checkpoint_is_the_subject_of_what_is_proven(policies, workers):
     given = (
         "--bench-checkpoint=late.json",

@@ -92,6 +92,7 @@ def test_os_exit_does_not_end_the_session(bench):
     assert_harness_error(bench, "os._exit(0)")
 
 
+@pytest.mark.slow
 def test_os_exit_does_not_end_a_worker(bench):
     bench.system('import os\nif case.case_id == "02": os._exit(0)')
     result = bench.run("-n2", apart=True)
@@ -222,6 +223,7 @@ def test_ctrl_c_ends_the_session_and_the_record_says_incomplete(bench):
     )
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_last_case_is_still_incomplete(bench):
     bench.system('if case.case_id == "03": raise KeyboardInterrupt')
     assert bench.run(apart=True).ret == pytest.ExitCode.INTERRUPTED
@@ -229,7 +231,11 @@ def test_ctrl_c_in_the_last_case_is_still_incomplete(bench):
     assert bench.record()["report"]["complete"] is False
 
 
-@pytest.mark.parametrize("apart", [False, True], ids=["in one process", "with workers"])
+@pytest.mark.parametrize(
+    "apart",
+    [False, pytest.param(True, marks=pytest.mark.slow)],
+    ids=["in one process", "with workers"],
+)
 def test_subclasses_of_builtins_survive_the_way_into_the_report(bench, apart):
     bench.system("""
         import enum
@@ -311,7 +317,7 @@ def test_a_system_that_cannot_be_found_is_wrong_use(bench, wanted, reason):
 
 def test_a_system_module_that_exits_on_import_is_wrong_use(bench):
     bench.pytester.makepyfile(quitter="import sys\nsys.exit(0)\n")
-    result = bench.run("--bench-system=quitter:system", apart=True)
+    result = bench.run("--bench-system=quitter:system")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*quitter:system*SystemExit*"])
 

@@ -34,7 +34,7 @@ def test_without_a_file_of_tiers_nothing_is_said_and_nothing_evaluated(bench):
     assert not (bench.out / "evidence/echo/promotion.toml").exists()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
 def test_ten_of_ten_are_enough_for_silver_and_a_person_merges_the_lines(bench, workers):
     tiers(bench)
     ten(bench)
@@ -114,7 +114,7 @@ def properties(path):
     return {p.get("name"): p.get("value") for p in suite.find("properties")}
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
 def test_the_head_stands_in_the_terminal_and_in_junit(bench, workers):
     result = bench.run("--junit-xml=junit.xml", *workers, apart=bool(workers))
     head = f"1:{bench.head()['sha256']}"

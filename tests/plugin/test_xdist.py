@@ -35,6 +35,7 @@ def test_the_run_id_is_the_same_however_the_run_was_made(bench):
     assert plans == {report.plan_id}
 
 
+@pytest.mark.slow
 def test_the_run_id_of_trials_is_the_same_with_workers(bench):
     bench.rubric("return BenchScore(passed=True, score=(case.seed % 100) / 100)")
     bench.run("--bench-trials=3", "--bench-seed=5")
@@ -65,7 +66,9 @@ def test_a_run_id_does_not_depend_on_what_failures_say(bench):
 
 
 @pytest.mark.parametrize(
-    "restart", [(), ("--max-worker-restart=0",)], ids=["restarted", "given up"]
+    "restart",
+    [(), pytest.param(("--max-worker-restart=0",), marks=pytest.mark.slow)],
+    ids=["restarted", "given up"],
 )
 def test_a_killed_worker_leaves_a_valid_record_that_names_what_is_missing(bench, restart):
     for number in (4, 5, 6):
@@ -88,6 +91,7 @@ def test_a_killed_worker_leaves_a_valid_record_that_names_what_is_missing(bench,
     assert "record" in {validate_file(path) for path in files}
 
 
+@pytest.mark.slow
 def test_all_workers_dead_is_still_a_record(bench):
     bench.system("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     result = bench.run("-n2", "--max-worker-restart=0", apart=True)
@@ -96,6 +100,7 @@ def test_all_workers_dead_is_still_a_record(bench):
     assert bench.record()["report"]["complete"] is False
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_in_its_rubric_is_missed(bench):
     bench.rubric(KILL)
     result = bench.run("-n2", apart=True)
@@ -103,6 +108,7 @@ def test_a_worker_that_dies_in_its_rubric_is_missed(bench):
     assert bench.outcomes()["02"] == "not_run"
 
 
+@pytest.mark.slow
 def test_the_bench_option_governs_in_workers_too(bench):
     bench.pytester.makepyfile(test_plain="def test_plain(): assert False")
     result = bench.run("-n2", apart=True)
@@ -110,6 +116,7 @@ def test_the_bench_option_governs_in_workers_too(bench):
     assert bench.record()["report"]["scope"] == "full"
 
 
+@pytest.mark.slow
 def test_explicit_paths_win_in_workers_too(bench):
     result = bench.run("bench/echo/cases/02", "-n2", apart=True)
     result.assert_outcomes(passed=1)
@@ -117,6 +124,7 @@ def test_explicit_paths_win_in_workers_too(bench):
     assert bench.selected()["scope"] == "selected"
 
 
+@pytest.mark.slow
 def test_a_part_of_the_cases_is_a_selection_under_xdist(bench):
     result = bench.run("-n2", "-k", "02 or 03", apart=True)
     result.assert_outcomes(passed=2)
@@ -125,6 +133,7 @@ def test_a_part_of_the_cases_is_a_selection_under_xdist(bench):
     assert not (bench.out / "runs").exists()
 
 
+@pytest.mark.slow
 def test_no_case_under_xdist_is_wrong_use(bench):
     result = bench.run("-n2", "-k", "nothing", apart=True)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -143,6 +152,7 @@ def test_zero_workers_run_in_one_process(bench):
     assert bench.record()["report"]["scope"] == "full"
 
 
+@pytest.mark.slow
 def test_groups_of_xdist_do_not_change_the_ids(bench):
     bench.pytester.makeconftest(
         "import pytest\n"
@@ -154,6 +164,7 @@ def test_groups_of_xdist_do_not_change_the_ids(bench):
     assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}
 
 
+@pytest.mark.slow
 def test_a_case_that_every_worker_runs_is_run_again(bench):
     result = bench.run("--dist=each", "--tx=2*popen", apart=True)
     assert result.ret == pytest.ExitCode.TESTS_FAILED

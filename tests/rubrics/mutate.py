@@ -34,7 +34,7 @@ LISTED = "mutation.txt"
 
 QUIET = (
     *("-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"),
-    *("-p", "no:xdist", "--assert=plain"),
+    *("-p", "no:xdist", "--assert=plain", "-m", ""),
 )
 PATIENCE = 5.0
 """How many times the CPU time of a run without a mutant one with a mutant may take."""

@@ -15,6 +15,7 @@ CLASSES = sorted(
 SCORED = 'return BenchScore(passed=False, score=0.0, breakdown={{"axis": float({value})}})'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_the_readme_holds_what_the_command_prints(discrimination, name):
     printed, holds = discrimination.table(name)

@@ -24,6 +24,7 @@ def test_rubbish_is_scored_zero_and_not_passed(scoring, name):
                 assert (score.passed, score.score) == (False, 0.0), (case.case_id, text[:200])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_damaged_answer_is_scored(scoring, name):
     with scoring.loaded(name) as bench:

@@ -80,18 +80,21 @@ def test_arrows_point_down(imports):
         for other in others
         if (here := room_of(module)) != (there := room_of(other)) and floor[here] <= floor[there]
     )
-    assert not wrong
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_modules_import_each_other_in_a_circle(imports):
     left = dict(imports)
     while free := {module for module, others in left.items() if not others & left.keys()}:
         left = {module: others for module, others in left.items() if module not in free}
-    assert not left
+    assert not left, "\n".join(sorted(left))
 
 
 def test_nothing_private_of_pytest_is_imported():
-    assert not [p for p in MODULES.values() if any(n.startswith("_pytest") for n in imported(p))]
+    wrong = [
+        str(path) for path in MODULES.values() for n in imported(path) if n.startswith("_pytest")
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_every_core_module_imports_with_pytest_blocked():

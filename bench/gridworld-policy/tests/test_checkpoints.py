@@ -42,6 +42,7 @@ def run(*command, **environment):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["0", "1"])
 def test_training_again_gives_the_same_bytes(hash_seed):
     done = run("bench/gridworld-policy/tools/train.py", "--check", PYTHONHASHSEED=hash_seed)

@@ -50,7 +50,7 @@ def judged(tmp_path_factory):
         [PROGRAM, "--no-color", "--format", "json", *paths],
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     refused = {paths[one["file"]] for one in json.loads(done.stdout) if one["code"] in PARSE_ERRORS}
     return {name: name in refused for name in texts}
@@ -67,7 +67,7 @@ def refuses(text):
 def test_it_is_the_version_that_was_judged_with():
     assert PROGRAM is not None, "BENCHGATE_REQUIRE_HADOLINT=1, and there is no hadolint"
     done = subprocess.run(  # noqa: S603 - the linter
-        [PROGRAM, "--version"], capture_output=True, text=True, check=True, timeout=60
+        [PROGRAM, "--version"], capture_output=True, text=True, check=True, timeout=300
     )
 
     assert VERSION in done.stdout

@@ -174,6 +174,7 @@ def test_another_version_of_the_tool_must_write_the_same_json():
     ]
 
 
+@pytest.mark.slow
 @needs_npm
 def test_npm_does_today_what_it_did_when_it_was_recorded():
     assert NPM is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"

@@ -40,6 +40,7 @@ def differing(verdicts):
     ]
 
 
+@pytest.mark.slow
 def test_npm_agrees_on_every_output_of_every_system(npm):
     items = judges.outputs([load(case_id) for case_id in CASES], SYSTEMS)
 
@@ -49,6 +50,7 @@ def test_npm_agrees_on_every_output_of_every_system(npm):
     assert judges.sentence(len(items), verdicts) in (CLASS / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_npm_agrees_on_damaged_locks(npm):
     items = judges.damaged_inputs([load(case_id) for case_id in CASES], seeds=1)
 

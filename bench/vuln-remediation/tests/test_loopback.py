@@ -24,7 +24,7 @@ def registry():
 def fetch(address, body=None, headers=None):
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     request = urllib.request.Request(address, body, headers or {})  # noqa: S310 - our own server
-    with opener.open(request, timeout=10) as answer:
+    with opener.open(request, timeout=300) as answer:
         return json.load(answer)
 
 

@@ -20,7 +20,7 @@ from benchgate.statistics.studentized_range import studentized_range_cdf
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-relaxed = settings(deadline=None, max_examples=60)
+fewer = settings(max_examples=settings().max_examples * 60 // 100)
 tables = st.integers(2, 12).flatmap(
     lambda n: st.lists(
         st.lists(st.integers(-8, 8).map(lambda k: k / 8), min_size=n, max_size=n),
@@ -59,7 +59,7 @@ def test_cdf_grows_with_q_and_shrinks_with_groups() -> None:
     assert by_groups == sorted(by_groups)
 
 
-@relaxed
+@fewer
 @given(tables)
 def test_seed_band_follows_tukey(table: list[list[float]]) -> None:
     k, n = len(table), len(table[0])
@@ -79,7 +79,7 @@ def test_seed_band_follows_tukey(table: list[list[float]]) -> None:
     assert band.limit == pytest.approx(band.quantile * band.residual_sd / math.sqrt(n))
 
 
-@relaxed
+@fewer
 @given(tables, st.randoms())
 def test_seed_band_knows_neither_order_nor_case_difficulty(
     table: list[list[float]], shuffler: Any
@@ -149,7 +149,7 @@ def test_bands_survive_extreme_units(scale: float) -> None:
     assert sizes.within_band
 
 
-@relaxed
+@fewer
 @given(eighths)
 def test_sample_size_band_compares_prefixes_with_the_whole(d: list[float]) -> None:
     n = len(d)

@@ -17,12 +17,12 @@ from benchgate.statistics.bounds import _simplex_cdf
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-relaxed = settings(deadline=None, max_examples=60)
+fewer = settings(max_examples=settings().max_examples * 60 // 100)
 units = st.lists(st.integers(0, 100).map(lambda k: k / 100), min_size=1, max_size=25)
 levels = st.sampled_from([0.5, 0.8, 0.95, 0.975, 0.999])
 
 
-@relaxed
+@fewer
 @given(st.integers(1, 60), st.data(), levels)
 def test_equals_clopper_pearson_on_binary_scores(n: int, data: Any, confidence: float) -> None:
     k = data.draw(st.integers(0, n))
@@ -61,7 +61,7 @@ def test_certifying_ninety_five_percent_needs_59_straight_passes() -> None:
     assert gaffke_lower([1.0] * 58) < 0.95 <= gaffke_lower([1.0] * 59)
 
 
-@relaxed
+@fewer
 @given(units, levels)
 def test_stays_in_range_and_brackets_the_mean(x: list[float], confidence: float) -> None:
     low, high = gaffke_lower(x, confidence=confidence), gaffke_upper(x, confidence=confidence)
@@ -71,7 +71,7 @@ def test_stays_in_range_and_brackets_the_mean(x: list[float], confidence: float)
         assert low <= math.fsum(x) / len(x) <= high
 
 
-@relaxed
+@fewer
 @given(units)
 def test_more_confidence_means_wider_bounds(x: list[float]) -> None:
     bounds = [gaffke_lower(x, confidence=c) for c in (0.999, 0.975, 0.95, 0.8, 0.5)]
@@ -80,7 +80,7 @@ def test_more_confidence_means_wider_bounds(x: list[float]) -> None:
     assert uppers == sorted(uppers)
 
 
-@relaxed
+@fewer
 @given(units, st.data())
 def test_a_better_score_never_lowers_the_bound(x: list[float], data: Any) -> None:
     index = data.draw(st.integers(0, len(x) - 1))
@@ -90,7 +90,7 @@ def test_a_better_score_never_lowers_the_bound(x: list[float], data: Any) -> Non
     assert gaffke_upper(better) >= gaffke_upper(x) - 1e-10
 
 
-@relaxed
+@fewer
 @given(units, st.randoms())
 def test_the_order_of_cases_does_not_matter(x: list[float], shuffler: Any) -> None:
     before = gaffke_lower(x), gaffke_upper(x)
@@ -98,7 +98,7 @@ def test_the_order_of_cases_does_not_matter(x: list[float], shuffler: Any) -> No
     assert (gaffke_lower(x), gaffke_upper(x)) == before
 
 
-@relaxed
+@fewer
 @given(units, st.sampled_from([1e-300, 0.01, 3.0, 1e300]), st.sampled_from([0.0, -1.0, 0.5]))
 def test_general_support_is_a_change_of_unit(x: list[float], width: float, shift: float) -> None:
     low, high = shift * width, shift * width + width
@@ -108,14 +108,14 @@ def test_general_support_is_a_change_of_unit(x: list[float], width: float, shift
     assert result == pytest.approx(expected, rel=1e-8, abs=1e-8 * width)
 
 
-@relaxed
+@fewer
 @given(units)
 def test_upper_mirrors_lower(x: list[float]) -> None:
     mirrored = [(100 - round(100 * v)) / 100 for v in x]
     assert gaffke_upper(x) == pytest.approx(1 - gaffke_lower(mirrored), abs=1e-9)
 
 
-@relaxed
+@fewer
 @given(units)
 def test_a_lower_floor_gives_a_lower_bound_and_the_ceiling_does_not_matter(x: list[float]) -> None:
     bound = gaffke_lower(x)
@@ -152,7 +152,7 @@ def test_many_distinct_scores() -> None:
     assert gaffke_lower(x) == pytest.approx(expected, abs=6e-4)
 
 
-@relaxed
+@fewer
 @given(units, units, levels)
 def test_mover_combines_the_limits_of_both_arms(
     b: list[float], c: list[float], confidence: float
@@ -167,7 +167,7 @@ def test_mover_combines_the_limits_of_both_arms(
     assert result.confidence == confidence
 
 
-@relaxed
+@fewer
 @given(units, units)
 def test_swapping_the_arms_mirrors_the_mover_limits(b: list[float], c: list[float]) -> None:
     result, mirror = mover_gaffke(b, c), mover_gaffke(c, b)
@@ -176,7 +176,7 @@ def test_swapping_the_arms_mirrors_the_mover_limits(b: list[float], c: list[floa
     assert mirror.upper == pytest.approx(-result.lower, abs=1e-12)
 
 
-@relaxed
+@fewer
 @given(st.integers(2, 40), st.integers(2, 40), st.integers(0, 10))
 def test_identical_constant_arms_are_never_significant(n: int, m: int, tenth: int) -> None:
     result = mover_gaffke([tenth / 10] * n, [tenth / 10] * m)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import special, stats
 
@@ -13,11 +13,9 @@ from benchgate.statistics import effect_size, hedges_correction
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-relaxed = settings(deadline=None)
 eighths = st.lists(st.integers(-64, 64).map(lambda x: x / 8), min_size=2, max_size=25)
 
 
-@relaxed
 @given(eighths, eighths)
 def test_d_is_the_pooled_t_in_other_units(b: list[float], c: list[float]) -> None:
     assume(min(b) != max(b) and min(c) != max(c))
@@ -31,7 +29,6 @@ def test_d_is_the_pooled_t_in_other_units(b: list[float], c: list[float]) -> Non
     )
 
 
-@relaxed
 @given(eighths, eighths, st.integers(-900, 900))
 def test_antisymmetric_and_free_of_units(b: list[float], c: list[float], exponent: int) -> None:
     result, mirror = effect_size(b, c), effect_size(c, b)

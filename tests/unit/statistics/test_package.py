@@ -8,12 +8,15 @@ import math
 import os
 import subprocess
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from benchgate import statistics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -42,10 +45,21 @@ def leaves(value: Any) -> list[Any]:
     return [value]
 
 
-def assert_plain(value: Any) -> None:
-    for leaf in leaves(value):
-        assert type(leaf) in {int, float, str, bool, type(None)}, leaf
-        assert not isinstance(leaf, float) or math.isfinite(leaf)
+def is_plain(leaf: Any) -> bool:
+    if type(leaf) not in {int, float, str, bool, type(None)}:
+        return False
+    return not isinstance(leaf, float) or math.isfinite(leaf)
+
+
+def not_plain(what: str, call: Callable[..., Any], *given: Any, **named: Any) -> Iterator[str]:
+    """Say which call on which arms gives what is not plain and finite, or raises or warns."""
+    try:
+        with np.errstate(all="raise"):
+            found = [leaf for leaf in leaves(call(*given, **named)) if not is_plain(leaf)]
+    except Exception as error:
+        yield f"{call.__name__} of {what}: {error!r}"
+    else:
+        yield from (f"{call.__name__} of {what}: {leaf!r}" for leaf in found)
 
 
 def test_everything_public_is_listed_and_documented() -> None:
@@ -84,27 +98,40 @@ def test_the_import_stays_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("b", WIDE)
-@pytest.mark.parametrize("c", WIDE)
-def test_two_samples_of_any_kind_give_plain_finite_results(b: str, c: str) -> None:
-    with np.errstate(all="raise"):
-        assert_plain(statistics.welch_test(WIDE[b], WIDE[c], null_delta=0.01))
-        assert_plain(statistics.effect_size(WIDE[b], WIDE[c]))
-        if ARMS.get(b) and ARMS.get(c):
-            assert_plain(statistics.mover_gaffke(ARMS[b], ARMS[c]))
+def of_two(b: str, c: str) -> Iterator[str]:
+    what = f"{b} and {c}"
+    yield from not_plain(what, statistics.welch_test, WIDE[b], WIDE[c], null_delta=0.01)
+    yield from not_plain(what, statistics.effect_size, WIDE[b], WIDE[c])
+    if ARMS.get(b) and ARMS.get(c):
+        yield from not_plain(what, statistics.mover_gaffke, ARMS[b], ARMS[c])
 
 
-@pytest.mark.parametrize("name", WIDE)
-def test_one_sample_of_any_kind_gives_plain_finite_results(name: str) -> None:
+def test_two_samples_of_any_kind_give_plain_finite_results() -> None:
+    wrong = [line for b in WIDE for c in WIDE for line in of_two(b, c)]
+    assert not wrong, "\n".join(wrong)
+
+
+def of_one(name: str) -> Iterator[str]:
     d = WIDE[name]
-    with np.errstate(all="raise"):
-        summary = statistics.summarize(d)
-        assert_plain(summary)
-        assert_plain(summary.variance)
-        assert_plain(statistics.paired_test(d, null_delta=0.01, n_resamples=99))
-        assert_plain(statistics.sample_size_band(d))
-        assert_plain(statistics.seed_band([d, d[::-1]]))
-        assert_plain(statistics.paired_mde(sd=summary.sd or 0.0, n=len(d), width=1.0))
-        if name in ARMS:
-            assert_plain(statistics.gaffke_lower(d))
-            assert_plain(statistics.gaffke_upper(d))
+    summary = statistics.summarize(d)
+    yield from not_plain(name, statistics.summarize, d)
+    yield from not_plain(name, lambda: summary.variance)
+    yield from not_plain(name, statistics.paired_test, d, null_delta=0.01, n_resamples=99)
+    yield from not_plain(name, statistics.sample_size_band, d)
+    yield from not_plain(name, statistics.seed_band, [d, d[::-1]])
+    yield from not_plain(name, statistics.paired_mde, sd=summary.sd or 0.0, n=len(d), width=1.0)
+    if name in ARMS:
+        yield from not_plain(name, statistics.gaffke_lower, d)
+        yield from not_plain(name, statistics.gaffke_upper, d)
+
+
+def test_one_sample_of_any_kind_gives_plain_finite_results() -> None:
+    wrong = [line for name in WIDE for line in of_one(name)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_not_plain_is_named_with_its_arms() -> None:
+    assert list(not_plain("a", complex, 1)) == ["complex of a: (1+0j)"]
+    assert list(not_plain("a", float, "nan")) == ["float of a: nan"]
+    assert next(not_plain("a", int, "one")).startswith("int of a: ValueError(")
+    assert list(not_plain("a", float, "1")) == []

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -14,12 +14,10 @@ from benchgate.statistics import paired_t, paired_test, sign_flip
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-relaxed = settings(deadline=None)
 differences = st.lists(st.integers(-100, 100).map(lambda k: k / 100), min_size=2, max_size=40)
 FIGURES = ("se", "t", "df", "p_two_sided", "p_greater", "p_less", "ci_low", "lower_bound")
 
 
-@relaxed
 @given(differences, st.sampled_from([0.01, 0.05, 0.2]), st.sampled_from([0.0, 0.05, -0.3]))
 def test_agrees_with_scipy(d: list[float], alpha: float, null: float) -> None:
     assume(min(d) != max(d))
@@ -38,7 +36,6 @@ def test_agrees_with_scipy(d: list[float], alpha: float, null: float) -> None:
     )
 
 
-@relaxed
 @given(differences)
 def test_swapping_the_arms_mirrors_the_test(d: list[float]) -> None:
     result, mirror = paired_test(d), paired_test([-x for x in d])
@@ -46,7 +43,6 @@ def test_swapping_the_arms_mirrors_the_test(d: list[float]) -> None:
     assert mirror.p_two_sided == result.p_two_sided
 
 
-@relaxed
 @given(differences, st.randoms())
 def test_the_order_of_cases_does_not_matter(d: list[float], random: Any) -> None:
     before = paired_test(d)
@@ -63,7 +59,6 @@ def test_every_scale_gives_the_same_test(scale: float) -> None:
     assert scaled.t.sd == pytest.approx((plain.t.sd or 0.0) * scale, rel=1e-12)
 
 
-@relaxed
 @given(differences, st.sampled_from([0.0, 0.1]))
 def test_the_binding_p_is_the_worse_of_the_two(d: list[float], null: float) -> None:
     assume(min(d) != max(d))
@@ -80,7 +75,6 @@ def test_the_binding_p_is_the_worse_of_the_two(d: list[float], null: float) -> N
         assert result.p_two_sided == min(1.0, 2 * max(t.p_greater, flip.p_greater))
 
 
-@relaxed
 @given(differences)
 def test_significant_implies_the_interval_excludes_zero(d: list[float]) -> None:
     result = paired_test(d)
@@ -100,7 +94,6 @@ def test_fewer_than_six_changed_pairs_are_never_significant() -> None:
     assert enough.p_two_sided <= 0.05
 
 
-@relaxed
 @given(st.integers(-100, 100), st.integers(2, 40))
 def test_constant_differences_have_no_t(hundredth: int, n: int) -> None:
     result = paired_test([hundredth / 100] * n)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -20,7 +20,6 @@ from benchgate.statistics import (
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-relaxed = settings(deadline=None)
 variances = st.floats(1e-4, 0.25)
 
 
@@ -70,7 +69,6 @@ def test_the_exact_power_at_the_effect_is_the_one_planned(
     assert reached == pytest.approx(power, rel=1e-7)
 
 
-@relaxed
 @given(variances, variances, st.integers(2, 300), st.integers(2, 300))
 def test_swapping_the_arms_changes_nothing(a: float, b: float, n: int, m: int) -> None:
     one = welch_mde(baseline_variance=a, n_baseline=n, candidate_variance=b, n_candidate=m)
@@ -78,7 +76,6 @@ def test_swapping_the_arms_changes_nothing(a: float, b: float, n: int, m: int) -
     assert one == pytest.approx(two, rel=1e-12)
 
 
-@relaxed
 @given(variances, st.integers(2, 300))
 def test_more_cases_see_smaller_effects(variance: float, n: int) -> None:
     few, more = symmetric(variance, n), symmetric(variance, n + 1)
@@ -87,7 +84,6 @@ def test_more_cases_see_smaller_effects(variance: float, n: int) -> None:
     assert 0 < more < few
 
 
-@relaxed
 @given(variances, st.integers(2, 300), st.floats(0.55, 0.9))
 def test_more_power_or_a_stricter_level_needs_a_larger_effect(
     variance: float, n: int, power: float
@@ -98,7 +94,6 @@ def test_more_power_or_a_stricter_level_needs_a_larger_effect(
     assert plain < (symmetric(variance, n, power=power, alpha=0.01) or 0)
 
 
-@relaxed
 @given(variances, st.integers(2, 300), st.integers(-100, 100))
 def test_the_effect_has_the_unit_of_the_scores(variance: float, n: int, exponent: int) -> None:
     scaled = symmetric(math.ldexp(variance, 2 * exponent), n)
@@ -138,7 +133,6 @@ def test_the_range_is_ignored_where_there_is_a_variance() -> None:
     assert paired_mde(sd=0.3, n=20) == paired_mde(sd=0.3, n=20, width=1.0)
 
 
-@relaxed
 @given(st.floats(0.02, 0.9), st.sampled_from([0.0, 0.05, 0.2]))
 def test_cases_needed_is_the_first_n_that_is_enough(target: float, variance: float) -> None:
     n = welch_cases_needed(

@@ -17,8 +17,7 @@ from benchgate.statistics import sign_flip
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-relaxed = settings(deadline=None)
-few = settings(deadline=None, max_examples=25)
+few = settings(max_examples=settings().max_examples * 25 // 100)
 tenths = st.lists(st.integers(-10, 10), max_size=9)
 binary = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=80)
 lattice = st.lists(st.integers(-20, 20).map(lambda k: k / 20), min_size=21, max_size=60)
@@ -38,7 +37,6 @@ def gaussian(n: int, shift: float, seed: int) -> list[float]:
     return [generator.gauss(shift, 1.0) for _ in range(n)]
 
 
-@relaxed
 @given(tenths)
 def test_small_samples_equal_brute_force(steps: list[int]) -> None:
     result = sign_flip([k / 10 for k in steps])
@@ -47,7 +45,6 @@ def test_small_samples_equal_brute_force(steps: list[int]) -> None:
     assert result.p_less == brute(steps, -1)
 
 
-@relaxed
 @given(binary)
 def test_binary_pairs_give_exact_mcnemar(d: list[int]) -> None:
     better, discordant = d.count(1), d.count(1) + d.count(-1)
@@ -78,7 +75,6 @@ def test_lattice_counts_agree_with_exact_fractions(d: list[float]) -> None:
     assert result.p_greater == pytest.approx(expected, rel=1e-12)
 
 
-@relaxed
 @given(continuous, st.randoms())
 def test_the_order_of_cases_does_not_matter(d: list[float], shuffler: Any) -> None:
     before = sign_flip(d, n_resamples=199)
@@ -86,7 +82,6 @@ def test_the_order_of_cases_does_not_matter(d: list[float], shuffler: Any) -> No
     assert sign_flip(d, n_resamples=199) == before
 
 
-@relaxed
 @given(continuous)
 def test_swapping_the_arms_swaps_the_directions(d: list[float]) -> None:
     result, mirror = sign_flip(d, n_resamples=199), sign_flip([-x for x in d], n_resamples=199)
@@ -94,7 +89,6 @@ def test_swapping_the_arms_swaps_the_directions(d: list[float]) -> None:
     assert mirror.p_two_sided == result.p_two_sided
 
 
-@relaxed
 @given(continuous, st.integers(-900, 900))
 def test_powers_of_two_scale_exactly(d: list[float], exponent: int) -> None:
     rounded = [round(x, 6) for x in d]
@@ -110,7 +104,6 @@ def test_a_lattice_is_found_in_any_unit(d: list[float], unit: float) -> None:
     assert scaled.p_greater == pytest.approx(sign_flip(d).p_greater, rel=1e-12)
 
 
-@relaxed
 @given(lattice, st.integers(-20, 20))
 def test_the_null_is_subtracted_from_each_difference(d: list[float], twentieth: int) -> None:
     null = twentieth / 20
@@ -120,7 +113,6 @@ def test_the_null_is_subtracted_from_each_difference(d: list[float], twentieth: 
     assert shifted.p_greater == pytest.approx(moved.p_greater, rel=1e-12)
 
 
-@relaxed
 @given(lattice)
 def test_an_improved_case_never_weakens_the_evidence(d: list[float]) -> None:
     worst = d.index(min(d))
@@ -129,7 +121,6 @@ def test_an_improved_case_never_weakens_the_evidence(d: list[float]) -> None:
         assert sign_flip(improved).p_greater <= sign_flip(d).p_greater * (1 + 1e-12)
 
 
-@relaxed
 @given(continuous)
 def test_p_values_are_probabilities_that_overlap_at_the_observed_sum(d: list[float]) -> None:
     result = sign_flip(d, n_resamples=199)

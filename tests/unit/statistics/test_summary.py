@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.statistics import mean, summarize
@@ -15,7 +15,6 @@ from benchgate.statistics.summary import finite_floats
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-relaxed = settings(deadline=None)
 any_floats = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30)
 moderate = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), min_size=2, max_size=30)
 
@@ -26,14 +25,12 @@ def exact_variance(values: list[float]) -> Fraction:
     return sum(((x - center) * (x - center) for x in exact), Fraction()) / (len(exact) - 1)
 
 
-@relaxed
 @given(any_floats)
 def test_mean_is_the_rounded_exact_mean(values: list[float]) -> None:
     exact = sum(map(Fraction, values), Fraction()) / len(values)
     assert abs(Fraction(mean(values)) - exact) <= Fraction(math.ulp(float(exact))) * 51 / 100
 
 
-@relaxed
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(1, 200))
 def test_mean_of_a_constant_is_that_constant(value: float, n: int) -> None:
     summary = summarize([value] * n)
@@ -43,7 +40,6 @@ def test_mean_of_a_constant_is_that_constant(value: float, n: int) -> None:
     assert summary.variance == (None if n == 1 else 0.0)
 
 
-@relaxed
 @given(any_floats, st.randoms())
 def test_no_figure_depends_on_the_order(values: list[float], random: object) -> None:
     shuffled = values[:]
@@ -51,7 +47,6 @@ def test_no_figure_depends_on_the_order(values: list[float], random: object) -> 
     assert summarize(shuffled) == summarize(values)
 
 
-@relaxed
 @given(moderate)
 def test_variance_agrees_with_exact_arithmetic(values: list[float]) -> None:
     summary = summarize(values)
@@ -60,7 +55,6 @@ def test_variance_agrees_with_exact_arithmetic(values: list[float]) -> None:
     assert summary.range == max(values) - min(values)
 
 
-@relaxed
 @given(any_floats.filter(lambda values: len(values) > 1))
 def test_variance_is_zero_iff_all_values_are_equal(values: list[float]) -> None:
     summary = summarize(values)

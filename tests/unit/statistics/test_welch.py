@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -15,7 +15,6 @@ from benchgate.statistics import Summary, WelchTest, summarize, welch_from_summa
 
 pytestmark = pytest.mark.filterwarnings("error")
 
-relaxed = settings(deadline=None)
 scores = st.lists(st.integers(0, 100).map(lambda x: x / 100), min_size=2, max_size=25)
 eighths = st.lists(st.integers(-64, 64).map(lambda x: x / 8), min_size=2, max_size=25)
 wild = st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=8)
@@ -30,7 +29,6 @@ def figures(result: WelchTest) -> list[float | None]:
     return [getattr(result, name) for name in FIGURES]
 
 
-@relaxed
 @given(scores, scores, st.sampled_from([0.01, 0.05, 0.1]))
 def test_agrees_with_scipy(b: list[float], c: list[float], alpha: float) -> None:
     assume(varying(b, c))
@@ -48,7 +46,6 @@ def test_agrees_with_scipy(b: list[float], c: list[float], alpha: float) -> None
     assert result.lower_bound == pytest.approx(one_sided.low, rel=1e-9, abs=1e-9)
 
 
-@relaxed
 @given(scores, scores, st.randoms())
 def test_the_order_of_cases_does_not_matter(b: list[float], c: list[float], random: Any) -> None:
     before = welch_test(b, c)
@@ -57,7 +54,6 @@ def test_the_order_of_cases_does_not_matter(b: list[float], c: list[float], rand
     assert welch_test(b, c) == before
 
 
-@relaxed
 @given(eighths, eighths, st.sampled_from([0.0, 0.25, -1.0]))
 def test_swapping_the_arms_mirrors_everything(b: list[float], c: list[float], null: float) -> None:
     result = welch_test(b, c, null_delta=null)
@@ -72,7 +68,6 @@ def test_swapping_the_arms_mirrors_everything(b: list[float], c: list[float], nu
         assert mirror.lower_bound == -(result.upper_bound or 0.0)
 
 
-@relaxed
 @given(eighths, eighths, st.integers(-(2**20), 2**20))
 def test_a_common_shift_changes_nothing_but_the_means(
     b: list[float], c: list[float], shift: int
@@ -85,7 +80,6 @@ def test_a_common_shift_changes_nothing_but_the_means(
     assert moved.delta == pytest.approx(result.delta, rel=1e-9, abs=1e-12)
 
 
-@relaxed
 @given(eighths, eighths, st.integers(-950, 950))
 def test_powers_of_two_scale_exactly(b: list[float], c: list[float], exponent: int) -> None:
     result = welch_test(b, c)
@@ -105,7 +99,6 @@ def test_every_scale_gives_the_same_test(scale: float) -> None:
     assert scaled.ci_low == pytest.approx((plain.ci_low or 0.0) * scale, rel=1e-9)
 
 
-@relaxed
 @given(eighths, eighths, st.integers(-16, 16).map(lambda x: x / 8))
 def test_the_null_shifts_t_but_not_the_interval(
     b: list[float], c: list[float], null: float
@@ -122,7 +115,6 @@ def test_the_null_shifts_t_but_not_the_interval(
     )
 
 
-@relaxed
 @given(scores, scores, st.sampled_from([0.01, 0.05, 0.2]))
 def test_p_interval_and_bounds_tell_one_story(b: list[float], c: list[float], alpha: float) -> None:
     assume(varying(b, c))
@@ -138,7 +130,6 @@ def test_p_interval_and_bounds_tell_one_story(b: list[float], c: list[float], al
     assert (r.p_greater <= alpha) == (r.lower_bound > 0)
 
 
-@relaxed
 @given(scores, scores)
 def test_more_confidence_means_wider_bounds(b: list[float], c: list[float]) -> None:
     assume(varying(b, c))
@@ -151,7 +142,6 @@ def test_more_confidence_means_wider_bounds(b: list[float], c: list[float]) -> N
     assert wide.ci_low < narrow.ci_low < narrow.lower_bound
 
 
-@relaxed
 @given(scores, scores)
 def test_degrees_of_freedom_stay_in_their_range(b: list[float], c: list[float]) -> None:
     assume(varying(b) or varying(c))
@@ -174,7 +164,6 @@ def test_identical_constant_arms_are_never_significant() -> None:
     assert bad == []
 
 
-@relaxed
 @given(scores, st.integers(0, 10), st.integers(2, 20))
 def test_one_constant_arm_is_a_one_sample_test(b: list[float], tenth: int, n: int) -> None:
     assume(varying(b))
@@ -210,7 +199,6 @@ def test_equal_samples_are_a_perfect_tie() -> None:
     assert figures(result) == [0.0, 6.0, 1.0, 0.5, 0.5]
 
 
-@relaxed
 @given(wild, wild)
 def test_any_finite_input_gives_finite_figures(b: list[float], c: list[float]) -> None:
     with np.errstate(all="raise"):

@@ -256,7 +256,7 @@ def test_an_aligned_bundle_passes(payload):
 
 
 @pytest.mark.parametrize(("code", "corrupt"), CORRUPTIONS)
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples * 15 // 100)
 @given(data=st.data())
 def test_a_single_corruption_gives_its_own_error_first(data, code, corrupt):
     payload = data.draw(payloads())

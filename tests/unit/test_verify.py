@@ -847,6 +847,7 @@ def test_statuses_of_nothing_and_of_no_folder(tmp_path, capsys):
     assert main(["verify", str(tmp_path), twice, twice]) == 2
 
 
+@pytest.mark.slow
 def test_four_processes_of_forty_runs_leave_one_unforked_chain(project):
     code = (
         "from pathlib import Path; from benchgate.runner.run import RunSettings, run_class\n"
