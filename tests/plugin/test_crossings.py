@@ -14,6 +14,8 @@ from benchgate import run_eval
 from benchgate.cli import main
 from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS
 
+pytestmark = pytest.mark.slow  # most start workers
+
 NOW = "2026-11-21T00:00:00Z"
 HEAD = {"schema_version": 1, "created_at": NOW, "metadata": {}}
 OPTIONS = {
