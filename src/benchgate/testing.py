@@ -151,9 +151,10 @@ def repeat_baseline(class_path: Path) -> tuple[BenchRunReport, BenchRunReport]:
 
     :raises EvalError: there is no readable ``baseline.json``.
     """
-    pinned = read_baseline(class_path / FILE_NAME)
+    path = class_path / FILE_NAME
+    pinned = read_baseline(path)
     if pinned.report is None:
-        raise EvalError("; ".join(pinned.problems))
+        raise EvalError(f"{path}: {'; '.join(pinned.problems)}")
     system = pinned.report.system
     return pinned.report, run_eval(
         class_path.name, system_under_test=system, bench_root=class_path.parent
