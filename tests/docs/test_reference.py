@@ -1,4 +1,4 @@
-"""Every key, code and option is in the reference: a new one without a word there fails."""
+"""Every key, code and command is in the reference: a new one without a word there fails."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from benchgate.cli.vectors import POLICY_OPTIONS
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.reason_codes import REASONS, REJECTING
 from benchgate.loader.case_toml import CaseTable
-from benchgate.pytest_plugin.options import add_options
 from benchgate.taxonomy import RESERVED
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -58,30 +57,6 @@ def test_every_failure_code_of_the_harness_is_in_the_table():
 
 def test_every_key_of_a_case_is_in_the_table():
     assert set(CaseTable.model_fields) <= set(first_column(page("case-toml")))
-
-
-class Options:
-    """Stands in for pytest's parser and its groups: keeps the names that are declared."""
-
-    def __init__(self):
-        self.names = set()
-
-    def getgroup(self, *_):
-        return self
-
-    def addoption(self, name, **_):
-        self.names.add(name)
-
-    def addini(self, name, *_, **__):
-        self.names.add(name)
-
-
-def test_every_option_and_ini_setting_of_pytest_is_documented():
-    declared = Options()
-    add_options(declared)
-    assert "--bench" in declared.names
-    written = set(re.findall(r"`([\w-]+)(?:=[^`]*)?`", page("command-line")))
-    assert declared.names <= written
 
 
 def commands():
