@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from benchgate.loader.case_toml import read_manifest
+from benchgate.loader.case_toml import read_case_toml
 
 FILE = "bench/echo/cases/02/case.toml"
 
@@ -255,7 +255,7 @@ def test_many_keys_of_many_parts_are_read_in_time_that_grows_with_their_number(b
     def read(count: int) -> float:
         path = many_keys(bench, count)
         return min(
-            cpu_seconds(lambda: read_manifest(path, task_class="echo", facts_model=None))
+            cpu_seconds(lambda: read_case_toml(path, task_class="echo", facts_model=None))
             for _ in range(5)
         )
 

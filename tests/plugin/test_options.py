@@ -37,6 +37,7 @@ def test_the_environment_counts_for_the_command_too(bench, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["trial_count"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["in process", "xdist"])
 def test_workers_see_the_environment_and_the_ini_file(bench, monkeypatch, workers):
     bench.pytester.makeini("[pytest]\nbench_seed = 7\n")

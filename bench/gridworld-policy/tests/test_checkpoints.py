@@ -120,6 +120,7 @@ def test_the_baseline_is_the_run_of_early():
     assert again.run_id == pinned.run_id
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "reasons"),
     [("late", ()), ("reckless", ("checkpoint_promotion_blocked_safety_regression",))],

@@ -15,12 +15,14 @@ README = (CLASS / "README.md").read_text(encoding="utf-8")
 SYSTEMS = ("claims-success", "do-nothing", "stage-aware", "table-converter")
 
 
+@pytest.mark.slow
 def test_the_tables_are_what_the_command_prints(capsys):
     compare_systems.main()
 
     assert capsys.readouterr().out in README
 
 
+@pytest.mark.slow
 def test_the_gate_promotes_stage_aware_as_the_readme_shows(tmp_path):
     found = gate_summary(gated_run(CLASS, "stage-aware", out=tmp_path))
 

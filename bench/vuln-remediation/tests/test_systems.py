@@ -88,6 +88,7 @@ def test_a_control_fails_every_positive_and_passes_every_negative(case_id, name)
         assert text == (load(case_id).input_path / file).read_text()
 
 
+@pytest.mark.slow
 def test_the_systems_score_differently():
     scores = {
         name: [score(case_id, dict(system(load(case_id)))) for case_id in CASES]
