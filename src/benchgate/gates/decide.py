@@ -24,7 +24,8 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
     blockers = dict((*given.blockers, *_objections(given)))
     if given.figures is None and not blockers:
         blockers["baseline_missing"] = "there is nothing to compare with"
-    codes = [code for code in REASONS if code in blockers]
+    # A code that the list lacks is a mistake of the code; it must hold, not vanish.
+    codes = [*(c for c in REASONS if c in blockers), *sorted(blockers.keys() - set(REASONS))]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
     reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in given.further]
     noted = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]

@@ -33,9 +33,9 @@ class Terminal:
         for name, bench in session.benches.items():
             path = self._controller.choice(name).path
             baseline = _relative(path, config.rootpath) if path else "none"
-            trials = session.settings.trials
+            cases, trials = len(bench.folders), session.settings.trials
             lines.append(
-                f"benchgate: {name}, system {session.systems[name].name}, {len(bench.folders)} cases, "
+                f"benchgate: {name}, system {session.systems[name].name}, {cases} case{'s' * (cases != 1)}, "
                 f"{trials} trial{'s' * (trials > 1)} each, baseline {baseline}"
             )
         return lines

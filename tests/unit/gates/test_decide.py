@@ -234,3 +234,8 @@ def test_where_only_the_bound_for_constant_values_objects_the_reason_says_so():
 def test_a_negative_minimum_is_wrong_use(test):
     with pytest.raises(ValueError, match="greater than or equal to 0"):
         GatePolicy(min_delta=-0.1, test=test)
+
+
+def test_a_code_that_the_list_of_reasons_lacks_holds_and_does_not_vanish():
+    made = decision(POOR, GOOD, blockers=(("brand_new", "a mistake of ours"),))
+    assert (made.outcome, codes(made)) == ("hold", ["brand_new"])
