@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -74,3 +75,22 @@ def test_an_output_folder_as_a_second_word_moves_no_root(bench, tmp_path_factory
     result = bench.pytest("--bench=echo", "--bench-out", str(out), "-n2", apart=True)
     assert result.ret == pytest.ExitCode.OK
     result.assert_outcomes(passed=3)
+
+
+def test_a_root_that_is_named_by_a_link_is_the_root(bench, tmp_path_factory):
+    bench.pytester.makeconftest(CONFTEST.format(""))
+    link = tmp_path_factory.mktemp("links") / "link"
+    link.symlink_to(bench.root)
+    assert_the_gate_held(bench, "bench/echo/cases", f"--rootdir={link}")
+
+
+@pytest.mark.parametrize("given", [None, "-p no:cacheprovider"])
+def test_what_tells_workers_their_root_is_not_seen_by_systems(bench, monkeypatch, given):
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    if given:
+        monkeypatch.setenv("PYTEST_ADDOPTS", given)
+    bench.system(
+        "import os, json; open(case.case_id, 'w').write(json.dumps(os.environ.get('PYTEST_ADDOPTS')))"
+    )
+    bench.pytest("--bench=echo", "-n1", apart=True).assert_outcomes(passed=3)
+    assert {json.loads((bench.root / name).read_text()) for name in ("01", "02", "03")} == {given}

@@ -71,6 +71,7 @@ def test_a_path_in_the_ini_file_is_relative_to_rootdir_and_not_to_where_one_is(b
         ("trials", "0", "'0': expected a whole number, 1 or more"),
         ("seed", "x", "'x': expected a whole number, 0 or more"),
         ("timeout", "0", "'0': expected seconds"),
+        ("seed", "9" * 5000, "'999*': expected a whole number, 0 or more"),
         ("exit", "never", "'never': expected strict or gate"),
         ("out", "", "'': expected a path"),
     ],
@@ -102,6 +103,7 @@ def test_an_array_of_pyproject_toml_is_several_values(bench):
 def test_neither_ini_nor_environment_makes_a_plain_pytest_run_cases(bench, monkeypatch):
     for variable in ("BENCHGATE_BENCH", "BENCHGATE_CLASSES", "BENCHGATE_SYSTEM"):
         monkeypatch.setenv(variable, "echo")
+    monkeypatch.setenv("BENCHGATE_TRIALS", "none of its business")
     bench.pytester.makepyfile(test_plain="def test_plain(): pass")
     bench.pytest("test_plain.py").assert_outcomes(passed=1)
 

@@ -459,6 +459,13 @@ BAD_CASES = {
         ),
         "1: input-pointer.toml: sha256 differs from that of inputs/a",
     ),
+    "a pointer to a name that no system takes": (
+        lambda f: (
+            shutil.rmtree(f.path / "cases/002/input"),
+            f.write("cases/002/input-pointer.toml", f'path = "{"a" * 300}"\nsha256 = "{"0" * 64}"'),
+        ),
+        "1: input-pointer.toml: path cannot be read: File name too long",
+    ),
 }
 
 

@@ -10,13 +10,14 @@ import sys
 
 import pytest
 
-from benchgate.artifacts.run_kinds import Head, RunRecord, TrialFile
+from benchgate.artifacts.run_kinds import Head, RunRecord, Subject, TrialFile, case_file_name
 from benchgate.audit.chain import GENESIS, numbered
 from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
+from benchgate.verify import recheck_decision
 from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
@@ -527,6 +528,28 @@ def test_a_checkpoint_that_no_output_names_is_not_the_subject(out):
 
     messages = forge(out, 1, edit)
     assert "subject.id is 'late'; a scored output belongs to another checkpoint" in messages
+
+
+def test_a_foreign_checkpoint_is_found_in_every_trial(out):
+    record = RunRecord.read_json((folders(out)[0] / "record.json").read_bytes())
+    results = tuple(
+        result.model_copy(update={"trial": trial})
+        for result in record.report.per_case
+        for trial in (0, 1)
+    )
+    record = record.model_copy(
+        update={
+            "report": record.report.model_copy(update={"per_case": results}),
+            "subject": Subject(kind="checkpoint", id="late", digest=None),
+        }
+    )
+    outputs = {
+        case_file_name(result): {"rl_payload": {"checkpoint": {"checkpoint_id": name}}}
+        for result in results
+        for name in ["early" if (result.case_id, result.trial) == ("02", 1) else "late"]
+    }
+    (message,) = recheck_decision._subject(record, record.decision, outputs)
+    assert message == "subject.id is 'late'; a scored output belongs to another checkpoint"
 
 
 def test_lines_to_merge_are_those_of_the_verdict(out):

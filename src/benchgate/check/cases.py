@@ -74,7 +74,7 @@ def _read_case(
         digest = case_digest(case, files_digest(case)) if with_digests else None
     except BenchCaseLoadError as error:
         return None, [*located(error)]
-    except (Unreadable, ValueError) as error:  # or facts that are nested too deeply
+    except (OSError, Unreadable, ValueError) as error:  # or facts that are nested too deeply
         return None, [Problem(path, 1, str(error).removeprefix(f"{path}: "))]
     return digest, problems
 

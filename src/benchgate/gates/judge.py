@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, run_blockers
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
     from benchgate.training.checkpoints import Checkpoints
 
-
-EXIT_RULES: Final = ("strict", "gate")
 
 Gate = Callable[["BenchRunReport", "BenchRunReport | None"], str | None]
 """

@@ -151,6 +151,8 @@ def _follow(pointer: Path, inputs: Path, faults: list[Fault]) -> Path | None:
         ]
     except Unreadable as error:
         faults.append((1, POINTER_FILE, error.why))
+    except OSError as error:  # such as a name that is too long for the system
+        faults.append((1, POINTER_FILE, f"path cannot be read: {error.strerror}"))
     return None
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.pytest_plugin.layout import BENCH, is_case_file, is_cases_folder
-from benchgate.pytest_plugin.options import Settings, add_options
+from benchgate.pytest_plugin.options import add_options
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -60,12 +60,11 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     from benchgate.pytest_plugin.selection import select
 
-    settings = Settings.from_config(config)
-    selection = select(config, settings)
+    selection = select(config, config.option.bench_classes)
     if selection is not None:
         from benchgate.pytest_plugin.start import start
 
-        start(config, settings, selection)
+        start(config, selection)
     elif (config.rootpath / BENCH).is_dir():
         from benchgate.pytest_plugin.imports import BenchImports
 

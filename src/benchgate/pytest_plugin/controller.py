@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +24,7 @@ from benchgate.trials.ledger import Key, Ledger
 from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from collections.abc import Generator, Iterable, Sequence
 
     from benchgate.gates.judge import Gate
@@ -33,6 +33,15 @@ if TYPE_CHECKING:
 
 TOLERATED = frozenset({"scored", "harness_error", "timeout"})
 """Outcomes that fail a case but, with ``--bench-exit=gate``, not the session."""
+
+ADDOPTS = "PYTEST_ADDOPTS"
+
+
+def restore_addopts(before: str | None) -> None:
+    """Put the variable back that told workers rootdir; ``None`` is not set."""
+    os.environ.pop(ADDOPTS, None)
+    if before is not None:
+        os.environ[ADDOPTS] = before
 
 
 class Controller:
@@ -46,6 +55,7 @@ class Controller:
         self._tolerated = 0
         self._checkpoints: Checkpoints | None = None
         self._unplanned: list[str] = []
+        self._addopts: str | None = None
 
     def open(self) -> None:
         """
@@ -90,12 +100,18 @@ class Controller:
         They look for these by the arguments. There pytest takes the second word of ``--bench-out DIR`` for a path, but
         only once DIR exists, so that they would find another rootdir than this process did.
         """
-        config, before = self.session.config, os.environ.get("PYTEST_ADDOPTS", "")
-        given = [*shlex.split(before), "--rootdir", str(config.rootpath)]
+        config = self.session.config
+        self._addopts = os.environ.get(ADDOPTS)
+        given = [*shlex.split(self._addopts or ""), "--rootdir", str(config.rootpath)]
         if config.inipath is not None:
             given += ["-c", str(config.inipath)]
-        os.environ["PYTEST_ADDOPTS"] = shlex.join(given)
-        config.add_cleanup(lambda: os.environ.update(PYTEST_ADDOPTS=before))
+        os.environ[ADDOPTS] = shlex.join(given)
+        config.add_cleanup(lambda: restore_addopts(self._addopts))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a worker what it has to restore: its systems must see the environment that they see without workers."""
+        node.workerinput[ADDOPTS] = self._addopts
 
     def _add_keys(self, items: Iterable[tuple[Path, str]]) -> None:
         for path, name in items:
@@ -221,12 +237,13 @@ class Controller:
         collected it, and the controller of xdist collects nothing.
         """
         config = self.session.config
+        root = os.path.realpath(config.rootpath)
         below = [
             plugin
             for plugin in config.pluginmanager.get_plugins()
             if (path := getattr(plugin, "__file__", None))
             and os.path.basename(path) == "conftest.py"
-            and Path(path).parent != config.rootpath
+            and os.path.realpath(os.path.dirname(path)) != root
         ]
         return config.pluginmanager.subset_hook_caller(hook, below)(config=config, **arguments)
 

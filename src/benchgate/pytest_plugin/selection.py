@@ -15,8 +15,6 @@ from benchgate.pytest_plugin.layout import BENCH, CASES, bench_root, case_of_dat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.pytest_plugin.options import Settings
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
@@ -43,17 +41,18 @@ class Selection:
         return self.by_option or any(case_file.is_relative_to(path) for path in self.paths)
 
 
-def select(config: pytest.Config, settings: Settings) -> Selection | None:
+def select(config: pytest.Config, patterns: Sequence[str]) -> Selection | None:
     """
     Return what a session was asked for, or ``None`` if it was asked for no case.
 
     Only paths from the command line count: a plain ``pytest`` never runs a case, whatever its ``testpaths``.
 
+    :param patterns: what ``--bench`` was given.
     :raises pytest.UsageError: an unknown class, or two benches in one session.
     """
     explicit = config.args_source is pytest.Config.ArgsSource.ARGS
     if not explicit:
-        return _by_option(config.rootpath / BENCH, settings.patterns) if settings.patterns else None
+        return _by_option(config.rootpath / BENCH, patterns) if patterns else None
     paths = argument_paths(config, config.args)
     found = {path: root for path in paths if (root := bench_root(path))}
     roots = sorted(set(found.values()))

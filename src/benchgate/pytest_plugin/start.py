@@ -6,30 +6,30 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.pytest_plugin.controller import Controller
+from benchgate.pytest_plugin.controller import ADDOPTS, Controller, restore_addopts
 from benchgate.pytest_plugin.json_report import JsonReport
 from benchgate.pytest_plugin.junit import JunitSuite
 from benchgate.pytest_plugin.nodes import SESSION
+from benchgate.pytest_plugin.options import Settings
 from benchgate.pytest_plugin.reports import Reports
 from benchgate.pytest_plugin.session import BenchSession
 from benchgate.pytest_plugin.terminal import Terminal
 
 if TYPE_CHECKING:
-    from benchgate.pytest_plugin.options import Settings
     from benchgate.pytest_plugin.selection import Selection
 
 
-def start(config: pytest.Config, settings: Settings, selection: Selection) -> None:
+def start(config: pytest.Config, selection: Selection) -> None:
     """
     Load the selected classes and register the plugins of this process.
 
-    :raises pytest.UsageError: a class, the policy, the baseline or the output folder is unusable.
+    :raises pytest.UsageError: an option, a class, the policy, the baseline or the output folder is unusable.
     """
     # Not hasplugin("timeout"): with autoload off the plugin goes by its module's name.
     if not hasattr(config.hook, "pytest_timeout_set_timer"):
         msg = "benchgate enforces time limits with pytest-timeout, which is switched off: drop -p no:timeout"
         raise pytest.UsageError(msg)
-    session = BenchSession(config, settings, selection)
+    session = BenchSession(config, Settings.from_config(config), selection)
     session.open()
     config.pluginmanager.register(session, "benchgate-session")
     config.pluginmanager.register(Reports(session), "benchgate-reports")
@@ -38,6 +38,7 @@ def start(config: pytest.Config, settings: Settings, selection: Selection) -> No
         # Workers parse the command line themselves, so each of them does this too.
         config.args = [str(selection.root / name / "cases") for name in selection.classes]
     if hasattr(config, "workerinput"):
+        restore_addopts(config.workerinput.get(ADDOPTS))
         return
     controller = Controller(session)
     controller.open()

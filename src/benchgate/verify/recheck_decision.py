@@ -8,6 +8,7 @@ from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import RunEvidence
+from benchgate.artifacts.run_kinds import case_file_name
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.blockers import run_blockers
@@ -101,11 +102,9 @@ def _subject(
         yield from same("subject.id", report.system, subject.id)
         yield from same("subject.digest", report.digests.system, subject.digest)
         return
-    scored = {result.case_id for result in report.per_case if result.outcome == "scored"}
+    scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
     foreign = any(
-        _checkpoint(output) != subject.id
-        for name, output in outputs.items()
-        if name.removesuffix(".json") in scored
+        _checkpoint(output) != subject.id for name, output in outputs.items() if name in scored
     )
     if foreign and f"{PREFIX}checkpoint_mismatch" not in found.reason_codes:
         yield f"subject.id is {subject.id!r}; a scored output belongs to another checkpoint"

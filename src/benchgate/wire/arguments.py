@@ -41,8 +41,9 @@ def positive(text: str) -> int:
 
 
 def _at_least(low: int, text: str) -> int:
-    if not text.isdecimal() or int(text) < low:
-        msg = f"{text!r}: expected a whole number, {low} or more"
+    # 16 digits: Python itself refuses to read thousands of them, and JSON numbers are exact below 2**53.
+    if not text.isdecimal() or len(text) > 16 or not low <= int(text) < 2**53:
+        msg = f"{text[:80]!r}: expected a whole number, {low} or more and below 2**53"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 
@@ -120,7 +121,7 @@ class RunOption:
 
     def declare(self, add: Callable[..., object], prefix: str) -> None:
         """Declare the option with ``add``, which is argparse's ``add_argument`` or pytest's ``addoption``."""
-        kind = {"action": "append"} if self.repeatable else {"type": self.parse}
+        kind = {"action": "append", "type": self.parse} if self.repeatable else {"type": self.parse}
         dest = f"{prefix}{self.name}".replace("-", "_")
         add(f"--{prefix}{self.name}", dest=dest, metavar=self.metavar, help=self.help, **kind)
 
