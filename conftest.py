@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pytest
 
 pytest_plugins = ["pytester"]
+LEFT_OUT = "not slow"
+"""The ``-m`` of ``addopts``, in pyproject.toml."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Run a slow test whose own id is given: what ``addopts`` leaves out, it leaves out of runs of many."""
-    if config.option.markexpr == "not slow" and all("::" in given for given in config.args):
+    if config.option.markexpr == LEFT_OUT and all("::" in given for given in config.args):
         config.option.markexpr = ""
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say that tests are left out: with workers pytest itself does not. A bench has none to leave out."""
+    tests = any("tests" in Path(given).parts for given in config.args)
+    if config.option.markexpr != LEFT_OUT or not tests or config.getoption("--bench", None):
+        return []
+    return ["left out: what is marked slow; run it with -m slow, or all with -m ''"]

@@ -179,6 +179,7 @@ def test_a_violation_ends_the_class_in_run_eval_too(bench):
     assert [trial.outcome for trial in report.per_case] == ["rubric_error", "not_run", "not_run"]
 
 
+@pytest.mark.slow
 def test_a_violation_in_a_worker_never_passes(bench):
     bench.rubric("return None")
     result = bench.run("-n2", apart=True)

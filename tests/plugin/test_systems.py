@@ -84,8 +84,16 @@ def test_an_exception_whose_text_raises_is_still_a_harness_error(bench):
     assert_harness_error(bench, "Mute")
 
 
-def test_os_exit_does_not_end_the_session(bench):
-    bench.system('import os\nif case.case_id == "02": os._exit(0)')
+def test_os_exit_ends_a_forked_child_but_not_the_session(bench):
+    bench.system("""
+        import os
+        if case.case_id == "02":
+            os._exit(0)
+        child = os.fork()
+        if child == 0:
+            os._exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    """)
     result = bench.run(apart=True)
     result.assert_outcomes(passed=2, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
@@ -106,20 +114,6 @@ def test_os_exit_works_again_after_the_trial(bench):
     before = os._exit
     bench.run().assert_outcomes(failed=3)
     assert os._exit is before
-
-
-def test_a_forked_child_may_end_itself(bench):
-    bench.system("""
-        import os
-        child = os.fork()
-        if child == 0:
-            os._exit(7)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-    """)
-    result = bench.run(apart=True)
-    result.assert_outcomes(passed=3)
-    assert result.ret == pytest.ExitCode.OK
-    assert bench.record()["report"]["complete"] is True
 
 
 def test_the_working_directory_is_put_back(bench):

@@ -12,49 +12,46 @@ HEAVY = ("pydantic", "pydantic_core", "scipy", "numpy", "tomli", "rfc8785")
 CODE = """
 import json, sys, pytest
 options = ["-p", "no:randomly", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-q"]
-status = pytest.main([*options, *sys.argv[1:]])
-loaded = sorted(name for name in sys.modules if name.partition(".")[0] == "benchgate")
-heavy = [name for name in {heavy} if name in sys.modules]
-sys.stderr.write(json.dumps([int(status), heavy, loaded]))
+told = []
+for arguments in json.loads(sys.argv[1]):
+    status = pytest.main([*options, *arguments])
+    loaded = sorted(name for name in sys.modules if name.partition(".")[0] == "benchgate")
+    told.append([int(status), [name for name in {heavy} if name in sys.modules], loaded])
+sys.stderr.write(json.dumps(told))
 """
 
 
-def imported(folder, *arguments: str) -> tuple[int, list[str], list[str]]:
-    """Run pytest in a fresh interpreter; return its status, the heavy modules and ours that it imported."""
+def imported(folder, *runs: list[str]) -> list[tuple[int, list[str], list[str]]]:
+    """Run pytest in a fresh interpreter; return of each run its status, the heavy modules and ours loaded by then."""
     code = CODE.replace("{heavy}", repr(HEAVY))
     made = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", code, json.dumps(runs)],
         cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    return tuple(json.loads(made.stderr.splitlines()[-1]))
+    return [tuple(one) for one in json.loads(made.stderr.splitlines()[-1])]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [(), ("test_plain.py",), ("--co",), ("--help",), ("--markers",)],
-    ids=["plain", "path", "--co", "--help", "--markers"],
-)
-def test_nothing_heavy_is_imported_without_a_bench(pytester, arguments):
+def test_nothing_heavy_is_imported_without_a_bench(pytester):
     pytester.makepyfile(test_plain="def test_plain(): pass")
-    status, heavy, loaded = imported(pytester.path, *arguments)
-    assert status == 0
-    assert heavy == []
-    assert "benchgate.pytest_plugin" in loaded
-    assert "benchgate.models" not in loaded
+    runs = [[], ["test_plain.py"], ["--co"], ["--help"], ["--markers"]]
+    for run, (status, heavy, loaded) in zip(runs, imported(pytester.path, *runs), strict=True):
+        assert (status, heavy) == (0, []), run
+        assert "benchgate.pytest_plugin" in loaded
+        assert "benchgate.models" not in loaded, run
 
 
 def test_nothing_heavy_is_imported_beside_a_bench_that_is_not_asked_for(bench):
     bench.pytester.makepyfile(test_plain="def test_plain(): pass")
-    status, heavy, _ = imported(bench.root)
+    ((status, heavy, _),) = imported(bench.root, [])
     assert status == 0
     assert heavy == []
 
 
 def test_a_bench_without_a_comparison_needs_no_statistics_to_collect(bench):
-    status, heavy, _ = imported(bench.root, "--bench=echo", "--co")
+    ((status, heavy, _),) = imported(bench.root, ["--bench=echo", "--co"])
     assert status == 0
     assert not {"scipy", "numpy"} & set(heavy)
 

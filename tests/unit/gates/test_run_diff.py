@@ -114,6 +114,7 @@ def test_a_noisy_bench_has_few_false_alarms(test):
     assert found.rejected / found.draws <= 0.05
 
 
+@pytest.mark.slow
 def test_it_does_find_false_alarms_where_alpha_lets_them_pass():
     lax = GatePolicy(test="welch", alpha=0.9)
     found = against_itself(noisy(), lax)
