@@ -462,6 +462,7 @@ BAD_CASES = {
     "a pointer to a name that no system takes": (
         lambda f: (
             shutil.rmtree(f.path / "cases/002/input"),
+            f.write("inputs/a/x", "x"),
             f.write("cases/002/input-pointer.toml", f'path = "{"a" * 300}"\nsha256 = "{"0" * 64}"'),
         ),
         "1: input-pointer.toml: path cannot be read: File name too long",

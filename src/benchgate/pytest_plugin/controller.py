@@ -24,8 +24,8 @@ from benchgate.trials.ledger import Key, Ledger
 from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from collections.abc import Generator, Iterable, Sequence
+    from pathlib import Path
 
     from benchgate.gates.judge import Gate
     from benchgate.pytest_plugin.session import BenchSession
