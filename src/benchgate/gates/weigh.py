@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from benchgate.aggregate import mean
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
@@ -59,8 +59,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     )
     unpaired_bound = _mover_bound(b, c, policy)
     constant = _is_constant(b) or _is_constant(c)
-    needed = Bound(unpaired_bound) if constant else None
-    welch_passed = _passes(shifted.p_two_sided, plain.delta, policy, needed)
+    p_welch = shifted.p_two_sided
+    welch_passed = _passes(p_welch, plain.delta, policy, unpaired_bound, constant=constant)
     paired_figures, paired_passed = _paired(paired, policy) if paired else (None, False)
     test = paired_figures if policy.test != "welch" else None
     bound = _gaffke_bound(paired, policy) if test and paired else unpaired_bound
@@ -118,23 +118,19 @@ def _mean_penalty(arm: Arm) -> float | None:
     return mean(known) if known and len(known) == len(arm.scores) else None
 
 
-class Bound(NamedTuple):
-    """A lower bound of the difference that a test needs beside its p; ``None`` if it cannot be computed."""
-
-    value: float | None
-
-
-def _passes(p: float | None, delta: float | None, policy: GatePolicy, needed: Bound | None) -> bool:
+def _passes(
+    p: float | None, delta: float | None, policy: GatePolicy, bound: float | None, *, constant: bool
+) -> bool:
     """
     Whether a test is passed.
 
-    :param needed: where values are constant: their variance of 0 is chance and makes p too small, so the bound must
-        exceed ``min_delta`` too. It decides alone where there is no p; one that cannot be computed never passes.
+    :param constant: values are constant, and their variance of 0 is chance and makes p too small. Then the bound must
+        exceed ``min_delta`` too, and decides alone where there is no p; one that cannot be computed never passes.
     """
-    if needed is not None and not (needed.value is not None and needed.value > policy.min_delta):
+    if constant and not (bound is not None and bound > policy.min_delta):
         return False
     if p is None:
-        return needed is not None
+        return constant
     return p <= policy.alpha and delta is not None and delta > policy.min_delta
 
 
@@ -165,8 +161,9 @@ def _paired(differences: Sequence[float], policy: GatePolicy) -> tuple[PairedTes
         n_resamples=policy.n_resamples,
         seed=policy.seed,
     )
-    needed = Bound(_gaffke_bound(differences, policy)) if _is_constant(differences) else None
-    return test, _passes(test.p_two_sided, test.t.delta, policy, needed)
+    constant = _is_constant(differences)
+    bound = _gaffke_bound(differences, policy) if constant else None
+    return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)
 
 
 def _p_regression(differences: Sequence[float], policy: GatePolicy) -> float | None:
