@@ -30,7 +30,7 @@ slow = pytest.mark.slow
 
 
 def assert_the_gate_held(bench, *arguments):
-    result = bench.pytest(*arguments, apart=True)
+    result = bench.pytest(*arguments, apart="-n2" in arguments)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     codes = bench.record()["decision"]["reason_codes"]
     assert codes[-1] == "checkpoint_promotion_blocked_gate:never"
@@ -62,9 +62,8 @@ def test_from_elsewhere(bench, tmp_path_factory, form, workers, plugins):
     assert_the_gate_held(bench, *given, f"--rootdir={bench.root}", *workers)
 
 
-@pytest.mark.parametrize(
-    "place", [pytest.param("new", marks=slow), pytest.param("there", marks=slow), "outside"]
-)
+@slow
+@pytest.mark.parametrize("place", ["new", "there", "outside"])
 def test_an_output_folder_as_a_second_word_moves_no_root(bench, tmp_path_factory, place):
     # pytest takes the second word for a path while it looks for rootdir, but only once that path exists.
     inside = bench.root / "kept" / "here"
@@ -84,6 +83,7 @@ def test_a_root_that_is_named_by_a_link_is_the_root(bench, tmp_path_factory):
     assert_the_gate_held(bench, "bench/echo/cases", f"--rootdir={link}")
 
 
+@slow
 @pytest.mark.parametrize("given", [None, "-p no:cacheprovider"])
 def test_what_tells_workers_their_root_is_not_seen_by_systems(bench, monkeypatch, given):
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
