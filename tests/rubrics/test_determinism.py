@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # every rubric scores every output of every system
+
 BENCH = Path(__file__).parents[2] / "bench"
 CLASSES = sorted(
     path.parent.name
