@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.gates.unscored import error_count
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -56,6 +58,9 @@ def summary(judgement: Judgement) -> Iterator[str]:
     )
     yield f"safety    mean penalty {penalty}; cost {report.total_cost_usd:.4f} USD"
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if report.complete else 'incomplete'}"
+    errors = error_count(report)
+    if errors:
+        yield f"errors    {errors}"
     yield from _comparison(judgement)
 
 

@@ -258,3 +258,112 @@ def test_a_proof_without_what_it_stands_on_is_not_valid(vectors, capsys):
     shutil.move(vectors / "proof" / "proof.json", vectors / "proof.json")
     assert main(["validate", "proof.json"]) == 1
     assert "baseline.json: cannot be read" in capsys.readouterr().err
+
+
+@pytest.fixture
+def failing_cases_left_out(vectors):
+    """A candidate that equals the baseline, but lacks the cases that it fails."""
+    scores = {f"c{i}": float(i % 2) for i in range(20)} | {"d": 1.0}
+    kept = {case_id: 1.0 if i % 3 else 0.99 for i, (case_id, s) in enumerate(scores.items()) if s}
+    (vectors / "low.json").write_text(json.dumps(scores))
+    (vectors / "high.json").write_text(json.dumps({**kept, "e": 1.0}))
+    return vectors
+
+
+@pytest.mark.parametrize("test", ["welch", "auto", "paired"])
+@pytest.mark.parametrize("evidence", ["standard", "exact"])
+def test_cases_that_only_one_side_has_hold(failing_cases_left_out, capsys, test, evidence):
+    options = [f"--test={test}", f"--evidence={evidence}", "--score-range", "0", "1"]
+    assert proof(*options) == 1
+    made = read("proof.json")
+    assert made["failure_analysis"]["reasons"] == ["checkpoint_promotion_blocked_case_mismatch"]
+    (detail,) = made["failure_analysis"]["details"]
+    assert "10 only in baseline: c0, c10, c12, c14, c16 and 5 more" in detail
+    assert "1 only in candidate: e" in detail
+    assert read("significance.json")["significance"]["pass"] is False
+    files = [str(path) for path in Path("proof").iterdir()]
+    assert main(["validate", *files]) == 0
+    reports = ["--run-id=r", "--output-report=out.json", *options]
+    samples = ["--baseline-samples=low.json", "--trained-samples=high.json"]
+    for command in ("significance", "evaluate"):
+        assert main([command, *samples, *reports]) == 1
+    assert "significance_status=fail" in capsys.readouterr().out
+
+
+def test_penalties_of_other_cases_are_not_compared(vectors, capsys):
+    (vectors / "all.json").write_text(json.dumps({"a": 0.1, "b": 0.9, "c": 0.1}))
+    (vectors / "harmless.json").write_text(json.dumps({"a": 0.1, "c": 0.1}))
+    samples = ["--baseline-safety-samples=all.json", "--trained-safety-samples=harmless.json"]
+    arguments = ["safety", *samples, "--run-id=r", "--output-report=out.json"]
+    for options in ([], ["--missing=worst", "--score-range", "0", "1"]):
+        assert main([*arguments, *options]) == 1
+        assert read("out.json", ".")["reason_codes"] == [
+            "checkpoint_promotion_blocked_case_mismatch"
+        ]
+        assert main(["validate", "out.json"]) == 0
+    assert "1 only in baseline: b" in capsys.readouterr().err
+
+
+def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
+    assert proof("--missing=worst", "--score-range", "0", "1", "--test=auto") == 1
+    baseline, trained = read("baseline.json"), read("trained.json")
+    assert baseline["imputed"] == ["e"]
+    assert trained["imputed"] == ["c0", "c10", "c12", "c14", "c16", "c18", "c2", "c4", "c6", "c8"]
+    scores = {sample["case_id"]: sample["score"] for sample in trained["samples"]}
+    assert scores["c0"] == 0.0
+    assert {s["case_id"]: s["score"] for s in baseline["samples"]}["e"] == 1.0
+    assert baseline["metrics"]["episodes"] == trained["metrics"]["episodes"] == 22
+    assert read("significance.json")["policy"]["missing"] == "worst"
+    assert read("significance.json")["significance"]["test"] == "paired"
+    assert "note_missing_in_candidate: 10 cases count as the worst" in capsys.readouterr().err
+    files = [str(path) for path in Path("proof").iterdir()]
+    assert main(["validate", *files]) == 0
+    # An imputed score is computed again, and is no fact for the next comparison.
+    edit(Path("proof/trained.json"), "samples", 0, "score", value=0.5)
+    mend(Path("proof"))
+    assert main(["validate", "proof/proof.json", "proof/trained.json"]) == 1
+    assert proof(baseline="proof/baseline", trained="proof/baseline") == 1
+    assert read("baseline.json")["metrics"]["episodes"] == 21
+
+
+def test_a_gain_on_all_cases_survives_that_the_baseline_lacks_one(vectors):
+    ids = [f"c{i}" for i in range(10)]
+    (vectors / "low.json").write_text(json.dumps(dict(zip(ids[1:], LOW[1:], strict=True))))
+    (vectors / "high.json").write_text(json.dumps(dict(zip(ids, HIGH, strict=True))))
+    assert proof() == 1
+    assert proof("--missing=worst", "--score-range", "0", "1") == 0
+
+
+def test_missing_as_worst_needs_a_range(vectors, capsys):
+    assert proof("--missing=worst") == 2
+    assert "needs a score_range" in capsys.readouterr().err
+    assert proof("--missing=drop") == 2
+    assert "'hold' or 'worst'" in capsys.readouterr().err
+
+
+def test_a_missing_safety_penalty_is_unknown(vectors):
+    for name, count in (("before", 12), ("after", 11)):
+        samples = [
+            {"case_id": f"c{i}", "score": 0.5, "safety_penalty": 0.0, "trials": None}
+            for i in range(count)
+        ]
+        write_arm(vectors / f"{name}.json", samples)
+    assert proof("--missing=worst", "--score-range", "0", "1", baseline="before", trained="after")
+    codes = read("proof.json")["failure_analysis"]["reasons"]
+    assert "checkpoint_promotion_blocked_safety_missing" in codes
+    assert read("safety.json")["promotion_allowed"] is False
+
+
+def write_arm(path, samples):
+    proof()
+    report = read("baseline.json")
+    path.write_text(json.dumps({**report, "samples": samples}))
+
+
+def test_unequal_numbers_of_trials_are_noted(vectors, capsys):
+    for name, counts in (("low", (2, 2)), ("high", (1, 3))):
+        rows = [f"c{i},0.{i},{t}" for i, count in enumerate(counts) for t in range(count)]
+        (vectors / f"{name}.csv").write_text("\n".join(["case,score,trial", *rows]))
+    samples = ["--baseline-samples=low.csv", "--trained-samples=high.csv"]
+    main(["evaluate", *samples, "--run-id=r", "--output-report=out.json"])
+    assert "note_unequal_trials: trials of a case: 2 against 1, 3" in capsys.readouterr().err

@@ -18,6 +18,7 @@ from benchgate.artifacts.evidence_kinds import (
     SignificanceReport,
 )
 from benchgate.gates.decision import Remark
+from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
             Sample(case_id=case_id, score=score, safety_penalty=penalty, trials=row)
             for case_id, score, penalty, row in zip(ids, arm.scores, penalties, trials, strict=True)
         ),
+        imputed=arm.imputed,
     )
 
 
@@ -136,9 +138,14 @@ def safety_of(made: Comparison) -> SafetyReport:
         objections=tuple(
             remark
             for remark in made.decision.remarks
-            if remark.code in made.decision.reason_codes and "_safety_" in remark.code
+            if remark.code in made.decision.reason_codes and _concerns_safety(remark.code)
         ),
     )
+
+
+def _concerns_safety(code: str) -> bool:
+    # What makes the figures incomparable makes the penalties incomparable too.
+    return "_safety_" in code or code.removeprefix(PREFIX) in INCOMPARABLE
 
 
 def safety_report(

@@ -39,7 +39,11 @@ class Sample(WireModel):
 
 
 class ArmReport(WireModel):
-    """``baseline.json`` and ``trained.json``: one side of a comparison, also accepted as a sample file."""
+    """
+    ``baseline.json`` and ``trained.json``: one side of a comparison, also accepted as a sample file.
+
+    :param imputed: samples that were not measured and count as the worst score, by the policy's ``missing``.
+    """
 
     schema_version: Version
     report_kind: Literal["baseline", "trained"]
@@ -48,6 +52,12 @@ class ArmReport(WireModel):
     benchmark_suite: Suite
     metrics: ArmMetrics
     samples: tuple[Sample, ...]
+    imputed: tuple[str, ...]
+
+    @property
+    def measured(self) -> tuple[Sample, ...]:
+        """The samples without the imputed ones, which are no facts about this side."""
+        return tuple(sample for sample in self.samples if sample.case_id not in self.imputed)
 
 
 class SignificanceReport(WireModel):

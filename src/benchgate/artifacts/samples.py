@@ -122,7 +122,7 @@ def _from_arm(path: Path, text: str) -> Samples:
         report = ArmReport.parse(path, text.encode(), "sample report")
     except Unreadable as error:
         raise SampleError(path, error.why) from error
-    samples = report.samples
+    samples = report.measured
     ids = [sample.case_id for sample in samples]
     if None not in ids:
         samples = tuple(sorted(samples, key=lambda sample: sample.case_id or ""))

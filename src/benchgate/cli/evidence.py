@@ -162,21 +162,25 @@ def _safety_report(given: argparse.Namespace) -> SafetyReport:
     from benchgate.artifacts.samples import arm_of, read_samples
     from benchgate.gates.decide import safety_objections
     from benchgate.gates.decision import Remark
+    from benchgate.gates.missing import mismatch
     from benchgate.gates.reason_codes import PREFIX
     from benchgate.gates.weigh import safety
 
     policy = policy_of(given)
     vectors = [read_samples(path) for path in (given.baseline_samples, given.trained_samples)]
     before, after = (arm_of(vector, vector) for vector in vectors)
+    differing = mismatch(before, after)
     figures = safety(before, after, policy)
+    objections = (
+        [("case_mismatch", f"the sides have different cases; {differing}")]
+        if differing
+        else safety_objections(figures, policy)
+    )
     return safety_report(
         run_id=given.run_id,
         generated_at=given.generated_at or clock.now(),
         sample_count=len(vectors[1].values),
         figures=figures,
         max_safety_regression=policy.max_safety_regression,
-        objections=tuple(
-            Remark(code=PREFIX + code, message=text)
-            for code, text in safety_objections(figures, policy)
-        ),
+        objections=tuple(Remark(code=PREFIX + code, message=text) for code, text in objections),
     )

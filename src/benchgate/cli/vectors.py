@@ -35,6 +35,7 @@ POLICY_OPTIONS: Final = {
     "band_level": float,
     "n_resamples": int,
     "seed": int,
+    "missing": str,
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.figures import Arm
+from benchgate.gates.missing import first_five
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import run_id
 from benchgate.models import BenchRunReport
@@ -129,13 +130,13 @@ def _differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterato
         return
     before, after = _case_ids(baseline), _case_ids(candidate)
     if before - after:
-        yield f"cases only in the baseline: {_first_five(before - after)}"
+        yield f"cases only in the baseline: {first_five(before - after)}"
     if after - before:
-        yield f"cases not in the baseline: {_first_five(after - before)}"
+        yield f"cases not in the baseline: {first_five(after - before)}"
     old, new = baseline.digests, candidate.digests
     changed = {c for c in before & after if old.cases.get(c) != new.cases.get(c)}
     if changed:
-        yield f"cases changed since: {_first_five(changed)}"
+        yield f"cases changed since: {first_five(changed)}"
     if old.scorer != new.scorer:
         yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
     if baseline.isolation_class != candidate.isolation_class:
@@ -144,12 +145,6 @@ def _differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterato
 
 def _case_ids(report: BenchRunReport) -> set[str]:
     return {result.case_id for result in report.per_case}
-
-
-def _first_five(names: set[str]) -> str:
-    ordered = sorted(names)
-    more = f" and {len(ordered) - 5} more" if len(ordered) > 5 else ""
-    return ", ".join(ordered[:5]) + more
 
 
 def arm(report: BenchRunReport) -> Arm:

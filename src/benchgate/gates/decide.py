@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
 from benchgate.gates.notes import notes
-from benchgate.gates.reason_codes import PREFIX, REASONS, REJECTING, Blocker
+from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS, REJECTING, Blocker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,8 +46,8 @@ def _mde(given: GateInput) -> float | None:
 
 def _objections(given: GateInput) -> Iterator[Blocker]:
     figures, policy = given.figures, given.policy
-    # Trials that did not run count as 0, so the figures of an incomplete run are not about the candidate.
-    if figures is None or any(code == "incomplete_run" for code, _ in given.blockers):
+    before = {code for code, _ in given.blockers}
+    if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
     if figures.smallest < policy.min_cases:
         yield (
@@ -56,7 +56,7 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
         )
     yield from safety_objections(figures.safety, policy)
     yield from _band_objections(figures)
-    if figures.smallest > 1:
+    if figures.smallest > 1 and "score_out_of_range" not in before:
         yield from _significance_objections(figures.significance, policy)
 
 

@@ -49,6 +49,7 @@ class GateInput:
     :param figures: of the comparison; ``None`` if there was nothing to compare with.
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
+    :param noted: notes that follow from the runs and not from the figures.
     """
 
     policy: GatePolicy
@@ -56,3 +57,4 @@ class GateInput:
     figures: Figures | None = None
     blockers: tuple[Blocker, ...] = ()
     further: tuple[Blocker, ...] = ()
+    noted: tuple[Blocker, ...] = ()

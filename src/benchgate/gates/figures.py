@@ -31,12 +31,14 @@ class Arm:
     :param case_ids: ``None`` for plain vectors, which cannot be paired.
     :param penalties: mean safety penalty of each case, ``None`` if not measured; ``None`` as a whole if none was.
     :param trials: the scores of each case's trials; ``None`` if unknown.
+    :param imputed: cases that were not measured on this side and count as the worst score; see :mod:`.missing`.
     """
 
     scores: tuple[float, ...]
     case_ids: tuple[str, ...] | None = None
     penalties: tuple[float | None, ...] | None = None
     trials: tuple[tuple[float, ...], ...] | None = None
+    imputed: tuple[str, ...] = ()
 
     def paired_with(self, candidate: Arm) -> tuple[CasePair, ...] | None:
         """
@@ -223,5 +225,5 @@ class Figures:
 
     @property
     def smallest(self) -> int:
-        """Number of cases of the smaller arm."""
-        return min(len(self.baseline.scores), len(self.candidate.scores))
+        """Number of measured cases of the smaller arm."""
+        return min(len(arm.scores) - len(arm.imputed) for arm in (self.baseline, self.candidate))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import baseline_blockers, run_blockers
+from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import ExitRule, failures
+from benchgate.gates.unscored import unscored_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +78,7 @@ def judge(
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
     before = baseline.report if baseline and comparable else None
     figures, score_blockers = _compare(report, before, policy)
-    blockers += score_blockers
+    blockers += [*unscored_blocker(policy, report, before), *score_blockers]
     further = tuple(_objections(gates, report, before)) if report.scope == "full" else ()
     decision = None
     if report.scope == "full":
@@ -88,6 +89,10 @@ def judge(
                 figures=figures,
                 blockers=tuple(blockers),
                 further=further,
+                noted=(
+                    *(unscored_note(before, "baseline") if before else ()),
+                    *unscored_note(report, "candidate"),
+                ),
             )
         )
     return Judgement(

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.gates.missing import first_five
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.decision import GateInput
+    from benchgate.gates.figures import Figures
     from benchgate.gates.reason_codes import Blocker
 
 
 def notes(given: GateInput) -> Iterator[Blocker]:
     """Yield code and message of each note."""
     policy = given.policy
+    yield from given.noted
     if given.trial_count > 1:
         yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"
     if given.figures is None:
         return
+    yield from _arms(given.figures)
     figures = given.figures.significance
     if given.figures.smallest < 10:
         yield "few_cases", f"{given.figures.smallest} cases are few for any claim"
@@ -41,3 +46,22 @@ def notes(given: GateInput) -> Iterator[Blocker]:
             "unseen_failure_bound",
             f"a failure in up to {rate} of such cases may have stayed unseen",
         )
+
+
+def _arms(figures: Figures) -> Iterator[Blocker]:
+    """Yield what to know about the two sides themselves: values that were not measured, and trials that differ."""
+    for name, arm in (("baseline", figures.baseline), ("candidate", figures.candidate)):
+        if arm.imputed:
+            cases = first_five(set(arm.imputed))
+            yield (
+                f"missing_in_{name}",
+                f"{len(arm.imputed)} cases count as the worst score: {cases}",
+            )
+    counts = [
+        sorted({len(row) for row in arm.trials})
+        for arm in (figures.baseline, figures.candidate)
+        if arm.trials
+    ]
+    if len({count for side in counts for count in side}) > 1:
+        text = " against ".join(", ".join(map(str, side)) for side in counts)
+        yield "unequal_trials", f"trials of a case: {text}; means over fewer trials vary more"

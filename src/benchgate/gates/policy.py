@@ -49,6 +49,8 @@ class GatePolicy(WireModel):
     :param band_level: probability that a reproducible candidate passes a reproducibility band.
     :param n_resamples: random sign patterns of a sign-flip test that cannot be exact.
     :param seed: seed of these patterns.
+    :param missing: sample files whose case ids differ: ``hold``, or count a missing case as the ``worst`` score.
+    :param max_unscored: largest share of a run's trials that may end in ``harness_error``; one trial always may.
     """
 
     alpha: Fraction = 0.05
@@ -67,6 +69,8 @@ class GatePolicy(WireModel):
     band_level: Fraction = 0.99
     n_resamples: Annotated[int, Field(ge=99, le=10_000_000)] = 9999
     seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
+    missing: Literal["hold", "worst"] = "hold"
+    max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
 
     @model_validator(mode="after")
     def _ranges_are_ordered(self) -> GatePolicy:
@@ -75,6 +79,9 @@ class GatePolicy(WireModel):
             if pair is not None and not pair[0] < pair[1]:
                 msg = f"{name} must be [low, high] with low < high; found {list(pair)}"
                 raise ValueError(msg)
+        if self.missing == "worst" and self.score_range is None:
+            msg = "missing = 'worst' needs a score_range, which says what the worst score is"
+            raise ValueError(msg)
         return self
 
     @property

@@ -7,6 +7,7 @@ from typing import Final
 PREFIX: Final = "checkpoint_promotion_blocked_"
 REASONS: Final = (
     "incomplete_run",
+    "too_many_unscored",
     "baseline_missing",
     "baseline_mismatch",
     "checkpoint_mismatch",
@@ -42,6 +43,10 @@ REJECTING: Final = frozenset(
     }
 )
 """Reasons to reject: evidence against the candidate. All others hold, because the evidence is not sufficient."""
+
+
+INCOMPARABLE: Final = frozenset({"incomplete_run", "too_many_unscored", "case_mismatch"})
+"""Reasons for which the figures do not speak about the candidate, so that nothing is concluded from them."""
 
 
 Blocker = tuple[str, str]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
+from benchgate.gates.missing import counted_as_worst, mismatch
 from benchgate.gates.weigh import weigh
 
 if TYPE_CHECKING:
@@ -60,35 +62,30 @@ def weigh_arms(
     """
     Compute the figures of two arms, and what blocks a promotion whatever the figures are.
 
-    If scores are outside ``score_range``, a blocker says so and the figures are computed as if the range were unknown.
+    With ``missing = "worst"`` both arms of the figures have the cases of both. If scores are outside ``score_range``, a
+    blocker says so and the figures are computed as if the range were unknown.
     """
+    if policy.missing == "worst" and policy.score_range and mismatch(baseline, candidate):
+        baseline, candidate = counted_as_worst(baseline, candidate, policy.score_range)
     blockers = tuple(_blockers(baseline, candidate, policy))
     inside = not any(code == "score_out_of_range" for code, _ in blockers)
     weighed = policy if inside else policy.model_copy(update={"score_range": None})
-    return weigh(baseline, candidate, weighed), blockers
+    figures = weigh(baseline, candidate, weighed)
+    if blockers:  # a reader of significance.json alone must not take it for a pass
+        failed = figures.significance.model_copy(update={"passed": False})
+        figures = replace(figures, significance=failed)
+    return figures, blockers
 
 
 def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
-    if policy.test == "paired" and baseline.paired_with(candidate) is None:
-        yield (
-            "case_mismatch",
-            f"a paired test needs the same case ids on both sides: {_mismatch(baseline, candidate)}",
-        )
+    differing = mismatch(baseline, candidate)
+    if differing:
+        yield "case_mismatch", f"the sides have different cases; {differing}"
+    elif policy.test == "paired" and baseline.paired_with(candidate) is None:
+        yield "case_mismatch", "a paired test needs case ids on both sides"
     if policy.score_range is not None:
         low, high = policy.score_range
         for name, arm in (("baseline", baseline), ("candidate", candidate)):
             outside = next((score for score in arm.scores if not low <= score <= high), None)
             if outside is not None:
                 yield "score_out_of_range", f"{name}: {outside!r} is outside [{low:g}, {high:g}]"
-
-
-def _mismatch(baseline: Arm, candidate: Arm) -> str:
-    if baseline.case_ids is None or candidate.case_ids is None:
-        return "there are none"
-    before, after = set(baseline.case_ids), set(candidate.case_ids)
-    only = [
-        f"only in {name}: {', '.join(sorted(ids)[:3])}"
-        for name, ids in (("baseline", before - after), ("candidate", after - before))
-        if ids
-    ]
-    return "; ".join(only)

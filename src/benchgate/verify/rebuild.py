@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 GATE: Final = "gate:"
 OF_THE_RUN: Final = (
     "incomplete_run",
+    "too_many_unscored",
     "baseline_missing",
     "baseline_mismatch",
     "checkpoint_mismatch",
@@ -55,8 +56,8 @@ def family_in(folder: Path) -> Family | None:
 
 
 def arm_of_report(report: ArmReport) -> Arm:
-    """Return the arm that a ``baseline.json`` or ``trained.json`` describes."""
-    samples = report.samples
+    """Return the arm that a ``baseline.json`` or ``trained.json`` describes, as it was measured."""
+    samples = report.measured
     ids = tuple(sample.case_id for sample in samples if sample.case_id is not None)
     trials = tuple(sample.trials for sample in samples if sample.trials is not None)
     penalties = tuple(sample.safety_penalty for sample in samples)

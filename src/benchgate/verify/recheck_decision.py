@@ -11,10 +11,11 @@ from benchgate.artifacts.run_evidence import RunEvidence
 from benchgate.artifacts.run_kinds import case_file_name
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, differences, read_baseline
-from benchgate.gates.blockers import run_blockers
+from benchgate.gates.blockers import run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.reason_codes import PREFIX
+from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 
 GATE_CODE: Final = PREFIX + GATE
+BASELINE_NOTE: Final = "note_unscored_baseline"
 
 
 def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
@@ -49,7 +51,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         return
     evidence = folder / "evidence"
     before = read_artifact(evidence / "baseline.json", ArmReport)
-    yield from _baseline(folder, record, before)
+    yield from _baseline(folder, record, found, before)
     yield from _subject(record, found, outputs)
     made, weighed = _decided(record, found, before)
     yield from same("decision", plain(made), plain(found))
@@ -68,7 +70,9 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     yield from _files(evidence, record, expected.files(record.verdict, record.seq))
 
 
-def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iterator[str]:
+def _baseline(
+    folder: Path, record: RunRecord, decision: CheckpointPromotionDecision, before: ArmReport | None
+) -> Iterator[str]:
     """Compare the samples of the baseline with the baseline's file, if that is still there, unchanged."""
     reference = record.baseline
     if before is None:
@@ -84,6 +88,9 @@ def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iter
         return
     for problem in (*found.problems, *differences(found.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
+    unscored = too_many(found.report, record.policy.max_unscored)
+    if unscored and f"{PREFIX}too_many_unscored" not in decision.reason_codes:
+        yield f"baseline: could not be compared with: {unscored}"
     yield from same("baseline.run_id", found.report.run_id, reference.run_id)
     there = _arm_values(arm(found.report))
     yield from same("evidence/baseline.json", there, _arm_values(arm_of_report(before)))
@@ -137,8 +144,17 @@ def _decided(
             policy=record.policy,
             trial_count=record.report.trial_count,
             figures=weighed,
-            blockers=(*run_blockers(record.report), *given, *objections),
+            blockers=(
+                *run_blockers(record.report),
+                *unscored_blocker(record.policy, record.report),
+                *given,
+                *objections,
+            ),
             further=tuple(gates),
+            noted=(
+                *(("unscored_baseline", text) for code, text in stated if code == BASELINE_NOTE),
+                *unscored_note(record.report, "candidate"),
+            ),
         )
     )
     return made, weighed
@@ -154,6 +170,10 @@ def _weighed(
 
 def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:
     """Whether a reason has to be taken from the record, and is consistent with its baseline."""
+    if (
+        code == "too_many_unscored"
+    ):  # of the candidate it is computed again, so it cannot be dropped
+        return weighed is not None
     if code == "baseline_missing":
         return record.baseline is None
     if code == "baseline_mismatch":

@@ -26,6 +26,8 @@ def test_defaults_of_the_contract():
         "band_level": 0.99,
         "n_resamples": 9999,
         "seed": 0,
+        "missing": "hold",
+        "max_unscored": 0.05,
     }
 
 

@@ -1,0 +1,66 @@
+"""Cases that only one side of a comparison has: leaving them out would let a candidate choose its own cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from benchgate.gates.figures import Arm
+
+
+def mismatch(baseline: Arm, candidate: Arm) -> str | None:
+    """Return which cases only one side has, as a text; ``None`` if they are the same or a side has no ids."""
+    if baseline.case_ids is None or candidate.case_ids is None:
+        return None
+    before, after = set(baseline.case_ids), set(candidate.case_ids)
+    only = [
+        f"{len(ids)} only in {name}: {first_five(ids)}"
+        for name, ids in (("baseline", before - after), ("candidate", after - before))
+        if ids
+    ]
+    return "; ".join(only) or None
+
+
+def first_five(names: AbstractSet[str]) -> str:
+    """Return up to five names, sorted, and how many more there are."""
+    ordered = sorted(names)
+    more = f" and {len(ordered) - 5} more" if len(ordered) > 5 else ""
+    return ", ".join(ordered[:5]) + more
+
+
+def counted_as_worst(
+    baseline: Arm, candidate: Arm, score_range: tuple[float, float]
+) -> tuple[Arm, Arm]:
+    """
+    Give both sides the same cases, sorted by id.
+
+    A case that the candidate lacks gets the lowest score there, one that the baseline lacks the highest. Their safety
+    penalties stay unknown.
+    """
+    lowest, highest = score_range
+    ids = {*(baseline.case_ids or ()), *(candidate.case_ids or ())}
+    return _completed(baseline, ids, highest), _completed(candidate, ids, lowest)
+
+
+def _completed(arm: Arm, ids: AbstractSet[str], worst: float) -> Arm:
+    """Return an arm with all of the cases, sorted by id."""
+    measured = arm.case_ids or ()
+    lacking = tuple(sorted(ids - set(measured)))
+    count = len(lacking)
+    everything = measured + lacking
+    order = sorted(range(len(everything)), key=everything.__getitem__)
+    scores = arm.scores + (worst,) * count
+    penalties = arm.penalties and arm.penalties + (None,) * count
+    # As many trials as the others have, so that the trials can still be compared with each other.
+    trials = arm.trials and arm.trials + ((worst,) * len(arm.trials[0]),) * count
+    return replace(
+        arm,
+        case_ids=tuple(everything[i] for i in order),
+        scores=tuple(scores[i] for i in order),
+        penalties=penalties and tuple(penalties[i] for i in order),
+        trials=trials and tuple(trials[i] for i in order),
+        imputed=(*arm.imputed, *lacking),
+    )

@@ -1,0 +1,63 @@
+"""Trials without a score that count as 0: an outage would speak against the candidate, or, as a baseline, for it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.gates.reason_codes import Blocker
+    from benchgate.models import BenchRunReport, TrialResult
+
+
+_TYPE: Final = re.compile(r"(\w[\w.]*)(?=:|$)")
+
+
+def error_count(report: BenchRunReport) -> str | None:
+    """Return how many trials ended in ``harness_error``, with the types of their errors; ``None`` if none did."""
+    errors = _errors(report)
+    return f"{len(errors)} of {len(report.per_case)} ({_types(errors)})" if errors else None
+
+
+def too_many(report: BenchRunReport, limit: float) -> str | None:
+    """
+    Return that too many trials of a run ended in ``harness_error``, as a text; ``None`` if not.
+
+    :param limit: the policy's ``max_unscored``, a share of all trials. One trial is always allowed.
+    """
+    count, total = len(_errors(report)), len(report.per_case)
+    if count <= max(1, limit * total) and count < total:
+        return None
+    share = "all" if count == total else f"{count} of"
+    return f"{share} {total} trials ended in harness_error ({_types(_errors(report))}); allowed is {limit:.0%}"
+
+
+def unscored_note(report: BenchRunReport, side: str) -> Iterator[Blocker]:
+    """Yield the note for one side whose trials counted as 0 because of an error or the time limit."""
+    counts = Counter(
+        r.outcome for r in report.per_case if r.outcome in ("harness_error", "timeout")
+    )
+    if counts:
+        text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
+        yield f"unscored_{side}", f"{text} of {len(report.per_case)} trials count as score 0"
+
+
+def _errors(report: BenchRunReport) -> list[TrialResult]:
+    return [result for result in report.per_case if result.outcome == "harness_error"]
+
+
+def _types(errors: list[TrialResult]) -> str:
+    """Return the three most frequent types of errors with their counts; the details begin with ``Type:``."""
+    counts = Counter(_type(result) for result in errors).most_common()
+    counts.sort(key=lambda pair: (-pair[1], pair[0]))
+    listed = [f"{name} {count}" for name, count in counts[:3]]
+    return ", ".join(listed + ["..."] * (len(counts) > 3))
+
+
+def _type(result: TrialResult) -> str:
+    mode = next((m for m in result.failure_modes if m.code == "harness_error"), None)
+    found = _TYPE.match(mode.detail or "") if mode else None
+    return found[1] if found else result.outcome

@@ -1,0 +1,131 @@
+"""Trials that ended in an error of the system: how many are allowed, and what a run says about them."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchgate.cli import main
+
+PREFIX = "checkpoint_promotion_blocked_"
+GRADED = 'return BenchScore(passed=True, score=float(output["answer"]))'
+SYSTEM = """
+number = int(case.case_id)
+if number <= {errors}:
+    class RateLimitError(Exception):
+        pass
+    raise (ValueError if number == 1 else RateLimitError)("429")
+return {{"answer": {base} + number / 1000}}
+"""
+
+
+@pytest.fixture
+def graded(bench):
+    """Forty cases whose score is what the system answers; too many errors are 3 and more."""
+    for number in range(4, 41):
+        bench.case(f"{number:02}")
+    bench.rubric(GRADED)
+    bench.write("gate.toml", 'safety = "optional"')
+    return bench
+
+
+def measure(bench, base, errors, *arguments):
+    bench.system(SYSTEM.format(base=base, errors=errors))
+    return bench.run("--bench-exit=gate", *arguments)
+
+
+def pinned(bench, base, errors=0):
+    measure(bench, base, errors, "--bench-baseline=none", "--bench-out=before")
+    (path,) = (bench.root / "before/runs" / bench.name).glob("*/record.json")
+    (bench.path / "baseline.json").write_bytes(path.read_bytes())
+
+
+def codes(bench):
+    return [code.removeprefix(PREFIX) for code in bench.record()["decision"]["reason_codes"]]
+
+
+def test_few_errors_are_counted_as_0_and_named(graded):
+    pinned(graded, 0.1)
+    result = measure(graded, 0.8, 2)
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [
+            "errors    2 of 40 (RateLimitError 1, ValueError 1)",
+            "gate      PROMOTE",
+            "*note_unscored_candidate: 2 harness_error of 40 trials count as score 0",
+        ]
+    )
+    assert main(["verify", str(graded.out)]) == 0
+
+
+def test_an_outage_holds_and_concludes_nothing_about_the_candidate(graded):
+    pinned(graded, 0.8)
+    result = measure(graded, 0.8, 12)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert codes(graded) == ["too_many_unscored"]
+    result.stdout.fnmatch_lines(
+        [
+            "errors    12 of 40 (RateLimitError 11, ValueError 1)",
+            "gate      HOLD",
+            "*too_many_unscored: candidate: 12 of 40 trials ended in harness_error (*); allowed is 5%",
+        ]
+    )
+    assert main(["verify", str(graded.out)]) == 0
+    files = [str(path) for path in (graded.out / "evidence/echo").glob("*.json")]
+    assert main(["validate", *files]) == 0
+
+
+def test_an_outage_of_the_baseline_is_no_gain_of_the_same_system(graded, capsys):
+    pinned(graded, 0.8, errors=12)
+    assert measure(graded, 0.8, 0).ret == pytest.ExitCode.TESTS_FAILED
+    assert codes(graded) == ["too_many_unscored"]
+    remarks = {r["code"]: r["message"] for r in graded.record()["decision"]["remarks"]}
+    assert remarks[f"{PREFIX}too_many_unscored"].startswith("baseline: 12 of 40 trials")
+    assert remarks["note_unscored_baseline"] == "12 harness_error of 40 trials count as score 0"
+    assert main(["verify", str(graded.out)]) == 0
+    path = graded.folder() / "record.json"
+    path.write_text(path.read_text().replace(f"{PREFIX}too_many_unscored", "note_few_cases"))
+    assert main(["validate", str(path)]) == 1
+    assert "baseline: could not be compared with: 12 of 40" in capsys.readouterr().err
+
+
+def test_a_run_of_errors_alone_says_so(graded):
+    pinned(graded, 0.8)
+    result = measure(graded, 0.8, 40)
+    assert codes(graded) == ["too_many_unscored"]
+    result.stdout.fnmatch_lines(["*too_many_unscored: candidate: all 40 trials ended in *"])
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"), [("0", "hold"), ("0.05", "hold"), ("0.5", "promote")]
+)
+def test_the_limit_is_a_policy_key(graded, limit, outcome):
+    pinned(graded, 0.1)
+    measure(graded, 0.8, 3, f"--bench-policy=max_unscored={limit}")
+    assert graded.record()["decision"]["outcome"] == outcome
+
+
+def test_one_error_is_always_allowed(graded):
+    pinned(graded, 0.1)
+    assert measure(graded, 0.8, 1, "--bench-policy=max_unscored=0").ret == pytest.ExitCode.OK
+
+
+def test_a_timeout_is_the_systems_own_result(graded):
+    pinned(graded, 0.1)
+    slow = "import time\nif int(case.case_id) <= 3:\n    time.sleep(60)\n"
+    graded.system(slow + SYSTEM.format(base=0.8, errors=0))
+    result = graded.run("--bench-exit=gate", "--bench-timeout=0.2")
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(["*note_unscored_candidate: 3 timeout of 40 trials *"])
+
+
+@pytest.mark.slow
+def test_workers_and_the_other_door_say_the_same(graded, capsys):
+    pinned(graded, 0.1)
+    graded.system(SYSTEM.format(base=0.8, errors=12))
+    result = graded.run("-n2", "--bench-exit=gate", apart=True)
+    assert codes(graded) == ["too_many_unscored"]
+    result.stdout.fnmatch_lines(["errors    12 of 40 (RateLimitError 11, ValueError 1)"])
+    root, out = graded.root / "bench", graded.root / "other"
+    assert main(["run", "--task-class=echo", f"--bench-root={root}", f"--out={out}"]) == 1
+    said = "12 of 40 trials ended in harness_error (RateLimitError 11, ValueError 1)"
+    assert said in capsys.readouterr().out
