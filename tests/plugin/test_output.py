@@ -13,6 +13,7 @@ import sys
 import pytest
 
 from benchgate.audit import store
+from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.verify.validate import validate_file
 from benchgate.wire import writing
@@ -61,6 +62,83 @@ def test_a_link_in_place_of_a_file_is_replaced_and_not_followed(bench):
     bench.run().assert_outcomes(passed=3)
     assert victim.read_text() == "kept"
     assert not evidence.is_symlink()
+
+
+@pytest.mark.parametrize("linked", ["runs", "runs/echo", "evidence", "evidence/echo"])
+def test_a_link_in_place_of_a_folder_is_refused_before_anything_runs(bench, linked):
+    bench.system('raise AssertionError("was run")')
+    victim = bench.root / "victim"
+    victim.mkdir()
+    path = bench.out / linked
+    path.parent.mkdir(parents=True)
+    path.symlink_to(victim)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{linked}: is a link*"])
+    result.stdout.no_fnmatch_line("*was run*")
+    assert not list(victim.iterdir())
+    root = f"--bench-root={bench.root / 'bench'}"
+    assert main(["run", "--task-class=echo", root, f"--out={bench.out}"]) == 2
+    assert not list(victim.iterdir())
+
+
+def test_a_link_is_refused_for_a_part_of_the_cases_too(bench):
+    (bench.out / "last-selected").mkdir(parents=True)
+    victim = bench.root / "victim"
+    victim.mkdir()
+    (bench.out / "last-selected/echo").symlink_to(victim)
+    result = bench.run("-k", "01")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*last-selected/echo: is a link*"])
+    assert not list(victim.iterdir())
+
+
+def test_the_output_folder_itself_may_be_a_link(bench):
+    (bench.root / "disk").mkdir()
+    bench.out.symlink_to(bench.root / "disk")
+    assert bench.run().ret == pytest.ExitCode.OK
+    assert bench.record()["report"]["complete"]
+
+
+def test_a_link_that_appears_during_the_run_is_refused_and_the_report_is_not_lost(bench):
+    (bench.root / "victim").mkdir()
+    bench.system(f"""
+        from pathlib import Path
+        copy = Path({str(bench.out / "evidence")!r})
+        if not copy.exists():
+            copy.symlink_to({str(bench.root / "victim")!r})
+    """)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["FAILED the run is not recorded: *evidence: is a link*"])
+    assert json.loads(result.stderr.str())["case_count"] == 3
+    assert not list((bench.root / "victim").iterdir())
+
+
+@pytest.mark.parametrize("folder", [".", "runs/echo", "evidence"])
+def test_a_folder_that_every_user_can_write_to_is_refused(bench, folder):
+    path = bench.out / folder
+    path.mkdir(parents=True)
+    path.chmod(0o777)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*every user can write to it*"])
+    path.chmod(0o1777)  # as /tmp: others cannot replace files of this user
+    assert bench.run().ret == pytest.ExitCode.OK
+
+
+def test_a_folder_of_another_user_is_a_warning(bench, monkeypatch):
+    bench.out.mkdir()
+    owner = os.stat(bench.out).st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.OK
+    result.stdout.fnmatch_lines(
+        [f"warning   *.benchgate belongs to user {owner}, not to {owner + 1}"]
+    )
+    with pytest.warns(UserWarning, match="belongs to user"):
+        root = f"--bench-root={bench.root / 'bench'}"
+        assert main(["run", "--task-class=echo", root, f"--out={bench.out}"]) == 0
 
 
 # Failing at the end

@@ -25,6 +25,7 @@ from benchgate.audit.walk import chain_faults
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import (
+    check_folders,
     check_writable,
     locked,
     make_folder,
@@ -87,13 +88,15 @@ class RunStore:
             self._folder = out / "last-selected" / task_class
         self._written: dict[str, tuple[TrialResult, str]] = {}
 
-    def open(self, scope: Scope) -> None:
+    def open(self, scope: Scope) -> list[str]:
         """
         Make the folders, and fail now if the run could not be recorded at its end.
 
-        :raises ArtifactError: not writable, or the chain is damaged.
+        :returns: warnings.
+        :raises ArtifactError: not writable, open to every user, redirected by a link, or the chain is damaged.
         """
         check_writable(self._out)
+        warnings = self._check_folders()
         if scope == "full":
             make_folder(self._runs)
             with locked(self._runs):
@@ -101,6 +104,10 @@ class RunStore:
         else:
             shutil.rmtree(self._folder, ignore_errors=True)
         make_folder(self._folder / "cases")
+        return warnings
+
+    def _check_folders(self) -> list[str]:
+        return list(check_folders(self._out, self._folder / "cases", self._copy))
 
     def _end(self) -> ChainEnd:
         """Return the end of the chain. If the last process died before it entered its record, finish its copy first."""
@@ -165,6 +172,7 @@ class RunStore:
         :param build: makes the record once its place in the chain is known; called under the chain's lock.
         :raises ArtifactError: a file cannot be written, or the chain is damaged; old files are intact.
         """
+        self._check_folders()  # again: the run may have taken hours
         self._settle_trials(report)
         with locked(self._runs):
             end = self._end()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from benchgate.wire import clock
 from benchgate.wording import gate, summary, table, tier
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ class Terminal:
             if run.judgement is not None:
                 _write_judgement(terminalreporter, run.judgement)
             _write_files(terminalreporter, run)
-            if stale := run.ledger.stale(clock.now()):
-                text = f"not validated for more than 90 days: {', '.join(stale[:5])}"
+            for text in run.warnings:
                 terminalreporter.write_line(f"warning   {text}", yellow=True)
             for failure in run.failures:
                 terminalreporter.write_line(f"FAILED {failure}", red=True)

@@ -42,6 +42,7 @@ class ClassRun:
     :param out: output folder; ``None`` writes nothing.
     :param judgement: what was decided, once the run is finished.
     :param problems: what could not be written or judged; a run with problems fails the session.
+    :param warnings: what a person should look at, but what fails nothing.
     :param tier_problem: why the file of tiers could not be used; a run is otherwise unaffected by it.
     """
 
@@ -51,6 +52,7 @@ class ClassRun:
     judgement: Judgement | None = None
     published: Published | None = None
     problems: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     tier_problem: str | None = None
     _tiers: TierConfig | None = None
     _baseline: Baseline | None = None
@@ -74,7 +76,9 @@ class ClassRun:
         if self.out is not None:
             name, scope = self.ledger.bench.name, self.ledger.scope
             self._store = RunStore(self.out, name, scope, clock.now())
-            self._store.open(scope)
+            self.warnings += self._store.open(scope)
+        if stale := self.ledger.stale(clock.now()):
+            self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
 
     def _read_tiers(self, path: Path) -> None:
         if not os.path.lexists(path):

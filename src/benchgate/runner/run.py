@@ -19,7 +19,6 @@ from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.ledger import Ledger
 from benchgate.trials.time_limit import TrialTimeout, alarm
 from benchgate.trials.trial import TrialRunner
-from benchgate.wire import clock
 from benchgate.wire.arguments import MAX_SECONDS
 
 if TYPE_CHECKING:
@@ -127,8 +126,7 @@ def run_class(
         out = settings.out.resolve() if settings.out else None
         run = ClassRun(ledger=ledger, choice=choice, out=out)
         run.open(keys)
-        if stale := ledger.stale(clock.now()):
-            text = f"not validated for more than 90 days: {', '.join(stale[:5])}"
+        for text in run.warnings:
             warnings.warn(text, stacklevel=3)
         try:
             _run_all(run, settings, on_result)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -116,6 +117,30 @@ def check_writable(path: Path) -> None:
     probe = path / f".probe.{os.getpid()}"
     write_draft(probe, b"")
     probe.unlink(missing_ok=True)
+
+
+def check_folders(out: Path, *folders: Path) -> Iterator[str]:
+    """
+    Refuse folders through which another user could redirect or replace what is written.
+
+    :param folders: below ``out``, there or not.
+    :returns: a warning for each folder that belongs to somebody else, as in containers of CI.
+    :raises ArtifactError: a folder below ``out`` is a link, or every user can replace its files.
+    """
+    for path in sorted({out, *(p for folder in folders for p in _down_from(out, folder))}):
+        if path != out and path.is_symlink():
+            raise ArtifactError(path, "is a link, so files would be written elsewhere; remove it")
+        if not path.is_dir():
+            continue
+        found = path.stat()
+        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+            raise ArtifactError(path, "every user can write to it; chmod o-w it, or name another")
+        if found.st_uid != os.geteuid():
+            yield f"{path} belongs to user {found.st_uid}, not to {os.geteuid()}"
+
+
+def _down_from(out: Path, folder: Path) -> list[Path]:
+    return [folder, *(path for path in folder.parents if out in path.parents)]
 
 
 @contextmanager
