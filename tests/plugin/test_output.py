@@ -136,8 +136,8 @@ def test_a_folder_of_another_user_is_a_warning(bench, monkeypatch):
     result.stdout.fnmatch_lines(
         [f"warning   *.benchgate belongs to user {owner}, not to {owner + 1}"]
     )
+    root = f"--bench-root={bench.root / 'bench'}"
     with pytest.warns(UserWarning, match="belongs to user"):
-        root = f"--bench-root={bench.root / 'bench'}"
         assert main(["run", "--task-class=echo", root, f"--out={bench.out}"]) == 0
 
 

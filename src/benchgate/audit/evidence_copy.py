@@ -21,8 +21,9 @@ def write_copy(copy: Path, folder: Path) -> str | None:
         stored = folder / "evidence"
         files = {path.name: path.read_bytes() for path in stored.iterdir()}
         promotion = promotion_in_copy(copy, folder)
-        if promotion is not None:
-            files["promotion.json"] = model_bytes(promotion)
+        if promotion is None:
+            raise ArtifactError(stored / "promotion.json", "cannot be read")
+        files["promotion.json"] = model_bytes(promotion)
         make_folder(copy)
         for stale in set(os.listdir(copy)) - set(files):
             (copy / stale).unlink()

@@ -76,7 +76,10 @@ class ClassRun:
         if self.out is not None:
             name, scope = self.ledger.bench.name, self.ledger.scope
             self._store = RunStore(self.out, name, scope, clock.now())
-            self.warnings += self._store.open(scope)
+            try:
+                self.warnings += self._store.open(scope)
+            except OSError as error:
+                raise ArtifactError(self.out, f"cannot be used: {error}") from error
         if stale := self.ledger.stale(clock.now()):
             self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
 
