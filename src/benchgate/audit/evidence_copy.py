@@ -22,7 +22,7 @@ def write_copy(copy: Path, folder: Path) -> str | None:
         files = {path.name: path.read_bytes() for path in stored.iterdir()}
         promotion = promotion_in_copy(copy, folder)
         if promotion is None:
-            raise ArtifactError(stored / "promotion.json", "cannot be read")
+            return "the copy of the evidence is incomplete: promotion.json cannot be read"
         files["promotion.json"] = model_bytes(promotion)
         make_folder(copy)
         for stale in set(os.listdir(copy)) - set(files):
