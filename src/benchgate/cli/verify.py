@@ -82,6 +82,7 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 
 def _report(one: ClassVerification, out: Path) -> None:
     from benchgate.verify.recheck_copy import AFTER
+    from benchgate.wording import recommendation
 
     for fault in one.faults:
         print(_printable(f"{fault.path}: {fault.message}"), file=sys.stderr)
@@ -103,7 +104,7 @@ def _report(one: ClassVerification, out: Path) -> None:
     if verdict != "not_evaluated":
         bar = f"{verdict.bar.score_lower_bound_95:g} and {verdict.bar.passed_count} cases"
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
-        print(f"  tier      {tiers}: {verdict.recommendation}")
+        print(f"  tier      {tiers}: {recommendation(verdict, outcome)}")
     if one.anchored_at is None:
         print("  not anchored: keep this head elsewhere, and give it as --head the next time")
     else:

@@ -72,9 +72,8 @@ def _write_files(reporter: pytest.TerminalReporter, run: ClassRun) -> None:
         reporter.write_line(f"tier      not evaluated: {run.tier_problem}", yellow=True)
     if run.published is None:
         return
-    if run.published.verdict != "not_evaluated":
-        for line in tier(run.published.verdict):
-            reporter.write_line(line)
+    for line in tier(run.published.verdict, run.judgement.decision if run.judgement else None):
+        reporter.write_line(line)
     root = reporter.config.rootpath
     reporter.write_line(f"written   {_relative(run.published.folder, root)}")
     if run.published.evidence is not None:
