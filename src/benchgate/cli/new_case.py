@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchgate.cli.say import complain, say
 
 if TYPE_CHECKING:
     import argparse
@@ -52,7 +53,9 @@ def execute(given: argparse.Namespace) -> int:
     except FileExistsError as error:
         return _refuse(f"{error.filename}: exists already; an id is never given to another case", 1)
     except BenchCaseLoadError as error:
-        return _refuse("\n".join(f"{key}: {text}" for _, key, text in error.faults), 2)
+        for _, key, text in error.faults:
+            complain(f"{key}: {text}")
+        return 2
     except EvalError as error:
         return _refuse(str(error), 2)
     except OSError as error:
@@ -62,7 +65,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _refuse(message: str, status: int) -> int:
-    print(message, file=sys.stderr)
+    complain(message)
     return status
 
 
@@ -81,8 +84,8 @@ def _print_next(given: argparse.Namespace, made: CaseScaffold) -> None:
             given.case_id,
             *root,
         ]
-    print(f"""{made.path}
-
+    say(made.path)
+    print(f"""
 Fill in, then run it alone and check the class:
   case.toml  {facts}, tags, held_out
   input/     what the system gets; git keeps no empty folder, so it needs a file

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchgate.cli.say import complain, say
 
 if TYPE_CHECKING:
     import argparse
@@ -44,15 +45,16 @@ def execute(given: argparse.Namespace) -> int:
     try:
         verdict, outcome = _verdict(given)
     except (ArtifactError, TaskClassNotFound) as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return 1
     except EvalError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return 2
     if given.json:
         print(json.dumps({**verdict.model_dump(mode="json"), "decision": outcome}, indent=2))
     else:
-        print(_text(verdict, outcome))
+        for line in _text(verdict, outcome):
+            say(line)
     # Nobody is to promote a class on a run that was itself held or rejected.
     return 0 if verdict.invites(outcome) or verdict.recommendation == "keep" else 1
 
@@ -119,7 +121,7 @@ def _chain_intact(path: Path, record: RunRecord) -> bool:
     return here and not chain_faults(folder.parent) and not any(recheck_record(folder, record))
 
 
-def _text(verdict: PromotionVerdict, outcome: str) -> str:
+def _text(verdict: PromotionVerdict, outcome: str) -> list[str]:
     from benchgate.promotion.tiers import TIER_FILE
     from benchgate.promotion.verdict import promotion_lines
     from benchgate.wording import recommendation
@@ -132,4 +134,4 @@ def _text(verdict: PromotionVerdict, outcome: str) -> str:
     if verdict.invites(outcome) or verdict.recommendation == "demote":
         lines += [f"A person decides. To follow this, merge into {TIER_FILE}:", ""]
         lines += [f"    {line}" for line in promotion_lines(verdict).splitlines()]
-    return "\n".join(lines)
+    return lines

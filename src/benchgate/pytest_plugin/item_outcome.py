@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from benchgate.errors import printable
+
 if TYPE_CHECKING:
     from benchgate.models import TrialResult
 
@@ -56,7 +58,7 @@ def failure_text(result: TrialResult, location: str) -> str:
         lines += [f"  {key}: {value:g}" for key, value in sorted(result.score.breakdown.items())]
         if result.score.safety_penalty:
             lines.append(f"  safety penalty: {result.score.safety_penalty:g}")
-    return "\n".join([*lines, location])
+    return "\n".join(map(printable, [*lines, location]))
 
 
 def _reason(result: TrialResult) -> str:
@@ -74,7 +76,7 @@ def properties(result: TrialResult) -> list[tuple[str, object]]:
     properties: list[tuple[str, object]] = [
         ("bench.outcome", result.outcome),
         ("bench.passed", result.passed),
-        ("bench.failure_modes", ",".join(mode.code for mode in result.failure_modes)),
+        ("bench.failure_modes", printable(",".join(mode.code for mode in result.failure_modes))),
     ]
     if result.score is not None:
         properties += [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import BenchCaseLoadError, EvalError
+from benchgate.errors import BenchCaseLoadError, EvalError, printable
 from benchgate.gates.policy import parse_options
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import (
@@ -80,7 +80,7 @@ class BenchSession:
             )
             if hooked is not None and not callable(hooked):
                 msg = f"pytest_bench_system returned {hooked!r}, which is not callable"
-                raise pytest.UsageError(msg)
+                raise pytest.UsageError(printable(msg))
             if hooked is not None:
                 return named(str(getattr(hooked, "name", None) or _label(hooked)), hooked)
         try:
