@@ -6,7 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.say import complain, say
+from benchgate.cli.say import complain
+from benchgate.errors import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -84,8 +85,8 @@ def _print_next(given: argparse.Namespace, made: CaseScaffold) -> None:
             given.case_id,
             *root,
         ]
-    say(made.path)
-    print(f"""
+    text = f"""{made.path}
+
 Fill in, then run it alone and check the class:
   case.toml  {facts}, tags, held_out
   input/     what the system gets; git keeps no empty folder, so it needs a file
@@ -93,4 +94,5 @@ Fill in, then run it alone and check the class:
   expected/  what only the rubric gets; remove the folder if there is nothing
 
   {shlex.join(alone)}
-  {shlex.join(check)}""")
+  {shlex.join(check)}"""
+    print(printable(text, keep="\n"))

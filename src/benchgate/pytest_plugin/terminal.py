@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pytest
+
 from benchgate.errors import printable
 from benchgate.wire import clock
 from benchgate.wording import gate, summary, table, tier
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
@@ -41,6 +41,13 @@ class Terminal:
             )
             lines.append(printable(text))
         return lines
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Print the summary also where another reporter replaced pytest's, as pytest-rich does: it asks nobody."""
+        plugins = session.config.pluginmanager
+        if not plugins.hasplugin("terminalreporter") and not plugins.is_blocked("terminal"):
+            self.pytest_terminal_summary(pytest.TerminalReporter(session.config))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print one section for each class."""
