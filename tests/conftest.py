@@ -154,7 +154,7 @@ class Bench:
     def pin_once(self, kept: dict) -> None:
         """Pin a run of the bench as it is now; only the first test of a module makes it."""
         if "record" not in kept:
-            result = self.run("--bench-baseline=none", "--bench-out=pinned")
+            result = self.run("--bench-baseline=none", "--bench-out=pinned", "--bench-exit=gate")
             assert result.ret == pytest.ExitCode.OK
             (path,) = (self.root / "pinned/runs" / self.name).glob("*/record.json")
             kept["record"] = path.read_bytes()

@@ -25,15 +25,36 @@ Programs should read the attributes. The message is for people; if the place is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
 
+def printable(text: object, keep: str = "") -> str:
+    """
+    Return text with an escape, such as that of ``repr``, for whatever is not plainly visible.
+
+    For every place where text of a system, a rubric or a file reaches a terminal, a log or a report: control and format
+    characters could paint over what stands there, or forge a line.
+
+    :param keep: characters that stay as they are, such as the newlines of a text that has lines by design.
+    """
+    return "".join(
+        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode()
+        for c in str(text)
+    )
+
+
 class EvalError(Exception):
-    """Base class of all errors of benchgate."""
+    """Base class of all errors of benchgate. Its message is one line of plainly visible text, attributes are exact."""
+
+    _keep: ClassVar[str] = ""
+
+    def __str__(self) -> str:
+        # Not super(): that of KeyError, a base of two errors, is the repr of the message.
+        return printable(Exception.__str__(self), self._keep)
 
 
 class TaskClassAlreadyRegistered(EvalError):
@@ -60,8 +81,6 @@ class TaskClassNotFound(EvalError, KeyError):
         super().__init__(
             f"unknown task class {name!r}{where}; known: {', '.join(self.known) or 'none'}"
         )
-
-    __str__ = Exception.__str__  # KeyError would print the repr of the message
 
 
 class SystemNotFound(EvalError, KeyError):
@@ -91,6 +110,8 @@ class LocatedError(EvalError):
     :param line: line of the single message; 0 if unknown.
     """
 
+    _keep = "\n"
+
     def __init__(self, path: Path | str, faults: Iterable[Fault] | str, *, line: int = 0) -> None:
         self.path = path
         self.faults = ((line, "", faults),) if isinstance(faults, str) else tuple(faults)
@@ -99,7 +120,7 @@ class LocatedError(EvalError):
     def describe(self, path: Path | str) -> str:
         """Return one line for each fault, each starting with ``path``; give a relative path for short lines."""
         return "\n".join(
-            f"{path}{f':{line}' if line else ''}: {f'{key}: ' if key else ''}{message}"
+            printable(f"{path}{f':{line}' if line else ''}: {f'{key}: ' if key else ''}{message}")
             for line, key, message in self.faults
         )
 
@@ -114,6 +135,8 @@ class BenchCaseLoadError(LocatedError):
 
 class ClassLoadError(EvalError):
     """A task class with faults in more than one file; :attr:`errors` has one error for each file."""
+
+    _keep = "\n"
 
     def __init__(self, errors: Iterable[EvalError]) -> None:
         self.errors = tuple(errors)
@@ -144,6 +167,8 @@ class TierFileError(LocatedError, PromotionGateError):
 
 class PromotionMustBeHumanAuthorized(PromotionGateError):
     """Code asked benchgate to promote; only a person does that, by editing :attr:`tier_file`."""
+
+    _keep = "\n"
 
     def __init__(self, task_class: str, target_tier: str, tier_file: str, lines: str) -> None:
         self.task_class = task_class

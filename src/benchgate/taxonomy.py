@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -33,9 +33,14 @@ RAISABLE: Final = ("harness_error", "timeout")
 
 @dataclass(frozen=True, slots=True)
 class Taxonomy:
-    """Severity of each failure code; a rubric reports codes and has no say in how severe they are."""
+    """
+    Severity of each failure code; a rubric reports codes and has no say in how severe they are.
+
+    :param meanings: what each code of the class means, for people.
+    """
 
     severities: Mapping[str, Severity]
+    meanings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:

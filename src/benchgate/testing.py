@@ -140,8 +140,8 @@ def gate_summary(run: ClassRun) -> str:
     if run.judgement is None:
         raise EvalError("; ".join(run.problems))
     lines = [*wording.summary(run.judgement), *wording.gate(run.judgement.decision)]
-    if run.published is not None and run.published.verdict != "not_evaluated":
-        lines += wording.tier(run.published.verdict)
+    if run.published is not None:
+        lines += wording.tier(run.published.verdict, run.judgement.decision)
     return "\n".join(lines)
 
 

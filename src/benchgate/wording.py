@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from benchgate.gates.unscored import error_count
 
@@ -73,16 +73,30 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
     yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
 
 
-def tier(verdict: PromotionVerdict) -> Iterator[str]:
-    """Yield which trust tier the run is evidence for, and what is missing for the next one."""
+def tier(
+    verdict: PromotionVerdict | Literal["not_evaluated"],
+    decision: CheckpointPromotionDecision | None,
+) -> Iterator[str]:
+    """Yield which trust tier a run is evidence for, or what is missing; nothing for a run that was not judged."""
+    if verdict == "not_evaluated" or decision is None:
+        return
     current, target = verdict.current_tier, verdict.target_tier
-    if verdict.recommendation == "promote":
+    if verdict.invites(decision.outcome):
         yield f"tier      {current}; evidence suffices for {target}: a person promotes, see promotion.toml"
+    elif verdict.recommendation == "promote":
+        yield f"tier      {current}; the conditions for {target} are met, but the decision is {decision.outcome}"
     elif verdict.sufficient:
         yield f"tier      {current}; the evidence still suffices for it"
     else:
         yield f"tier      {current}; not enough for {target}:"
         yield from (f"  {reason}" for reason in verdict.reasons)
+
+
+def recommendation(verdict: PromotionVerdict, outcome: str) -> str:
+    """Return what a verdict recommends; a run that was held or rejected is none to promote a class on."""
+    if verdict.recommendation != "promote" or verdict.invites(outcome):
+        return verdict.recommendation
+    return f"conditions met, but the decision is {outcome}"
 
 
 def _comparison(judgement: Judgement) -> Iterator[str]:

@@ -23,6 +23,18 @@ def ten(bench) -> None:
         bench.case(f"{number:02}")
 
 
+def improved(bench, kept) -> None:
+    """Make ten cases that the system passes and the pinned baseline does not."""
+    ten(bench)
+    bench.rubric("""
+        if harm := output.get("harm"):
+            return BenchScore(passed=True, score=1.0, safety_penalty=harm)
+    """)
+    bench.system("return {'answer': ''}")
+    bench.pin_once(kept)
+    bench.system()
+
+
 def promotion(bench):
     return bench.read("evidence/echo/promotion.json")
 
@@ -35,9 +47,9 @@ def test_without_a_file_of_tiers_nothing_is_said_and_nothing_evaluated(bench):
 
 
 @pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
-def test_ten_of_ten_are_enough_for_silver_and_a_person_merges_the_lines(bench, workers):
+def test_ten_of_ten_are_enough_for_silver_and_a_person_merges_the_lines(bench, kept, workers):
     tiers(bench)
-    ten(bench)
+    improved(bench, kept)
     result = bench.run(*workers, apart=bool(workers))
     line = "tier      bronze; evidence suffices for silver: a person promotes, see promotion.toml"
     result.stdout.fnmatch_lines([line])
@@ -48,6 +60,37 @@ def test_ten_of_ten_are_enough_for_silver_and_a_person_merges_the_lines(bench, w
     lines = (bench.out / "evidence/echo/promotion.toml").read_text()
     assert tomli.loads(lines) == {"current": {"echo": "silver"}}
     assert f"record 1 of echo, run {bench.record()['report']['run_id']}" in lines
+
+
+@pytest.mark.parametrize("outcome", ["reject", "hold"])
+def test_only_a_promoted_run_invites_to_promote_its_class(bench, kept, capsys, outcome):
+    tiers(bench)
+    improved(bench, kept)
+    bench.system('return {"harm": 9.0}' if outcome == "reject" else "")
+    # hold: a first run, which is compared with nothing
+    result = bench.run(*(("--bench-baseline=none",) if outcome == "hold" else ()))
+    result.stdout.fnmatch_lines(
+        [f"tier      bronze; the conditions for silver are met, but the decision is {outcome}"]
+    )
+    result.stdout.no_fnmatch_line("*a person promotes*")
+    told = promotion(bench)
+    assert (told["verdict"]["sufficient"], told["decision"]["outcome"]) == (True, outcome)
+    assert not (bench.out / "evidence/echo/promotion.toml").exists()
+    capsys.readouterr()
+    assert main(["verify", str(bench.out)]) == 0
+    line = f"bronze to silver, bar 0.7 and 10 cases: conditions met, but the decision is {outcome}"
+    assert line in capsys.readouterr().out
+    status, out, _ = verdict(capsys, "--target-tier=silver")
+    assert status == 1
+    assert out.splitlines() == [
+        f"echo: bronze to silver: conditions met, but the decision is {outcome}",
+        "  all conditions met",
+        f"  decision of the run: {outcome}",
+    ]
+    status, out, _ = verdict(capsys, "--target-tier=silver", "--json")
+    assert (status, json.loads(out)["decision"]) == (1, outcome)
+    status, out, _ = verdict(capsys, "--target-tier=bronze")  # to keep its tier is no promotion
+    assert (status, out.splitlines()[0]) == (0, "echo: bronze, still: keep")
 
 
 def test_what_is_missing_for_the_next_tier_is_listed(bench):
@@ -62,9 +105,9 @@ def test_what_is_missing_for_the_next_tier_is_listed(bench):
     assert not (bench.out / "evidence/echo/promotion.toml").exists()
 
 
-def test_lines_of_an_earlier_run_do_not_outlive_it(bench):
+def test_lines_of_an_earlier_run_do_not_outlive_it(bench, kept):
     tiers(bench)
-    ten(bench)
+    improved(bench, kept)
     bench.run()
     assert (bench.out / "evidence/echo/promotion.toml").exists()
     bench.case("01", answer="no")
@@ -143,9 +186,9 @@ def verdict(capsys, *arguments):
     return status, said.out, said.err
 
 
-def test_the_command_says_who_decides_and_what_to_merge(bench, capsys):
+def test_the_command_says_who_decides_and_what_to_merge(bench, kept, capsys):
     tiers(bench)
-    ten(bench)
+    improved(bench, kept)
     bench.run()
     capsys.readouterr()
     status, out, _ = verdict(capsys, "--target-tier=silver")
@@ -153,6 +196,7 @@ def test_the_command_says_who_decides_and_what_to_merge(bench, capsys):
     assert out.splitlines() == [
         "echo: bronze to silver: promote",
         "  all conditions met",
+        "  decision of the run: promote",
         "A person decides. To follow this, merge into docs/trust-tiers.toml:",
         "",
         "    [current]",
@@ -178,9 +222,9 @@ def test_a_demotion_is_recommended_in_the_same_words(bench, capsys):
     assert "echo is silver, above bronze" in err
 
 
-def test_a_record_that_stands_in_no_chain_is_no_evidence(bench, capsys):
+def test_a_record_that_stands_in_no_chain_is_no_evidence(bench, kept, capsys):
     tiers(bench)
-    ten(bench)
+    improved(bench, kept)
     bench.run()
     bench.pin()
     capsys.readouterr()
@@ -193,9 +237,9 @@ def test_a_record_that_stands_in_no_chain_is_no_evidence(bench, capsys):
     assert verdict(capsys, "--target-tier=silver", f"--report={inside}")[0] == 0
 
 
-def test_a_record_whose_files_were_edited_is_no_evidence(bench, capsys):
+def test_a_record_whose_files_were_edited_is_no_evidence(bench, kept, capsys):
     tiers(bench)
-    ten(bench)
+    improved(bench, kept)
     bench.run()
     (bench.folder() / "cases" / "01.json").write_text("{}")
     capsys.readouterr()

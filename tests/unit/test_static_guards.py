@@ -125,8 +125,9 @@ def said(*arguments):
         main(list(arguments))
     return text.getvalue()
 
-said("run", "--task-class=one", "--out=out")
-said("run", "--task-class=one", "--out=out")
+said("run", "--task-class=one", "--out=out", "--system=weak")
+(weak,) = Path("out").glob("runs/one/*/record.json")
+said("run", "--task-class=one", "--out=out", f"--baseline={weak}")
 said("verify", "out")
 said("check")
 verdict = said("verdict", "--task-class=one", "--target-tier=silver", "--out=out", "--json")
@@ -162,12 +163,14 @@ def test_no_code_path_writes_the_file_of_tiers(tmp_path):
         "from benchgate import BenchScore\n"
         "class Constant:\n"
         "    def score(self, case, output, /):\n"
-        "        return BenchScore(passed=True, score=1.0, safety_penalty=0.0)\n"
+        "        score = output['score']\n"
+        "        return BenchScore(passed=score > 0.5, score=score, safety_penalty=0.0)\n"
     )
     (folder / "registration.py").write_text(
         "from benchgate import register_task_class\n"
         "from .rubric import Constant\n"
-        'register_task_class("one", systems={"s": lambda case: {}})(Constant)\n'
+        'systems = {"weak": lambda case: {"score": 0.0}, "good": lambda case: {"score": 1.0}}\n'
+        'register_task_class("one", systems=systems, default_system="good")(Constant)\n'
     )
     tiers = tmp_path / "docs" / "trust-tiers.toml"
     tiers.parent.mkdir()

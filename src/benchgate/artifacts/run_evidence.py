@@ -80,7 +80,7 @@ class RunEvidence:
         """
         Return every file of the evidence by name.
 
-        ``promotion.toml`` is there only if the verdict recommends a promotion.
+        ``promotion.toml`` is there only if verdict and decision are both ``promote``.
 
         :param seq: number of the run's record.
         """
@@ -102,7 +102,7 @@ class RunEvidence:
         )
         files = evidence_files(made) if made is not None else {}
         files["promotion.json"] = model_bytes(promotion)
-        if verdict != "not_evaluated" and verdict.recommendation == "promote":
+        if verdict != "not_evaluated" and verdict.invites(self.decision.outcome):
             files["promotion.toml"] = promotion_toml(verdict, seq)
         return files
 

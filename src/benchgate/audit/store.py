@@ -131,7 +131,8 @@ class RunStore:
             }
         )
         # Concatenated as text: the output may be large, and it is JSON already.
-        text = f'{head[:-1]}, "result": {result.model_dump_json()}, "output": {output_json or "null"}}}\n'
+        told = result.model_dump_json(ensure_ascii=True)
+        text = f'{head[:-1]}, "result": {told}, "output": {output_json or "null"}}}\n'
         data = text.encode()
         write_draft(self._folder / "cases" / name, data)
         self._written[name] = result, sha256_hex(data)

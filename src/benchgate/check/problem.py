@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.errors import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,9 +28,7 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        # A file name may contain any byte; a problem must stay one line that can be printed.
-        text = f"{self.path}:{self.line}: {' '.join(self.message.split())}"
-        return text.encode(errors="backslashreplace").decode().replace("\n", "\\n")
+        return printable(f"{self.path}:{self.line}: {' '.join(self.message.split())}")
 
 
 def located(error: LocatedError, path: Path | None = None) -> Iterator[Problem]:

@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cli.say import complain, say
+
 if TYPE_CHECKING:
     import argparse
 
@@ -39,18 +41,18 @@ def execute(given: argparse.Namespace) -> int:
                 checks.append(check_class(given.bench_root, name))
             except TaskClassNotFound as error:
                 unknown = True
-                print(error, file=sys.stderr)
+                complain(error)
     except OSError as error:
-        print(f"{error.filename}: cannot be read: {error.strerror}", file=sys.stderr)
+        complain(f"{error.filename}: cannot be read: {error.strerror}")
         return 2
     if not names:
-        print(f"{given.bench_root}: has no task class", file=sys.stderr)
+        complain(f"{given.bench_root}: has no task class")
         return 2
     for problem in sorted(problem for check in checks for problem in check.problems):
-        print(problem, file=sys.stderr)
+        complain(problem)
     sys.stderr.flush()
     for check in checks:
-        print(_summary(check))
+        say(_summary(check))
     return 1 if unknown or any(check.problems for check in checks) else 0
 
 

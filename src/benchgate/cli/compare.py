@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cli.say import complain, say
 from benchgate.cli.vectors import guarded
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 def _execute(given: argparse.Namespace) -> int:
     wanted = 1 if given.aa else 2
     if len(given.runs) != wanted or given.draws < 1:
-        print(f"expected {wanted} runs and at least 1 draw; see --help", file=sys.stderr)
+        complain(f"expected {wanted} runs and at least 1 draw; see --help")
         return 2
     if given.aa:
         return _compare_with_itself(given)
@@ -85,7 +85,7 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     if before.report is None or after.report is None:  # _read has refused it
         return 2
     for line in _changes(before.report, after.report):
-        print(line)
+        say(line)
     judgement = judge(
         after.report,
         policy=policy,
@@ -94,9 +94,9 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
         exit_rule="gate",
     )
     for line in (*summary(judgement), *gate(judgement.decision)):
-        print(line)
+        say(line)
     for problem in after.problems:
-        print(f"{after.path}: {problem}", file=sys.stderr)
+        complain(f"{after.path}: {problem}")
     promoted = judgement.decision is not None and judgement.decision.promotion_allowed
     return 0 if promoted and not after.problems else 1
 
@@ -129,15 +129,15 @@ def _compare_with_itself(given: argparse.Namespace) -> int:
     if report is None:  # _read has refused it
         return 2
     for problem in run.problems:
-        print(f"{run.path}: {problem}", file=sys.stderr)
+        complain(f"{run.path}: {problem}")
     policy = _policy(given, given.runs[0])
     found = against_itself(report, policy, draws=given.draws)
     share = found.promoted / found.draws
-    print(
+    say(
         f"{found.draws} comparisons of {report.case_count} cases with themselves, {report.trial_count} trials each"
     )
-    print(
+    say(
         f"false promotions   {found.promoted} ({share:.1%}), nominal at most {policy.alpha / 2:.1%}"
     )
-    print(f"false regressions  {found.rejected} ({found.rejected / found.draws:.1%})")
+    say(f"false regressions  {found.rejected} ({found.rejected / found.draws:.1%})")
     return 0 if share <= policy.alpha and not run.problems else 1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cli.say import complain, say
 from benchgate.cli.vectors import (
     add_label,
     add_policy,
@@ -104,7 +104,7 @@ def _proof(given: argparse.Namespace) -> int:
     for name in files:
         validate_file(given.output_dir / name)
     _print_reasons(made)
-    print(f"proof_status={'pass' if made.proven else 'fail'}")
+    say(f"proof_status={'pass' if made.proven else 'fail'}")
     return 0 if made.proven else 1
 
 
@@ -120,7 +120,7 @@ def _checkpoints(given: argparse.Namespace) -> Checkpoints | None:
 
 def _print_reasons(made: Comparison) -> None:
     for remark in (*made.decision.remarks, *made.criteria_failed()):
-        print(f"{remark.code}: {remark.message}", file=sys.stderr)
+        complain(f"{remark.code}: {remark.message}")
 
 
 def _significance(given: argparse.Namespace) -> int:
@@ -130,7 +130,7 @@ def _significance(given: argparse.Namespace) -> int:
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(significance_report(made)))
     figures = made.figures.significance
-    print(f"significance_status={'pass' if figures.passed else 'fail'}")
+    say(f"significance_status={'pass' if figures.passed else 'fail'}")
     return 0 if figures.passed else 1
 
 
@@ -141,7 +141,7 @@ def _evaluate(given: argparse.Namespace) -> int:
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(evaluation_report(made)))
     _print_reasons(made)
-    print(f"evaluation_status={made.decision.outcome}")
+    say(f"evaluation_status={made.decision.outcome}")
     return 0 if made.decision.promotion_allowed else 1
 
 
@@ -151,8 +151,8 @@ def _safety(given: argparse.Namespace) -> int:
     report = _safety_report(given)
     write_file(given.output_report, model_bytes(report))
     for code, text in zip(report.reason_codes, report.diagnostics, strict=False):
-        print(f"{code}: {text}", file=sys.stderr)
-    print(f"safety_status={'pass' if report.promotion_allowed else 'fail'}")
+        complain(f"{code}: {text}")
+    say(f"safety_status={'pass' if report.promotion_allowed else 'fail'}")
     return 0 if report.promotion_allowed else 1
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchgate.cli.say import complain
+from benchgate.errors import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -52,7 +54,9 @@ def execute(given: argparse.Namespace) -> int:
     except FileExistsError as error:
         return _refuse(f"{error.filename}: exists already; an id is never given to another case", 1)
     except BenchCaseLoadError as error:
-        return _refuse("\n".join(f"{key}: {text}" for _, key, text in error.faults), 2)
+        for _, key, text in error.faults:
+            complain(f"{key}: {text}")
+        return 2
     except EvalError as error:
         return _refuse(str(error), 2)
     except OSError as error:
@@ -62,7 +66,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _refuse(message: str, status: int) -> int:
-    print(message, file=sys.stderr)
+    complain(message)
     return status
 
 
@@ -81,7 +85,7 @@ def _print_next(given: argparse.Namespace, made: CaseScaffold) -> None:
             given.case_id,
             *root,
         ]
-    print(f"""{made.path}
+    text = f"""{made.path}
 
 Fill in, then run it alone and check the class:
   case.toml  {facts}, tags, held_out
@@ -90,4 +94,5 @@ Fill in, then run it alone and check the class:
   expected/  what only the rubric gets; remove the folder if there is nothing
 
   {shlex.join(alone)}
-  {shlex.join(check)}""")
+  {shlex.join(check)}"""
+    print(printable(text, keep="\n"))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from benchgate.cli.say import complain
 from benchgate.wire.arguments import RUN_OPTIONS
 
 if TYPE_CHECKING:
@@ -50,17 +52,17 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
     try:
         finished = run_class(_settings(given), on_result=printer)
     except TaskClassNotFound as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return 1
     except (EvalError, argparse.ArgumentTypeError) as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return 2
     if finished.judgement is not None:
         for result in finished.judgement.report.per_case:
             printer(result)
         _print_run(finished, finished.judgement, out)
     for failure in finished.failures:
-        print(failure, file=sys.stderr)
+        complain(failure)
     return 1 if finished.failures else 0
 
 
@@ -121,7 +123,8 @@ class _Printer:
         key = (result.case_id, result.trial)
         if key not in self._seen:
             self._seen.add(key)
-            print(result.model_dump_json(), file=self._out, flush=True)
+            # Not model_dump_json: json.dumps escapes whatever could steer a terminal.
+            print(json.dumps(result.model_dump(mode="json")), file=self._out, flush=True)
 
 
 def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:

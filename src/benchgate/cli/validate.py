@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchgate.cli.say import complain, say
 
 if TYPE_CHECKING:
     import argparse
@@ -32,9 +33,9 @@ def execute(given: argparse.Namespace) -> int:
             if (bundle := _bundle_status(path)) is not None:
                 status = max(status, bundle)
                 continue
-            print(f"{path}: valid {validate_file(path)}")
+            say(f"{path}: valid {validate_file(path)}")
         except ArtifactError as error:
-            print(error, file=sys.stderr)
+            complain(error)
             status = max(status, 2 if isinstance(error, Unreadable) else 1)
     return status
 
@@ -48,7 +49,7 @@ def _bundle_status(path: Path) -> int | None:
         return None
     errors = validate_payload_file(path)
     for line, error in errors:
-        print(f"{path}:{line}: {error}", file=sys.stderr)
+        complain(f"{path}:{line}: {error}")
     if not errors:
-        print(f"{path}: valid RL payload bundles")
+        say(f"{path}: valid RL payload bundles")
     return 1 if errors else 0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.cli.say import complain
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def guarded(execute: Callable[[argparse.Namespace], int]) -> Callable[[argparse.
         try:
             return execute(given)
         except (EvalError, ValueError) as error:
-            print(error, file=sys.stderr)
+            complain(error)
             return 2
 
     return run

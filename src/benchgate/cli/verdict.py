@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchgate.cli.say import complain, say
 
 if TYPE_CHECKING:
     import argparse
@@ -37,22 +39,28 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Print the verdict; 0 if the evidence suffices, 1 if not or there is no readable record, 2 for wrong use."""
+    """Print the verdict; 0 if a person may follow it, 1 if not or there is no readable record, 2 for wrong use."""
     from benchgate.errors import ArtifactError, EvalError, TaskClassNotFound
 
     try:
-        verdict = _verdict(given)
+        verdict, outcome = _verdict(given)
     except (ArtifactError, TaskClassNotFound) as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return 1
     except EvalError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return 2
-    print(verdict.model_dump_json(indent=2) if given.json else _text(verdict))
-    return 0 if verdict.sufficient else 1
+    if given.json:
+        print(json.dumps({**verdict.model_dump(mode="json"), "decision": outcome}, indent=2))
+    else:
+        for line in _text(verdict, outcome):
+            say(line)
+    # Nobody is to promote a class on a run that was itself held or rejected.
+    return 0 if verdict.invites(outcome) or verdict.recommendation == "keep" else 1
 
 
-def _verdict(given: argparse.Namespace) -> PromotionVerdict:
+def _verdict(given: argparse.Namespace) -> tuple[PromotionVerdict, str]:
+    """Return the verdict, and the outcome of the run's own decision."""
     from benchgate.promotion.tiers import TIER_FILE, TierConfig
     from benchgate.promotion.verdict import PromotionGate
 
@@ -60,7 +68,7 @@ def _verdict(given: argparse.Namespace) -> PromotionVerdict:
     asked = _min_cases(given)
     path = given.report or _newest(given.out, given.task_class)
     record = _record(path)
-    return PromotionGate(tiers).evaluate(
+    verdict = PromotionGate(tiers).evaluate(
         given.task_class,
         tiers.tier_of(given.task_class),
         record.report,
@@ -68,6 +76,7 @@ def _verdict(given: argparse.Namespace) -> PromotionVerdict:
         min_cases=asked,
         chain_intact=_chain_intact(path, record),
     )
+    return verdict, record.decision.outcome if record.decision else "not_evaluated"
 
 
 def _min_cases(given: argparse.Namespace) -> dict[str, int]:
@@ -112,15 +121,17 @@ def _chain_intact(path: Path, record: RunRecord) -> bool:
     return here and not chain_faults(folder.parent) and not any(recheck_record(folder, record))
 
 
-def _text(verdict: PromotionVerdict) -> str:
+def _text(verdict: PromotionVerdict, outcome: str) -> list[str]:
     from benchgate.promotion.tiers import TIER_FILE
     from benchgate.promotion.verdict import promotion_lines
+    from benchgate.wording import recommendation
 
     current, target = verdict.current_tier, verdict.target_tier
     question = f"{current}, still" if current == target else f"{current} to {target}"
-    lines = [f"{verdict.task_class}: {question}: {verdict.recommendation}"]
+    lines = [f"{verdict.task_class}: {question}: {recommendation(verdict, outcome)}"]
     lines += [f"  {reason}" for reason in verdict.reasons]
-    if verdict.recommendation in {"promote", "demote"}:
+    lines.append(f"  decision of the run: {outcome}")
+    if verdict.invites(outcome) or verdict.recommendation == "demote":
         lines += [f"A person decides. To follow this, merge into {TIER_FILE}:", ""]
         lines += [f"    {line}" for line in promotion_lines(verdict).splitlines()]
-    return "\n".join(lines)
+    return lines

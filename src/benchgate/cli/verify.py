@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchgate.cli.say import complain, say
 
 if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import Head
@@ -57,12 +58,12 @@ def execute(given: argparse.Namespace) -> int:
     try:
         found = verify(given.out, _retained(given.head), require_complete=given.require_complete)
     except (ArtifactError, ValueError) as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return 2
     for one in found:
         _report(one, given.out)
     if not any(one.records for one in found):
-        print(f"{given.out}: there is no record of a run", file=sys.stderr)
+        complain(f"{given.out}: there is no record of a run")
         return 1
     return 1 if any(one.faults for one in found) else 0
 
@@ -82,35 +83,30 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 
 def _report(one: ClassVerification, out: Path) -> None:
     from benchgate.verify.recheck_copy import AFTER
+    from benchgate.wording import recommendation
 
     for fault in one.faults:
-        print(_printable(f"{fault.path}: {fault.message}"), file=sys.stderr)
+        complain(f"{fault.path}: {fault.message}")
     if one.faults:
         first = one.faults[0]
         where = f"record {first.seq}" if 0 < first.seq < AFTER else out
-        print(_printable(f"{one.task_class}: not valid; first fault: {where}"))
+        say(f"{one.task_class}: not valid; first fault: {where}")
         return
     if one.newest is None:
-        print(f"{one.task_class}: no record yet")
+        say(f"{one.task_class}: no record yet")
         return
     decision = one.newest.decision
     outcome = decision.outcome if decision else "not_evaluated"
     state = "complete" if one.newest.report.complete else "incomplete"
     number = f"{one.records} valid record{'s' * (one.records != 1)}"
-    print(f"{one.task_class}: {number}; newest: {outcome}, {state}")
-    print(f"  head      {one.task_class}={one.head}")
+    say(f"{one.task_class}: {number}; newest: {outcome}, {state}")
+    say(f"  head      {one.task_class}={one.head}")
     verdict = one.newest.verdict
     if verdict != "not_evaluated":
         bar = f"{verdict.bar.score_lower_bound_95:g} and {verdict.bar.passed_count} cases"
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
-        print(f"  tier      {tiers}: {verdict.recommendation}")
+        say(f"  tier      {tiers}: {recommendation(verdict, outcome)}")
     if one.anchored_at is None:
-        print("  not anchored: keep this head elsewhere, and give it as --head the next time")
+        say("  not anchored: keep this head elsewhere, and give it as --head the next time")
     else:
-        print(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")
-
-
-def _printable(text: str) -> str:
-    """Return text on one line: the name of a file may contain any character."""
-    escaped = text.encode(errors="backslashreplace").decode()
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in escaped)
+        say(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")

@@ -53,7 +53,8 @@ def load_taxonomy(class_path: Path) -> Taxonomy:
     if faults:
         raise RegistrationError(path, sorted(faults))
     merged = {**RESERVED, **{code: table.severity for code, table in codes.items()}}
-    return Taxonomy(MappingProxyType(merged))
+    meanings = {code: table.description for code, table in codes.items()}
+    return Taxonomy(MappingProxyType(merged), MappingProxyType(meanings))
 
 
 def _code_faults(code: str, table: FailureModeTable) -> Iterator[str]:

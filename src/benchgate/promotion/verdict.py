@@ -76,6 +76,10 @@ class PromotionVerdict(WireModel):
     reasons: tuple[str, ...]
     requires_human_approval: Approval = True
 
+    def invites(self, outcome: str) -> bool:
+        """Whether a person is asked to promote: only if that is also the ``outcome`` of the run's own decision."""
+        return self.recommendation == outcome == "promote"
+
 
 @dataclass(frozen=True, slots=True)
 class PromotionGate:

@@ -2,61 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from benchgate.errors import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
     from benchgate.models import TrialResult
+    from benchgate.trials.trial import TrialRecord
 
 
 class BenchCaseFailed(AssertionError):
     """A case was run and did not pass."""
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """Location and reason of a failed case, under the names that reporters read from ``reprcrash``."""
-
-    path: str
-    lineno: int
-    message: str
-
-
-class FailureRepr:
+def failure_text(
+    record: TrialRecord, meanings: Mapping[str, str], shown: Callable[[Path], str], output: Path
+) -> str:
     """
-    What pytest keeps of a failed case.
-
-    Not a plain str: until pytest 9 the short summary names a reason only where there is a ``reprcrash``, and JUnit
-    would put the whole text into its message. Under xdist only its text arrives.
-    """
-
-    def __init__(self, text: str, path: str, line: int) -> None:
-        self.text = text
-        self.reprcrash = Crash(path, line, text.partition("\n")[0])
-
-    def __str__(self) -> str:
-        return self.text
-
-    def toterminal(self, tw: Any) -> None:
-        """Write the text, the reason in red."""
-        reason, *rest = self.text.splitlines()
-        tw.line(reason, red=True, bold=True)
-        for line in rest:
-            tw.line(line)
-
-
-def failure_text(result: TrialResult, location: str) -> str:
-    """
-    Return the text of a failed case.
+    Return the text of a failed case: the reason, then what helps to understand it.
 
     Short summaries, IDE lists and GitHub reporters show the first line only.
+
+    :param meanings: what failure codes mean.
+    :param shown: returns a path as people are to see it.
+    :param output: where the trial's file will be.
     """
+    result = record.result
     lines = [_reason(result)]
+    if record.raised_at is not None:
+        file, line = record.raised_at
+        lines.append(f"  raised at {shown(file)}:{line}")
     if result.score is not None:
-        lines += [f"  {key}: {value:g}" for key, value in sorted(result.score.breakdown.items())]
+        # What has all of its points is no news.
+        axes = result.score.breakdown.items()
+        lines += [f"  {axis}: {value:g}" for axis, value in axes if value != 1]
         if result.score.safety_penalty:
             lines.append(f"  safety penalty: {result.score.safety_penalty:g}")
-    return "\n".join([*lines, location])
+    lines += [
+        f"  {mode.code}: {' '.join(meanings[mode.code].split())}"
+        for mode in result.failure_modes
+        if mode.code in meanings
+    ]
+    if record.output_json is not None:
+        lines.append(f"  output: {shown(output)}")
+    return "\n".join(map(printable, lines))
 
 
 def _reason(result: TrialResult) -> str:
@@ -74,7 +66,7 @@ def properties(result: TrialResult) -> list[tuple[str, object]]:
     properties: list[tuple[str, object]] = [
         ("bench.outcome", result.outcome),
         ("bench.passed", result.passed),
-        ("bench.failure_modes", ",".join(mode.code for mode in result.failure_modes)),
+        ("bench.failure_modes", printable(",".join(mode.code for mode in result.failure_modes))),
     ]
     if result.score is not None:
         properties += [

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import BenchCaseLoadError, Unreadable
+from benchgate.errors import BenchCaseLoadError, Unreadable, printable
 from benchgate.pytest_plugin.item_outcome import (
     BenchCaseFailed,
-    FailureRepr,
     failure_text,
     properties,
 )
@@ -186,7 +185,12 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.result, self.output_json = record.result, record.output_json
         self.user_properties.extend(properties(record.result))
         if not record.result.passed:
-            raise BenchCaseFailed(failure_text(record.result, self.where()))
+            from benchgate.artifacts.run_kinds import case_file_name
+
+            meanings = self.bench.bench_of(self.path).taxonomy.meanings
+            output = self.bench.folder_of(self.path) / "cases" / case_file_name(record.result)
+            text = failure_text(record, meanings, self._shown, output)
+            raise BenchCaseFailed(f"{text}\n{printable(self.where())}")
 
     def _score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
         score = self.ihook.pytest_bench_score
@@ -197,7 +201,14 @@ class CaseItem(_HookedAtCases, pytest.Item):
     ) -> Any:
         """Show the text of a failed case only: a traceback would point into benchgate."""
         if isinstance(excinfo.value, BenchCaseFailed):
-            return FailureRepr(str(excinfo.value), str(self.path), self._line() + 1)
+            # A type of pytest's own, since reporters know no other and xdist sends no other whole; native, since some
+            # look for Python code where another style says that it failed.
+            shown, text = excinfo.getrepr(style="native"), str(excinfo.value)
+            shown.reprtraceback.reprentries[0].lines = [f"{text}\n"]
+            if (crash := shown.reprcrash) is not None:
+                crash.path, crash.lineno = str(self.path), self._line() + 1
+                crash.message = text.partition("\n")[0]
+            return shown
         return super().repr_failure(excinfo, *args, **kwargs)
 
     def reportinfo(self) -> tuple[Path, int, str]:
@@ -206,9 +217,11 @@ class CaseItem(_HookedAtCases, pytest.Item):
 
     def where(self) -> str:
         """Return ``path:line`` of the case, relative to rootdir where it lies below."""
+        return f"{self._shown(self.path)}:{self._line() + 1}"
+
+    def _shown(self, path: Path) -> str:
         root = self.config.rootpath
-        path = self.path.relative_to(root) if self.path.is_relative_to(root) else self.path
-        return f"{path.as_posix()}:{self._line() + 1}"
+        return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
     def _line(self) -> int:
         from benchgate.wire.files import read_bytes

@@ -6,12 +6,13 @@ The bench session of a process, workers included: loads classes, systems and cas
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import BenchCaseLoadError, EvalError
+from benchgate.errors import BenchCaseLoadError, EvalError, printable
 from benchgate.gates.policy import parse_options
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import (
@@ -21,6 +22,7 @@ from benchgate.loader.loaded_class import (
     load_class,
     named,
 )
+from benchgate.pytest_plugin.layout import is_case_file
 from benchgate.registry import TaskClassRegistry
 from benchgate.trials.trial import Scorer, TrialRecord, TrialRunner
 
@@ -43,6 +45,7 @@ class BenchSession:
         self.benches: dict[str, LoadedClass] = {}
         self.systems: dict[str, NamedSystem] = {}
         self._violations: dict[str, str] = {}
+        self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
 
     def open(self) -> None:
@@ -80,13 +83,26 @@ class BenchSession:
             )
             if hooked is not None and not callable(hooked):
                 msg = f"pytest_bench_system returned {hooked!r}, which is not callable"
-                raise pytest.UsageError(msg)
+                raise pytest.UsageError(printable(msg))
             if hooked is not None:
                 return named(str(getattr(hooked, "name", None) or _label(hooked)), hooked)
         try:
             return find_system(bench.task_class, self.settings.system)
         except EvalError as error:
             raise pytest.UsageError(f"--bench-system: {error}") from error
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Count the trials of each class: a worker cannot ask the ledger whether these are all."""
+        self._trials = Counter(
+            item.path.parents[2].name for item in session.items if is_case_file(item.path)
+        )
+
+    def folder_of(self, case_file: Path) -> Path:
+        """Return the folder of a case's run as people find it: that of a full run gets its name at the end."""
+        bench, settings = self.bench_of(case_file), self.settings
+        if self._trials[bench.name] < len(bench.folders) * settings.trials:
+            return settings.out / "last-selected" / bench.name
+        return settings.out / "runs" / bench.name / "<newest>"
 
     def bench_of(self, case_file: Path) -> LoadedClass:
         """Return the task class of a case file."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import pytest
+
+from benchgate.errors import printable
 from benchgate.wording import gate, summary, table, tier
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
@@ -33,11 +34,19 @@ class Terminal:
             path = self._controller.choice(name).path
             baseline = _relative(path, config.rootpath) if path else "none"
             cases, trials = len(bench.folders), session.settings.trials
-            lines.append(
+            text = (
                 f"benchgate: {name}, system {session.systems[name].name}, {cases} case{'s' * (cases != 1)}, "
                 f"{trials} trial{'s' * (trials > 1)} each, baseline {baseline}"
             )
+            lines.append(printable(text))
         return lines
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Print the summary also where another reporter replaced pytest's, as pytest-rich does: it asks nobody."""
+        plugins = session.config.pluginmanager
+        if not plugins.hasplugin("terminalreporter") and not plugins.is_blocked("terminal"):
+            self.pytest_terminal_summary(pytest.TerminalReporter(session.config))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print one section for each class."""
@@ -47,38 +56,42 @@ class Terminal:
                 _write_judgement(terminalreporter, run.judgement)
             _write_files(terminalreporter, run)
             for text in run.warnings:
-                terminalreporter.write_line(f"warning   {text}", yellow=True)
+                _write(terminalreporter, f"warning   {text}", yellow=True)
             for failure in run.failures:
-                terminalreporter.write_line(f"FAILED {failure}", red=True)
+                _write(terminalreporter, f"FAILED {failure}", red=True)
 
 
 def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) -> None:
     for line in table(judgement.report.per_case):
-        reporter.write_line(line)
-    reporter.write_line("")
+        _write(reporter, line)
+    _write(reporter, "")
     for line in summary(judgement):
-        reporter.write_line(line)
+        _write(reporter, line)
     decided, *remarks = gate(judgement.decision)
     outcome = judgement.decision.outcome if judgement.decision else None
-    reporter.write_line(decided, **({COLOURS[outcome]: True, "bold": True} if outcome else {}))
+    _write(reporter, decided, **({COLOURS[outcome]: True, "bold": True} if outcome else {}))
     for remark in remarks:
-        reporter.write_line(remark)
+        _write(reporter, remark)
 
 
 def _write_files(reporter: pytest.TerminalReporter, run: ClassRun) -> None:
     if run.tier_problem is not None:
-        reporter.write_line(f"tier      not evaluated: {run.tier_problem}", yellow=True)
+        for line in f"tier      not evaluated: {run.tier_problem}".split("\n"):
+            _write(reporter, line, yellow=True)
     if run.published is None:
         return
-    if run.published.verdict != "not_evaluated":
-        for line in tier(run.published.verdict):
-            reporter.write_line(line)
+    for line in tier(run.published.verdict, run.judgement.decision if run.judgement else None):
+        _write(reporter, line)
     root = reporter.config.rootpath
-    reporter.write_line(f"written   {_relative(run.published.folder, root)}")
+    _write(reporter, f"written   {_relative(run.published.folder, root)}")
     if run.published.evidence is not None:
-        reporter.write_line(f"evidence  {_relative(run.published.evidence, root)}")
+        _write(reporter, f"evidence  {_relative(run.published.evidence, root)}")
     if run.published.head is not None:
-        reporter.write_line(f"head      {run.ledger.bench.name}={run.published.head}")
+        _write(reporter, f"head      {run.ledger.bench.name}={run.published.head}")
+
+
+def _write(reporter: pytest.TerminalReporter, text: str, **markup: bool) -> None:
+    reporter.write_line(printable(text), **markup)
 
 
 def _relative(path: Path, root: Path) -> str:

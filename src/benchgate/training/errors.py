@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from benchgate.errors import EvalError
+from benchgate.errors import EvalError, printable
 
 
 class RlPayloadError(EvalError):
@@ -38,7 +38,7 @@ class RlPayloadError(EvalError):
         return self.fields[0] if self.fields else ""
 
     def __str__(self) -> str:
-        return f"{self.code}: {self.message}"
+        return printable(f"{self.code}: {self.message}")
 
 
 class MalformedPayload(RlPayloadError, code="malformed_payload"):

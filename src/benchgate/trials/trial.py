@@ -14,10 +14,13 @@ from benchgate.errors import RubricViolation
 from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, work_folder
+from benchgate.trials.origin import raised_at
 from benchgate.trials.time_limit import TrialTimeout
 from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from benchgate.models import BenchCase, Outcome
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
@@ -35,11 +38,13 @@ class TrialRecord:
 
     :param output_json: what the system returned, as JSON text; ``None`` if it returned nothing usable.
     :param violation: how the rubric broke its contract; its class must not be scored any further.
+    :param raised_at: file and line of the user's code that raised; not recorded, since it has paths of this machine.
     """
 
     result: TrialResult
     output_json: str | None
     violation: str | None = None
+    raised_at: tuple[Path, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +102,7 @@ class _Attempt:
         self._score: BenchScore | None = None
         self._output: str | None = None
         self._violation: str | None = None
+        self._raised_at: tuple[Path, int] | None = None
         self._code: str | None = None
 
     def go(self) -> None:
@@ -139,6 +145,7 @@ class _Attempt:
             return
         if self._outcome == "scored":  # scored, but the clean-up failed
             self._outcome = "harness_error"
+        self._raised_at = raised_at(error)
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
         text = f"{type(error).__name__}: {_excerpt(error, str, MAX_DETAIL)}"
@@ -171,7 +178,12 @@ class _Attempt:
             failure_modes=self._modes,
             duration_seconds=duration,
         )
-        return TrialRecord(result=result, output_json=self._output, violation=self._violation)
+        return TrialRecord(
+            result=result,
+            output_json=self._output,
+            violation=self._violation,
+            raised_at=self._raised_at,
+        )
 
 
 def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> str:

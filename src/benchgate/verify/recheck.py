@@ -18,7 +18,7 @@ from benchgate.artifacts.evidence_kinds import (
     SafetyReport,
     SignificanceReport,
 )
-from benchgate.artifacts.proof import proof_bundle
+from benchgate.artifacts.proof import PROOF_PARTS, proof_bundle
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.gates.decide import SAFETY_TOLERANCE
@@ -128,8 +128,9 @@ def _evaluation(report: EvaluationReport, family: Family | None) -> Iterator[str
 
 
 def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[str]:
-    names, digests = proof.artifacts.model_dump(), proof.artifact_sha256.model_dump()
-    for part, name in names.items():
+    # Under their own names, not those in the proof: it could name any file.
+    digests = proof.artifact_sha256.model_dump()
+    for part, name in PROOF_PARTS.items():
         yield from digest_holds(folder / name, digests[part], f"artifacts.{part}")
     if family is None:
         yield "the files that it is built from cannot be read beside it"
@@ -145,7 +146,7 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
         names=(proof.baseline.checkpoint_id, proof.trained.checkpoint_id),
         min_confidence_level=proof.criteria.min_confidence_level,
     )
-    by_file = {name: digests[part] for part, name in names.items()}
+    by_file = {name: digests[part] for part, name in PROOF_PARTS.items()}
     expected, found = plain(proof_bundle(made, by_file)), plain(proof)
     if analysis and of_the_run(analysis.reasons):  # their messages are in no file beside it
         for side in (expected, found):
@@ -169,8 +170,9 @@ def _promotion(folder: Path, report: PromotionReport) -> Iterator[str]:
         yield f"record_ref: {report.record_ref.path} cannot be read"
         return
     yield from same("record_ref.seq", record.seq, report.record_ref.seq)
-    if record.decision is not None:
-        yield from same("decision.outcome", record.decision.outcome, decision.outcome)
-        yield from same(
-            "decision.reason_codes", list(record.decision.reason_codes), list(decision.reason_codes)
-        )
+    yield from same("task_class", record.report.task_class, report.task_class)
+    recorded, found = plain(record), plain(report)
+    if record.decision is not None:  # of which a promotion report has a part
+        recorded["decision"] = {key: recorded["decision"].get(key) for key in found["decision"]}
+    for part in ("subject", "decision", "verdict", "policy"):
+        yield from same(part, recorded[part], found[part])

@@ -11,9 +11,10 @@ from benchgate.audit.chain import RECORD_FILE, numbered, unentered
 from benchgate.audit.evidence_copy import promotion_in_copy
 from benchgate.audit.walk import ChainFault
 from benchgate.errors import Unreadable
-from benchgate.verify.agreement import plain, same
+from benchgate.verify.agreement import missing_fields, plain, same
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
+from benchgate.wire.model import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,6 +67,7 @@ def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
     if path.is_symlink() or found is None or expected is None:
         yield "no valid promotion report"
         return
+    yield from missing_fields(plain(found), read_json(read_bytes(path)))
     yield from same("promotion", plain(expected), plain(found))
 
 

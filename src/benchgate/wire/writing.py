@@ -24,9 +24,9 @@ def json_line(value: Any) -> str:
 
 
 def model_bytes(model: WireModel) -> bytes:
-    """Return an artifact as bytes to write; equal artifacts give equal bytes."""
+    """Return an artifact as bytes to write; equal artifacts give equal bytes. ASCII: ``cat`` is safe."""
     # Not json.dumps, which falls back to slow Python code when it indents.
-    return f"{model.model_dump_json(indent=2)}\n".encode()
+    return f"{model.model_dump_json(indent=2, ensure_ascii=True)}\n".encode()
 
 
 def make_folder(path: Path) -> None:
