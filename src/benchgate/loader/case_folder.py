@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import BenchCaseLoadError, RegistrationError, Unreadable
 from benchgate.loader.case_toml import read_case_toml
 from benchgate.models import BenchCase, Cassette
-from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes, tree_digest, tree_files
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, tree_digest, tree_files
 from benchgate.wire.model import Sha256, WireModel
 from benchgate.wire.toml import check_tables, read_toml
 
@@ -173,7 +172,7 @@ def _cassette_fault(path: Path | None, table: CassetteTable) -> tuple[str, str] 
     if path is None:
         return "path", f"{table.path!r} leaves the case folder"
     try:
-        actual = sha256_hex(read_bytes(path))
+        actual = file_sha256(path, limit=MAX_TREE_BYTES)
     except Unreadable as error:
         return "path", f"{table.path!r}: {error.why}"
     if actual != table.sha256:

@@ -12,8 +12,8 @@ from benchgate.audit.evidence_copy import promotion_in_copy
 from benchgate.audit.walk import ChainFault
 from benchgate.errors import Unreadable
 from benchgate.verify.agreement import plain, same
-from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
+from benchgate.wire.files import file_sha256
+from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +72,6 @@ def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
 def digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a file, ``None`` if it cannot be read or is a symlink."""
     try:
-        return None if path.is_symlink() else sha256_hex(read_bytes(path))
+        return None if path.is_symlink() else file_sha256(path, limit=MAX_JSON_BYTES)
     except Unreadable:
         return None

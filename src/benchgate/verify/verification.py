@@ -28,9 +28,8 @@ from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import missing_fields, plain, same
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
-from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
-from benchgate.wire.model import read_json
+from benchgate.wire.files import file_sha256, read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -160,7 +159,7 @@ def _read(folder: Path) -> RunRecord | None:
 
 def _head(newest: Found) -> str | None:
     try:
-        return f"{newest[0]}:{sha256_hex(read_bytes(newest[1] / RECORD_FILE))}"
+        return f"{newest[0]}:{file_sha256(newest[1] / RECORD_FILE, limit=MAX_JSON_BYTES)}"
     except Unreadable:
         return None
 
@@ -197,7 +196,7 @@ def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
     yield from same("report.task_class", folder.parent.name, record.report.task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"
-    raw = read_json(read_bytes(folder / RECORD_FILE))
+    raw = read_json(read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES))
     yield from missing_fields(plain(record), raw)
 
 
