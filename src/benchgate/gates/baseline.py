@@ -73,7 +73,7 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
         exists = os.path.lexists(pinned)  # also for a dangling link, which is a damaged baseline
         return BaselineChoice(path=pinned if exists else None, binding=exists, requested=False)
     path = pinned if choice == "pinned" else Path(choice)
-    if not os.path.isfile(path):  # Path.is_file() raises for a name that is too long
+    if not os.path.isfile(path):
         raise ArtifactError(
             path, "no such baseline; a person makes one by copying a full run's record.json"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -124,4 +125,4 @@ def _existing(class_path: Path, parts: tuple[str, ...]) -> Iterator[Path]:
     for depth in range(1, len(parts) + 1):
         folder = class_path.joinpath(*parts[:depth])
         candidates = (folder.with_suffix(".py"), folder / "__init__.py")
-        yield from (path for path in candidates if path.is_file())
+        yield from (path for path in candidates if os.path.isfile(path))

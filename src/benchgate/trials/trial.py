@@ -6,11 +6,11 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from benchgate.errors import RubricViolation
+from benchgate.errors import MAX_MESSAGE, RubricViolation, excerpt
 from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, work_folder
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
-
-MAX_DETAIL: Final = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +139,7 @@ class _Attempt:
             self._outcome = "harness_error"
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
-        text = f"{type(error).__name__}: {_excerpt(error, str, MAX_DETAIL)}"
+        text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
         self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
 
     def _as_violation(self, error: BaseException) -> BaseException:
@@ -179,5 +177,4 @@ def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> 
         text = show(value)
     except Exception as error:  # repr and str of a foreign object may raise anything
         return f"<{show.__name__}() raised {type(error).__name__}>"
-    text = text.encode(errors="backslashreplace").decode()
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return excerpt(text.encode(errors="backslashreplace").decode(), limit)

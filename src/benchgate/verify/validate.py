@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
@@ -54,7 +55,7 @@ def validate_file(path: Path) -> str:
 def is_payload_file(path: Path) -> bool:
     """Whether a file holds RL payload bundles: one JSON document with a trajectory, or JSON lines."""
     if path.suffix.lower() in JSON_LINES:
-        return path.is_file()
+        return os.path.isfile(path)
     try:
         raw = read_json(read_bytes(path, limit=MAX_JSON_BYTES))
     except (Unreadable, ValueError):
