@@ -23,7 +23,7 @@ from benchgate.audit.chain import (
     unentered,
 )
 from benchgate.audit.walk import ChainFault, chain_faults
-from benchgate.errors import ArtifactError, Unreadable
+from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import missing_fields, plain, same
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
@@ -170,7 +170,8 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
         if record is None:
             yield ChainFault(seq, folder / RECORD_FILE, _unreadable(folder / RECORD_FILE))
         else:
-            for message in (*_folder_faults(folder, record), *recheck_record(folder, record)):
+            found = [*_folder_faults(folder, record), *recheck_record(folder, record)]
+            for message in brief(found).splitlines():
                 yield ChainFault(seq, folder, message)
             if before is not None and record.clock_regressed != (
                 record.finished_at < before.finished_at

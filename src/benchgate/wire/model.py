@@ -150,9 +150,11 @@ DisplayText = Annotated[
         )
     ),
 ]
-FailureCode = Annotated[Text, Field(min_length=1, max_length=MAX_NAME)]
+# The length first: pydantic calls what a validator returned "Value" and its characters "items".
+FailureCode = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(check_text)]
+PartName = Annotated[str, Field(max_length=MAX_NAME), AfterValidator(check_text)]
 Breakdown = Annotated[
-    Mapping[Annotated[Text, Field(max_length=MAX_NAME)], Number],
+    Mapping[PartName, Number],
     Field(max_length=MAX_ENTRIES),
     AfterValidator(_check_breakdown_keys),
     AfterValidator(freeze_json),
