@@ -25,11 +25,34 @@ Programs should read the attributes. The message is for people; if the place is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+MAX_PROBLEMS: Final = 20
+MAX_MESSAGE: Final = 2000
+"""Most problems that a message lists, and its most characters: a file may have any number of faults of any length."""
+
+
+def excerpt(text: str, limit: int = MAX_MESSAGE) -> str:
+    """Return a text, cut if it is longer than ``limit`` characters."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def brief(problems: Iterable[str], joint: str = "\n") -> str:
+    """Join problems into one text: as many of the first ones as a message may have; the rest is counted."""
+    every = list(problems)
+    room = MAX_MESSAGE - 250  # for the count, and for the path that the message may begin with
+    shown: list[str] = []
+    for problem in every[:MAX_PROBLEMS]:
+        room -= len(joint) + len(problem)
+        if room < 0 and shown:
+            break
+        shown.append(excerpt(problem, MAX_MESSAGE - 250))
+    more = len(every) - len(shown)
+    return joint.join([*shown, f"... and {more} more"] if more else shown)
 
 
 def printable(text: object, keep: str = "") -> str:
@@ -48,9 +71,16 @@ def printable(text: object, keep: str = "") -> str:
 
 
 class EvalError(Exception):
-    """Base class of all errors of benchgate. Its message is one line of plainly visible text, attributes are exact."""
+    """
+    Base class of all errors of benchgate.
+
+    Its message is one line of plainly visible text, cut at :data:`MAX_MESSAGE` characters; attributes are exact.
+    """
 
     _keep: ClassVar[str] = ""
+
+    def __init__(self, message: str = "", *arguments: Any) -> None:
+        super().__init__(excerpt(message), *arguments)
 
     def __str__(self) -> str:
         # Not super(): that of KeyError, a base of two errors, is the repr of the message.
@@ -118,8 +148,8 @@ class LocatedError(EvalError):
         super().__init__(self.describe(path))
 
     def describe(self, path: Path | str) -> str:
-        """Return one line for each fault, each starting with ``path``; give a relative path for short lines."""
-        return "\n".join(
+        """Return a line for each of the first faults, each starting with ``path``; a relative one gives short lines."""
+        return brief(
             printable(f"{path}{f':{line}' if line else ''}: {f'{key}: ' if key else ''}{message}")
             for line, key, message in self.faults
         )
@@ -140,7 +170,7 @@ class ClassLoadError(EvalError):
 
     def __init__(self, errors: Iterable[EvalError]) -> None:
         self.errors = tuple(errors)
-        super().__init__("\n".join(map(str, self.errors)))
+        super().__init__(brief(map(str, self.errors)))
 
 
 class RubricViolation(EvalError):
@@ -186,7 +216,7 @@ class ArtifactError(EvalError):
 
     def __init__(self, path: Path | str, message: str) -> None:
         self.path = path
-        self.message = message
+        self.message = excerpt(message)
         super().__init__(f"{path}: {message}")
 
 
@@ -198,7 +228,7 @@ class Unreadable(ArtifactError):
     """
 
     def __init__(self, path: Path | str, why: str, *, missing: bool = False) -> None:
-        self.why = why
+        self.why = excerpt(why)
         self.missing = missing
         super().__init__(path, why)
 

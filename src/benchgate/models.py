@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, PlainSerializer
 
 from benchgate.wire.model import (
+    MAX_ENTRIES,
     SCHEMA_VERSION,
     Breakdown,
     CaseId,
@@ -97,6 +98,7 @@ class BenchScore(WireModel):
         tuple[FailureCode, ...],
         BeforeValidator(lambda codes: tuple(codes) if isinstance(codes, list) else codes),
         AfterValidator(_unique),
+        Field(max_length=MAX_ENTRIES),
     ] = ()
     cost_usd: NonNegative = 0.0
     safety_penalty: NonNegative | None = None

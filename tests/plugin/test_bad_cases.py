@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import time
+import xml.etree.ElementTree as ET
 
 import pytest
 
+from benchgate.cli import main
 from benchgate.loader.case_toml import read_case_toml
 
 FILE = "bench/echo/cases/02/case.toml"
@@ -144,6 +146,11 @@ EDITS = {
         "[facts]\nx = 9007199254740993",
         f"{FILE}:10: facts.x: not plain JSON: *",
     ),
+    "facts that are nested too deeply": (
+        None,
+        f"[facts]\nx = {'[' * 300}{']' * 300}",
+        f"{FILE}:10: facts.x: not plain JSON: *nested more than 150 deep*",
+    ),
     "a cassette outside": (
         None,
         f'[cassettes.shout]\npath = "../x"\nsha256 = "{"0" * 64}"',
@@ -201,6 +208,14 @@ def test_fifty_megabytes_are_not_read(bench):
         file.truncate(50 * 2**20)
     result = bench.run()
     assert_malformed(bench, result, f"{FILE}:1: 52428800 bytes; at most * are read")
+
+
+@pytest.mark.parametrize("folder", ["input", "expected"])
+def test_a_terabyte_of_data_is_not_read(bench, folder):
+    path = bench.path / "cases/02" / folder / "big"
+    path.touch()
+    os.truncate(path, 2**40)
+    assert_malformed(bench, bench.run(), f"{FILE}:1: {folder}: more than 1073741824 bytes; *")
 
 
 def test_a_fifo_is_refused_and_not_waited_for(bench):
@@ -332,6 +347,82 @@ def test_a_folder_of_no_case_id_is_an_item_that_fails(bench, name):
     result = bench.run()
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(passed=3, errors=1)
+
+
+UNHOLDABLE = {
+    "a\nb": "a%0Ab",
+    "a\x1b[2J": "a%1B[2J",
+    "a\u202eb": "a%E2%80%AEb",
+    "a\udcffb": "a%FFb",
+    "a::b": "a%3A%3Ab",
+}
+
+
+def rename(bench, name: str):
+    os.rename(bench.case("renamed").parent, bench.path / "cases" / name)
+    return bench.path / "cases" / name
+
+
+def assert_refused_alone(bench, result) -> None:
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=3, errors=len(UNHOLDABLE))
+    outcomes = bench.outcomes()
+    assert {case_id for case_id, found in outcomes.items() if found == "scored"} == {
+        "01",
+        "02",
+        "03",
+    }
+    assert {case_id for case_id, found in outcomes.items() if found == "not_run"} == {
+        *UNHOLDABLE.values()
+    }
+    for shown in UNHOLDABLE.values():
+        line = f"bench/echo/cases/{shown}/case.toml:1: 'a* is no name of a case; *".replace(
+            "[", "[[]"
+        )
+        result.stdout.fnmatch_lines([line])
+    assert bench.record()["report"]["complete"] is False
+    assert bench.record()["report"]["scope"] == "full"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["serial", "-n2"])
+def test_a_folder_of_a_name_that_ids_cannot_hold_is_refused_alone(bench, workers):
+    for name in UNHOLDABLE:
+        rename(bench, name)
+    result = bench.run("--junit-xml=junit.xml", *workers, apart=bool(workers))
+    assert_refused_alone(bench, result)
+    suite = ET.parse(bench.root / "junit.xml").getroot()[0]  # noqa: S314 - our own file
+    assert (suite.get("tests"), suite.get("errors")) == ("8", "5")
+    assert main(["verify", str(bench.out)]) == 0
+
+
+def test_such_a_folder_is_refused_alone_where_cases_are_named_by_path(bench):
+    for name in UNHOLDABLE:
+        rename(bench, name)
+    assert_refused_alone(bench, bench.pytest("bench/echo/cases"))
+
+
+def test_such_a_folder_named_by_its_path_is_wrong_use(bench):
+    path = rename(bench, "a\udcffb")
+    assert bench.pytest(path, apart=True).ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_such_a_folder_is_refused_alone_at_the_other_door(bench, monkeypatch, capsys):
+    for name in UNHOLDABLE:
+        rename(bench, name)
+    monkeypatch.chdir(bench.root)
+    assert main(["run", "--task-class=echo", "--out=.benchgate"]) == 1
+    outcomes = bench.outcomes()
+    assert {case_id for case_id, found in outcomes.items() if found == "not_run"} == {
+        *UNHOLDABLE.values()
+    }
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_folder_of_the_longest_name_does_not_cost_the_record(bench):
+    bench.case("x" * 255)
+    result = bench.run()
+    result.assert_outcomes(passed=3, errors=1)
+    assert bench.record()["report"]["case_count"] == 4
 
 
 def test_an_id_that_ends_like_a_trial_is_told(bench):

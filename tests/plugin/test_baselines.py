@@ -176,6 +176,18 @@ def test_harm_that_no_arm_measured_is_not_evaluated_and_never_fine(graded):
     assert graded.read("evidence/echo/proof.json")["safety_benchmark"]["promotion_allowed"] is None
 
 
+def test_a_baseline_of_a_name_that_is_too_long_is_wrong_use_at_both_doors(
+    graded, monkeypatch, capsys
+):
+    result = graded.run(f"--bench-baseline={'x' * 300}")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*xxx: no such baseline*"])
+    monkeypatch.chdir(graded.root)
+    capsys.readouterr()
+    assert main(["run", "--task-class=echo", f"--baseline={'x' * 300}"]) == 2
+    assert "xxx: no such baseline" in capsys.readouterr().err
+
+
 def test_a_baseline_by_path_is_relative_to_where_pytest_was_called(graded):
     (graded.path / "baseline.json").rename(graded.root / "before.json")
     graded.system(STRONG)

@@ -38,6 +38,18 @@ RUBBISH = {
     "a score as text": ('return BenchScore(passed=True, score="1")', "BenchScore.score: "),
     "a score as bool": ("return BenchScore(passed=True, score=True)", "BenchScore.score: "),
     "passed as number": ("return BenchScore(passed=1, score=1.0)", "BenchScore.passed: "),
+    "more than a hundred parts": (
+        f"return BenchScore({GOOD}, breakdown={{str(n): 1.0 for n in range(101)}})",
+        "BenchScore.breakdown: Dictionary should have at most 100 items",
+    ),
+    "a part with a name of more than 200 characters": (
+        f'return BenchScore({GOOD}, breakdown={{"x" * 201: 1.0}})',
+        "String should have at most 200 characters",
+    ),
+    "more than a hundred codes": (
+        f"return BenchScore({GOOD}, failure_modes=[str(n) for n in range(101)])",
+        "BenchScore.failure_modes: Value should have at most 100 items",
+    ),
     "no score": ("return BenchScore(passed=True)", "BenchScore.score: Field required"),
     "another field": (
         f"return BenchScore({GOOD}, llm_confidence=0.9)",

@@ -26,6 +26,14 @@ FAULTS = {
     "raises a base exception": ('raise BaseException("deep")', "BaseException: deep"),
     "raises a group": ('raise ExceptionGroup("g", [ValueError("x")])', "ExceptionGroup: g"),
     "raises without a text": ("raise ValueError", "ValueError"),
+    "raises with a text of a megabyte": (
+        'raise ValueError("x" * 10**6)',
+        f"ValueError: {'x' * 1900}",
+    ),
+    "returns more than 64 MiB": (
+        'return {"x": "x" * (64 * 2**20 + 1)}',
+        "ValueError: output has more than 67108864 bytes as JSON",
+    ),
     "raises with an unprintable text": (r'raise ValueError("\ud800")', r"ValueError: \ud800"),
     "asserts": ('assert False, "not so"', "AssertionError: not so"),
     "exits": ("import sys; sys.exit(0)", "SystemExit: 0"),

@@ -13,6 +13,7 @@ from benchgate.aggregate import mean
 from benchgate.errors import SampleError, Unreadable
 from benchgate.gates.figures import Arm
 from benchgate.wire.files import read_bytes
+from benchgate.wire.parsing import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,9 +68,7 @@ def read_samples(path: Path) -> Samples:
 
 def _from_json(path: Path, text: str) -> Samples:
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = [key for key, _ in found]
-        if len(set(keys)) != len(keys):
-            twice = next(key for key in keys if keys.count(key) > 1)
+        if (twice := repeated(key for key, _ in found)) is not None:
             raise SampleError(path, f"case {twice!r} appears twice")
         return dict(found)
 
@@ -167,9 +166,11 @@ def _from_csv(path: Path, text: str) -> Samples:
 
 
 def _ordered(trials: Iterable[str]) -> Sequence[str]:
-    return sorted(
-        trials, key=lambda name: (not name.isdecimal(), int(name) if name.isdecimal() else 0, name)
-    )
+    def place(name: str) -> tuple[bool, int, str]:
+        number = name.isdecimal() and len(name) < 20  # Python refuses to read thousands of digits
+        return not number, int(name) if number else 0, name
+
+    return sorted(trials, key=place)
 
 
 def _add_row(

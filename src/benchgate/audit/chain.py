@@ -17,7 +17,8 @@ from benchgate.artifacts.run_kinds import Head
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import MAX_JSON_BYTES, SCHEMA_VERSION, Count, Sha256, Version, WireModel
+from benchgate.wire.model import SCHEMA_VERSION, Count, Sha256, Version, WireModel
+from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import model_bytes, write_file
 
 if TYPE_CHECKING:
@@ -102,8 +103,8 @@ def read_end(runs: Path) -> ChainEnd:
 
 def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
     path = folder / RECORD_FILE
-    record = read_part(path, ChainLink)
-    sha256 = sha256_hex(read_bytes(path))
+    data = _bytes(path)
+    record, sha256 = ChainLink.parse(path, data, "record"), sha256_hex(data)
     if record.seq != seq:
         raise ArtifactError(path, f"says it is record {record.seq}; its folder says {seq}")
     if seq == head.seq + 1 and record.prev_hash == head.sha256:

@@ -9,6 +9,8 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError
+from benchgate.wire.files import read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import make_folder, model_bytes, write_file
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def write_copy(copy: Path, folder: Path) -> str | None:
     """Replace the copy by the evidence in a record's folder; return why it is incomplete, if it is."""
     try:
         stored = folder / "evidence"
-        files = {path.name: path.read_bytes() for path in stored.iterdir()}
+        files = {path.name: read_bytes(path, limit=MAX_JSON_BYTES) for path in stored.iterdir()}
         promotion = promotion_in_copy(copy, folder)
         if promotion is None:
             return "the copy of the evidence is incomplete: promotion.json cannot be read"

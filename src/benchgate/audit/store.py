@@ -23,7 +23,9 @@ from benchgate.audit.chain import (
 from benchgate.audit.evidence_copy import write_copy
 from benchgate.audit.walk import chain_faults
 from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_bytes
 from benchgate.wire.model import SCHEMA_VERSION
+from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import (
     check_folders,
     check_writable,
@@ -145,7 +147,7 @@ class RunStore:
             if written is None:
                 self.write_trial(result, None)
             elif written[0] != result:
-                stored = json.loads((self._folder / "cases" / name).read_bytes())
+                stored = json.loads(read_bytes(self._folder / "cases" / name, limit=MAX_JSON_BYTES))
                 self.write_trial(result, json.dumps(stored["output"]))
 
     def publish_selected(self, report: BenchRunReport, finished: datetime) -> Published:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.check.problem import Problem, located
-from benchgate.errors import BenchCaseLoadError, RegistrationError, Unreadable
+from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import CASE_FILE, case_folders, load_case
 from benchgate.wire.files import tree_files
@@ -36,12 +36,8 @@ def read_cases(class_path: Path, *, with_digests: bool) -> CaseSet:
     :param with_digests: digest them too, to compare with a baseline; reads every file of every case.
     """
     problems = list(_stray_files(class_path / "cases"))
-    try:
-        folders = case_folders(class_path)
-    except RegistrationError as error:
-        return CaseSet(digests={}, problems=(*problems, *located(error)))
     digests: dict[str, str | None] = {}
-    for folder in folders:
+    for folder in case_folders(class_path):
         found, of_case = _read_case(folder, class_path.name, with_digests=with_digests)
         problems += of_case
         if os.path.lexists(folder / CASE_FILE):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.errors import printable
+from benchgate.errors import MAX_PROBLEMS, excerpt, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +32,9 @@ class Problem:
 
 
 def located(error: LocatedError, path: Path | None = None) -> Iterator[Problem]:
-    """Yield the problems of an error, each at its line of its file, or of ``path``."""
-    for line, key, message in error.faults:
-        yield Problem(path or Path(error.path), line or 1, f"{key}: {message}" if key else message)
+    """Yield the first problems of an error, each at its line of its file, or of ``path``; the rest is counted."""
+    where = path or Path(error.path)
+    for line, key, message in error.faults[:MAX_PROBLEMS]:
+        yield Problem(where, line or 1, excerpt(f"{key}: {message}" if key else message))
+    if more := len(error.faults[MAX_PROBLEMS:]):
+        yield Problem(where, error.faults[MAX_PROBLEMS][0] or 1, f"... and {more} more")

@@ -12,7 +12,7 @@ from benchgate.check.problem import Problem, located
 from benchgate.errors import RegistrationError, Unreadable
 from benchgate.loader.rubric_source import parse_source
 from benchgate.registry import MIN_CASES, min_cases_fault
-from benchgate.wire.files import read_bytes
+from benchgate.wire.files import MAX_SOURCE_BYTES, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,7 +176,7 @@ def _elsewhere(class_path: Path) -> Iterator[Problem]:
     """Find registrations in the other sources of a class; its tests may register what they like."""
     for path in _sources(class_path):
         try:
-            if FUNCTION.encode() not in read_bytes(path):
+            if FUNCTION.encode() not in read_bytes(path, limit=MAX_SOURCE_BYTES):
                 continue
             uses = _uses(parse_source(path))
         except RegistrationError as error:

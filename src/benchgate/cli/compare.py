@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def _read(path: Path) -> Baseline:
 
 
 def _record(path: Path) -> Path:
-    return path / "record.json" if path.is_dir() else path
+    return path / "record.json" if os.path.isdir(path) else path
 
 
 def _policy(given: argparse.Namespace, path: Path) -> GatePolicy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,7 +97,7 @@ def _newest(out: Path, task_class: str) -> Path:
 
     runs = out / "runs" / task_class
     try:
-        found = numbered(runs) if runs.is_dir() else []
+        found = numbered(runs) if os.path.isdir(runs) else []
     except OSError as error:
         raise ArtifactError(runs, f"cannot be read: {error.strerror}") from error
     if not found:

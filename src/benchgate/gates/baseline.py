@@ -17,13 +17,13 @@ from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import WireModel
+from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
 FILE_NAME: Final = "baseline.json"
-MAX_BYTES: Final = 64 * 1024 * 1024
 
 
 class BaselineRecord(WireModel):
@@ -74,7 +74,7 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
         exists = os.path.lexists(pinned)  # also for a dangling link, which is a damaged baseline
         return BaselineChoice(path=pinned if exists else None, binding=exists, requested=False)
     path = pinned if choice == "pinned" else Path(choice)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ArtifactError(
             path, "no such baseline; a person makes one by copying a full run's record.json"
         )
@@ -84,7 +84,7 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline. Faults become ``problems``, not errors, so that the run is still recorded."""
     try:
-        data = read_bytes(path, limit=MAX_BYTES)
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
     except Unreadable as error:
         return Baseline(path=path, sha256=None, report=None, problems=(error.why,))
     sha256 = sha256_hex(data)
@@ -107,7 +107,7 @@ def read_policy_of(path: Path) -> GatePolicy:
 
     :raises Unreadable: the file is not a record.
     """
-    return PolicyRecord.read_file(path, "record of a run", limit=MAX_BYTES).policy
+    return PolicyRecord.read_file(path, "record of a run").policy
 
 
 def _faults(report: BenchRunReport) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE
+from benchgate.errors import brief
 from benchgate.gates.baseline import differences
 from benchgate.gates.unscored import too_many
 
@@ -45,7 +46,7 @@ def blocking(report: BenchRunReport) -> str:
                 is_unknown = mode.code == "unknown_failure_mode"
                 label = f"{mode.code} {mode.detail!r}" if is_unknown else mode.code
                 found.setdefault(label, []).append(result.case_id)
-    return "; ".join(f"{label} in {_first_three(ids)}" for label, ids in sorted(found.items()))
+    return brief((f"{label} in {_first_three(ids)}" for label, ids in sorted(found.items())), "; ")
 
 
 def _first_three(ids: list[str]) -> str:
@@ -75,4 +76,4 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
     if not problems and baseline.report is not None:
         problems = differences(baseline.report, report)
     if problems:
-        yield "baseline_mismatch", f"{baseline.path.name}: {'; '.join(problems)}"
+        yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"

@@ -151,4 +151,4 @@ def make_policy(
     try:
         return GatePolicy.model_validate(given)
     except ValidationError as error:
-        raise PolicyError(source, sorted(faults_of(error, GatePolicy, lines))) from None
+        raise PolicyError(source, faults_of(error, GatePolicy, lines)) from None

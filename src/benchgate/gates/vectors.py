@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from benchgate.errors import brief
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.missing import counted_as_worst, mismatch
@@ -44,7 +45,7 @@ def compare_vectors(
     """
     figures, blockers = weigh_arms(baseline, candidate, policy)
     if checkpoint_problems:
-        blockers += (("checkpoint_mismatch", "; ".join(checkpoint_problems)),)
+        blockers += (("checkpoint_mismatch", brief(checkpoint_problems, "; ")),)
     decision = decide(
         GateInput(
             policy=policy,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
-from benchgate.errors import BenchCaseLoadError, RegistrationError, Unreadable
+from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.loader.case_toml import read_case_toml
 from benchgate.models import BenchCase, Cassette
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes, tree_digest, tree_files
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, tree_digest, tree_files
 from benchgate.wire.model import Sha256, WireModel
 from benchgate.wire.toml import check_tables, read_toml
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 
 CASE_FILE: Final = "case.toml"
+MAX_NAME_BYTES: Final = 100
+EXPECTED_NAME: Final = "expected up to 64 lower-case letters, digits, - and _"
 POINTER_FILE: Final = "input-pointer.toml"
 ALLOWED_ENTRIES: Final = frozenset(
     {CASE_FILE, POINTER_FILE, "input", "expected", "cassettes", "README.md"}
@@ -35,25 +39,27 @@ class PointerTables(WireModel):
     sha256: Sha256
 
 
-def case_folders(class_path: Path) -> list[Path]:
+def shown_name(folder: Path) -> str:
     """
-    Return all folders below ``cases/``, sorted. Each must be a case: a broken one is reported, never skipped.
+    Return the name of a case folder as ids, reports and file names can hold it; other folders have another one.
 
-    :raises RegistrationError: the name of a folder is not UTF-8.
+    Characters other than letters, digits, space and ``_.-[]`` are escaped as in URLs, and a long name is cut.
     """
+    name = re.sub(r"[^\w .\[\]-]+", lambda found: quote(os.fsencode(found[0]), ""), folder.name)
+    if len(name.encode()) <= MAX_NAME_BYTES:
+        return name
+    whole = sha256_hex(os.fsencode(folder.name))[:12]
+    return f"{name.encode()[: MAX_NAME_BYTES - 13].decode(errors='ignore')}~{whole}"
+
+
+def case_folders(class_path: Path) -> list[Path]:
+    """Return all folders below ``cases/``, sorted. Each must be a case: a broken one is reported, never skipped."""
     cases = class_path / "cases"
     if not cases.is_dir():
         return []
     with os.scandir(cases) as entries:
         # A dangling symlink counts too: it is a case that cannot be read, not one less.
         names = sorted(e.name for e in entries if e.is_dir() or not os.path.exists(e.path))
-    for name in names:
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            raise RegistrationError(
-                cases, f"{os.fsencode(name)!r} is no UTF-8 name of a case"
-            ) from None
     return [cases / name for name in names]
 
 
@@ -66,7 +72,13 @@ def load_case(
     :raises BenchCaseLoadError: with every fault of its ``case.toml`` and of the files beside it, so that a curator can
         fix all of them at once.
     """
-    path = folder / CASE_FILE
+    shown = shown_name(folder)
+    path = folder.with_name(shown) / CASE_FILE
+    if shown != folder.name:
+        found_name = ascii(folder.name)
+        raise BenchCaseLoadError(
+            path, f"{found_name} is no name of a case; {EXPECTED_NAME}", line=1
+        )
     faults: list[Fault] = []
     try:
         found = read_case_toml(path, task_class=task_class, facts_model=facts_model)
@@ -173,7 +185,7 @@ def _cassette_fault(path: Path | None, table: CassetteTable) -> tuple[str, str] 
     if path is None:
         return "path", f"{table.path!r} leaves the case folder"
     try:
-        actual = sha256_hex(read_bytes(path))
+        actual = file_sha256(path, limit=MAX_TREE_BYTES)
     except Unreadable as error:
         return "path", f"{table.path!r}: {error.why}"
     if actual != table.sha256:

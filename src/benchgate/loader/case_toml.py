@@ -22,6 +22,7 @@ from benchgate.errors import BenchCaseLoadError
 from benchgate.models import Difficulty, Disposition, Source
 from benchgate.wire.canonical import canonical_bytes
 from benchgate.wire.model import CaseId, Seconds, Sha256, WireModel
+from benchgate.wire.plain import MAX_OUTPUT_DEPTH, plain_json
 from benchgate.wire.toml import KeyLines, check_tables, faults_of, read_toml
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _facts_faults(
 ) -> list[Fault]:
     for key, value in tables.facts.items():
         try:
-            canonical_bytes(value)
+            canonical_bytes(plain_json(value, f"facts.{key}", max_depth=MAX_OUTPUT_DEPTH))
         except (ValueError, TypeError) as error:
             hint = " (write it as a string)" if isinstance(value, (date, time)) else ""
             return [(lines.key("facts", key), f"facts.{key}", f"not plain JSON: {error}{hint}")]

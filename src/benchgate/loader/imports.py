@@ -8,6 +8,7 @@ classes may both have a ``helpers.py``, and nothing is added to ``sys.path``.
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from contextlib import contextmanager
 from importlib.abc import MetaPathFinder
@@ -50,7 +51,7 @@ class BenchFinder(MetaPathFinder):
         return spec
 
     def _folder(self, wanted: str) -> Path | None:
-        if not self.bench_root.is_dir():
+        if not os.path.isdir(self.bench_root):
             return None
         folders = (path for path in self.bench_root.iterdir() if path.is_dir())
         return next((path for path in folders if slug(path.name) == wanted), None)

@@ -18,7 +18,7 @@ from benchgate.errors import (
     TaskClassNotFound,
 )
 from benchgate.gates.policy import load_policy
-from benchgate.loader.case_folder import case_folders, load_case
+from benchgate.loader.case_folder import case_folders, load_case, shown_name
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.rubric_source import rubric_digest
 from benchgate.loader.task_class import load_task_class
@@ -109,8 +109,6 @@ def load_class(
         taxonomy = load_taxonomy(path)
     with _collecting(errors):
         policy = load_policy(path, policy_options)
-    with _collecting(errors):
-        folders = case_folders(path)
     if errors:
         raise errors[0] if len(errors) == 1 else ClassLoadError(errors)
     return LoadedClass(
@@ -120,7 +118,7 @@ def load_class(
         rubric_digest=digest,
         taxonomy=taxonomy,
         policy=policy,
-        folders={folder.name: folder for folder in folders},
+        folders={shown_name(folder): folder for folder in case_folders(path)},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import RegistrationError, Unreadable
 from benchgate.loader.imports import PACKAGE
 from benchgate.registry import slug
-from benchgate.wire.canonical import digest, sha256_hex
-from benchgate.wire.files import read_bytes
+from benchgate.wire.canonical import digest
+from benchgate.wire.files import MAX_SOURCE_BYTES, file_sha256, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,10 @@ def rubric_digest(class_path: Path) -> str:
     """Return the SHA-256 over names and bytes of :func:`rubric_files`."""
     files = rubric_files(class_path)
     return digest(
-        {path.relative_to(class_path).as_posix(): sha256_hex(path.read_bytes()) for path in files}
+        {
+            path.relative_to(class_path).as_posix(): file_sha256(path, limit=MAX_SOURCE_BYTES)
+            for path in files
+        }
     )
 
 
@@ -78,7 +82,7 @@ def parse_source(path: Path) -> ast.Module:
             warnings.simplefilter(
                 "ignore"
             )  # an invalid escape, for example, is for other tools to report
-            return ast.parse(read_bytes(path), filename=str(path))
+            return ast.parse(read_bytes(path, limit=MAX_SOURCE_BYTES), filename=str(path))
     except Unreadable as error:
         why = "missing; it defines the rubric of the class" if error.missing else error.why
         raise RegistrationError(path, why) from error
@@ -121,4 +125,4 @@ def _existing(class_path: Path, parts: tuple[str, ...]) -> Iterator[Path]:
     for depth in range(1, len(parts) + 1):
         folder = class_path.joinpath(*parts[:depth])
         candidates = (folder.with_suffix(".py"), folder / "__init__.py")
-        yield from (path for path in candidates if path.is_file())
+        yield from (path for path in candidates if os.path.isfile(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -15,7 +16,7 @@ from benchgate.registry import TaskClass, TaskClassRegistry, slug
 
 def class_folders(bench_root: Path) -> dict[str, Path]:
     """Return the task class folders below a bench root by name: those with a registration or with cases."""
-    if not bench_root.is_dir():
+    if not os.path.isdir(bench_root):
         return {}
     return {
         folder.name: folder
@@ -35,7 +36,7 @@ def load_task_class(bench_root: Path, name: str, registry: TaskClassRegistry) ->
     """
     folder = bench_root / name
     path = folder / "registration.py"
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise TaskClassNotFound(name, class_folders(bench_root), path)
     if not path.is_file():
         raise RegistrationError(path, f"missing; it registers the task class {name!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ def is_cases_folder(path: Path) -> bool:
     """Whether a path is ``bench/<class>/cases``, and not a folder of tests that happens to be called so."""
     if path.name != CASES or len(path.parts) < 3 or path.parts[-3] != BENCH:
         return False
-    return (path.parent / "registration.py").exists() or any(path.glob(f"*/{CASE_FILE}"))
+    registration = path.parent / "registration.py"
+    return os.path.exists(registration) or (
+        os.path.isdir(path) and any(path.glob(f"*/{CASE_FILE}"))
+    )
 
 
 def is_case_file(path: Path) -> bool:
@@ -41,7 +45,7 @@ def case_of_data(path: Path) -> Path | None:
     """
     chain = (path, *path.parents)
     for case in chain:
-        if is_cases_folder(case.parent) and (case / "conftest.py").exists():
+        if is_cases_folder(case.parent) and os.path.exists(case / "conftest.py"):
             return case
     for data, case in zip(chain, chain[1:], strict=False):
         if data.name in DATA and is_case_file(case / CASE_FILE):

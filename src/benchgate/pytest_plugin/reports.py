@@ -10,7 +10,8 @@ from benchgate.errors import BenchCaseLoadError
 from benchgate.ids import trial_seed
 from benchgate.models import BenchCase, TrialResult
 from benchgate.pytest_plugin.nodes import CaseItem
-from benchgate.wire.canonical import digest, sha256_hex
+from benchgate.wire.canonical import digest
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -88,8 +89,7 @@ def _source_digest(plugin: object) -> str:
     path = getattr(plugin, "__file__", None)
     if path is None:
         return str(getattr(plugin, "__name__", type(plugin).__qualname__))
-    with open(path, "rb") as file:
-        return sha256_hex(file.read())
+    return file_sha256(path, limit=MAX_TREE_BYTES)
 
 
 def first_line(report: pytest.TestReport) -> str:

@@ -109,9 +109,15 @@ class BenchSession:
         return self.benches[case_file.parents[2].name]
 
     def case_folders(self, cases: Path) -> Iterable[Path]:
-        """Return the case folders of a class of this session, sorted; none for other classes."""
+        """
+        Return the case folders of a class of this session, sorted; none for other classes.
+
+        A folder whose name ids cannot hold has another name here, under which its case is refused.
+        """
         bench = self.benches.get(cases.parent.name)
-        return bench.folders.values() if bench and bench.path == cases.parent else ()
+        return (
+            [cases / name for name in bench.folders] if bench and bench.path == cases.parent else []
+        )
 
     def load(self, case_file: Path) -> BenchCase | BenchCaseLoadError:
         """Return a case, or what is wrong with it."""

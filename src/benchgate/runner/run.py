@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError
+from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, brief
 from benchgate.gates.baseline import choose_baseline
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import NamedSystem, find_system, load_class, named
@@ -89,7 +89,7 @@ def run_eval(
     )
     run = run_class(settings)
     if run.judgement is None or run.problems:
-        raise ArtifactError(str(out_dir), "; ".join(run.problems))
+        raise ArtifactError(str(out_dir), brief(run.problems, "; "))
     return run.judgement.report
 
 

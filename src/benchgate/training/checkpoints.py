@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import ArtifactError, Unreadable
-from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
+from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.model import first_fault
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
     baseline = _read(files.baseline) if files.baseline else None
     return Checkpoints(
         candidate=candidate,
-        sha256=sha256_hex(read_bytes(files.checkpoint)),
+        sha256=file_sha256(files.checkpoint, limit=MAX_LINEAGE_BYTES),
         baseline=baseline,
         problems=_lineage_problems(candidate, baseline, files.lineage),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from benchgate.errors import EvalError, printable
+from benchgate.errors import EvalError, excerpt, printable
 
 
 class RlPayloadError(EvalError):
@@ -22,7 +22,7 @@ class RlPayloadError(EvalError):
     def __init__(
         self, message: str, fields: tuple[str, ...] = (), values: tuple[Any, ...] = ()
     ) -> None:
-        self.message = message
+        self.message = excerpt(message)
         self.fields = fields
         self.values = values
         super().__init__(message, fields, values)  # pickle passes these to __init__

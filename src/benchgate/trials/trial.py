@@ -6,11 +6,11 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from benchgate.errors import RubricViolation
+from benchgate.errors import MAX_MESSAGE, RubricViolation, excerpt
 from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, work_folder
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
-
-MAX_DETAIL: Final = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +146,7 @@ class _Attempt:
         self._raised_at = raised_at(error)
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
-        text = f"{type(error).__name__}: {_excerpt(error, str, MAX_DETAIL)}"
+        text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
         self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
 
     def _as_violation(self, error: BaseException) -> BaseException:
@@ -191,5 +189,4 @@ def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> 
         text = show(value)
     except Exception as error:  # repr and str of a foreign object may raise anything
         return f"<{show.__name__}() raised {type(error).__name__}>"
-    text = text.encode(errors="backslashreplace").decode()
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return excerpt(text.encode(errors="backslashreplace").decode(), limit)

@@ -12,9 +12,8 @@ from benchgate.audit.evidence_copy import promotion_in_copy
 from benchgate.audit.walk import ChainFault
 from benchgate.errors import Unreadable
 from benchgate.verify.agreement import missing_fields, plain, same
-from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
-from benchgate.wire.model import read_json
+from benchgate.wire.files import file_sha256, read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,13 +66,13 @@ def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
     if path.is_symlink() or found is None or expected is None:
         yield "no valid promotion report"
         return
-    yield from missing_fields(plain(found), read_json(read_bytes(path)))
+    yield from missing_fields(plain(found), read_json(read_bytes(path, limit=MAX_JSON_BYTES)))
     yield from same("promotion", plain(expected), plain(found))
 
 
 def digest_of(path: Path) -> str | None:
     """Return the SHA-256 of a file, ``None`` if it cannot be read or is a symlink."""
     try:
-        return None if path.is_symlink() else sha256_hex(read_bytes(path))
+        return None if path.is_symlink() else file_sha256(path, limit=MAX_JSON_BYTES)
     except Unreadable:
         return None

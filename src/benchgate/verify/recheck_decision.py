@@ -22,7 +22,7 @@ from benchgate.promotion.verdict import judge_tier
 from benchgate.verify.agreement import plain, same
 from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import read_json
+from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -204,7 +204,7 @@ def _files(folder: Path, record: RunRecord, expected: Mapping[str, bytes]) -> It
         yield f"evidence/{name}: {'missing' if name in expected else 'not an evidence file of this run'}"
     for name, data in expected.items():
         try:
-            found = read_bytes(folder / name)
+            found = read_bytes(folder / name, limit=MAX_JSON_BYTES)
             yield from _content(name, data, found, record.evidence_files)
         except Unreadable as error:
             yield f"evidence/{name}: {error.why}"

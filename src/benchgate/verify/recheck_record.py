@@ -49,13 +49,13 @@ def _files(folder: Path, record: RunRecord) -> Iterator[str]:
         if os.path.islink(folder / part):
             yield f"{part}: is a symlink; a record must have its files in its own folder"
             continue
-        there = os.listdir(folder / part) if (folder / part).is_dir() else ()
+        there = set(os.listdir(folder / part)) if (folder / part).is_dir() else set()
         for name, digest in digests.items():
             if name not in there or os.path.islink(folder / part / name):
                 yield f"{part}/{name}: missing, or a symlink"
                 continue
             yield from digest_holds(folder / part / name, digest, f"{part}/{name}")
-        for name in sorted(set(there) - set(digests)):
+        for name in sorted(there - set(digests)):
             yield f"{part}/{name}: not in the record: added later"
 
 

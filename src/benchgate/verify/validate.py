@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import os
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
 from benchgate.artifacts.reading import KINDS
-from benchgate.errors import ArtifactError, Unreadable
+from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.training.reading import JSON_LINES
 from benchgate.verify.agreement import missing_fields, plain
 from benchgate.verify.recheck import recheck
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import MAX_JSON_BYTES
+from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,25 +40,25 @@ def validate_file(path: Path) -> str:
     """
     data = read_bytes(path, limit=MAX_JSON_BYTES)
     try:
-        raw = json.loads(data.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
+        raw = read_json(data)
+    except ValueError as error:
         raise ArtifactError(path, f"no JSON: {error}") from error
     kind = kind_of(raw)
     if kind is None:
         raise ArtifactError(path, f"of no known kind; known: {', '.join(KINDS)}")
     problems = list(_problems(path, data, raw, KINDS[kind]))
     if problems:
-        raise ArtifactError(path, f"no valid {kind}: {'; '.join(problems)}")
+        raise ArtifactError(path, f"no valid {kind}: {brief(problems, '; ')}")
     return kind
 
 
 def is_payload_file(path: Path) -> bool:
     """Whether a file holds RL payload bundles: one JSON document with a trajectory, or JSON lines."""
     if path.suffix.lower() in JSON_LINES:
-        return path.is_file()
+        return os.path.isfile(path)
     try:
-        raw = json.loads(read_bytes(path, limit=MAX_JSON_BYTES))
-    except (Unreadable, ValueError, RecursionError):
+        raw = read_json(read_bytes(path, limit=MAX_JSON_BYTES))
+    except (Unreadable, ValueError):
         return False
     return isinstance(raw, dict) and "trajectory" in raw
 
@@ -76,13 +76,11 @@ def kind_of(raw: Any) -> str | None:
 
 def _problems(path: Path, data: bytes, raw: Any, model: type[WireModel]) -> Iterator[str]:
     try:
-        read = model.read_json(data)
+        with collector_paused():
+            read = model.model_validate_json(data, extra="ignore")
     except ValidationError as error:
         for fault in error.errors(include_url=False):
             yield f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
-        return
-    except ValueError as error:
-        yield str(error)
         return
     # Reading fills in fields that have a default, but an artifact must have every field.
     missing = list(missing_fields(plain(read), raw))

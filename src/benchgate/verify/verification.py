@@ -23,14 +23,13 @@ from benchgate.audit.chain import (
     unentered,
 )
 from benchgate.audit.walk import ChainFault, chain_faults
-from benchgate.errors import ArtifactError, Unreadable
+from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import missing_fields, plain, same
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
-from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
-from benchgate.wire.model import read_json
+from benchgate.wire.files import file_sha256, read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -160,7 +159,7 @@ def _read(folder: Path) -> RunRecord | None:
 
 def _head(newest: Found) -> str | None:
     try:
-        return f"{newest[0]}:{sha256_hex(read_bytes(newest[1] / RECORD_FILE))}"
+        return f"{newest[0]}:{file_sha256(newest[1] / RECORD_FILE, limit=MAX_JSON_BYTES)}"
     except Unreadable:
         return None
 
@@ -171,7 +170,8 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
         if record is None:
             yield ChainFault(seq, folder / RECORD_FILE, _unreadable(folder / RECORD_FILE))
         else:
-            for message in (*_folder_faults(folder, record), *recheck_record(folder, record)):
+            found = [*_folder_faults(folder, record), *recheck_record(folder, record)]
+            for message in brief(found).splitlines():
                 yield ChainFault(seq, folder, message)
             if before is not None and record.clock_regressed != (
                 record.finished_at < before.finished_at
@@ -197,7 +197,7 @@ def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
     yield from same("report.task_class", folder.parent.name, record.report.task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"
-    raw = read_json(read_bytes(folder / RECORD_FILE))
+    raw = read_json(read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES))
     yield from missing_fields(plain(record), raw)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final
 
 from benchgate.errors import Unreadable
 from benchgate.wire.canonical import sha256_hex
@@ -13,60 +14,111 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+MAX_TREE_BYTES: Final = 2**30
+MAX_TREE_FILES: Final = 100_000
+"""Most of what ``input/`` or ``expected/`` of one case may contain; a cassette may have as many bytes."""
 
-def read_bytes(path: Path | str, *, limit: int | None = None) -> bytes:
+MAX_SOURCE_BYTES: Final = 2**20
+"""Largest Python file of a bench that is read."""
+
+CHUNK: Final = 2**20
+
+
+def read_bytes(path: Path | str, *, limit: int) -> bytes:
     """
     Read a regular file.
 
     :raises Unreadable: it cannot be opened, is no regular file, or is larger than ``limit`` bytes.
     """
+    return b"".join(_chunks(path, limit))
+
+
+def file_sha256(path: Path | str, *, limit: int) -> str:
+    """
+    Return the SHA-256 of a regular file, which is never in memory as a whole.
+
+    :raises Unreadable: see :func:`read_bytes`.
+    """
+    found = hashlib.sha256()
+    for chunk in _chunks(path, limit):
+        found.update(chunk)
+    return found.hexdigest()
+
+
+def _chunks(path: Path | str, limit: int) -> Iterator[bytes]:
     try:
-        return _read(path, limit)
+        with open_regular(path) as file:
+            # The size may say less than there is: a file may grow, and those of /proc have the size 0.
+            size = os.fstat(file.fileno()).st_size
+            while size <= limit and (chunk := file.read(CHUNK)):
+                yield chunk
+                size = max(size, file.tell())
     except OSError as error:
         why = f"cannot be read: {error.strerror}"
         raise Unreadable(path, why, missing=isinstance(error, FileNotFoundError)) from error
     except ValueError as error:  # also raised for a zero byte in the path
         raise Unreadable(path, str(error)) from error
+    if size > limit:
+        raise Unreadable(path, f"{size} bytes; at most {limit} are read")
 
 
-def _read(path: Path | str, limit: int | None) -> bytes:
+def open_regular(path: Path | str) -> IO[bytes]:
+    """
+    Open a regular file, to be closed by the caller.
+
+    :raises OSError: it cannot be opened.
+    :raises ValueError: it is no regular file.
+    """
     # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            msg = "not a regular file"
-            raise ValueError(msg)
-        if limit is not None and status.st_size > limit:
-            msg = f"{status.st_size} bytes; at most {limit} are read"
-            raise ValueError(msg)
-        return file.read()
+    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    msg = "not a regular file"
+    raise ValueError(msg)
 
 
 def tree_files(folder: Path) -> list[tuple[str, str]]:
     """
     Return the relative POSIX path and the path of every file below a folder, sorted.
 
-    :raises Unreadable: a folder cannot be read, or contains something else than files and folders, such as a symlink to
-        a folder or out of ``folder``.
+    :raises Unreadable: a folder cannot be read; contains something else than files and folders, such as a symlink to a
+        folder or out of ``folder``; or more than :data:`MAX_TREE_FILES` files or :data:`MAX_TREE_BYTES` bytes.
     """
+    found: list[tuple[str, str]] = []
+    size = 0
     try:
-        return sorted(_walk(os.fspath(folder), "", os.fspath(folder)))
+        for name, entry in _walk(os.fspath(folder)):
+            found.append((name, entry.path))
+            size += entry.stat().st_size
+            if size > MAX_TREE_BYTES:
+                raise Unreadable(
+                    folder, f"more than {MAX_TREE_BYTES} bytes; so large a folder is not read"
+                )
+            if len(found) > MAX_TREE_FILES:
+                raise Unreadable(
+                    folder, f"more than {MAX_TREE_FILES} files; so large a folder is not read"
+                )
     except OSError as error:
         raise Unreadable(folder, f"cannot be read: {error.strerror}") from error
+    return sorted(found)
 
 
-def _walk(folder: str, prefix: str, root: str) -> Iterator[tuple[str, str]]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            relative = prefix + entry.name
-            if entry.is_dir(follow_symlinks=False):
-                yield from _walk(entry.path, relative + "/", root)
-                continue
-            if entry.is_symlink() and not _inside(entry.path, root):
-                raise Unreadable(root, f"{relative} is a symlink that leaves the folder")
-            if not entry.is_file():
-                raise Unreadable(root, f"{relative} is no regular file")
-            yield relative, entry.path
+def _walk(root: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    waiting = [(root, "")]
+    while waiting:
+        folder, prefix = waiting.pop()
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                relative = prefix + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append((entry.path, relative + "/"))
+                    continue
+                if entry.is_symlink() and not _inside(entry.path, root):
+                    raise Unreadable(root, f"{relative} is a symlink that leaves the folder")
+                if not entry.is_file():
+                    raise Unreadable(root, f"{relative} is no regular file")
+                yield relative, entry
 
 
 def _inside(path: str, root: str) -> bool:
@@ -81,5 +133,7 @@ def tree_digest(folder: Path) -> str:
 
     :raises Unreadable: a file cannot be read, or see :func:`tree_files`.
     """
-    rows = (f"{sha256_hex(read_bytes(path))}  {name}\0" for name, path in tree_files(folder))
+    rows = (
+        f"{file_sha256(path, limit=MAX_TREE_BYTES)}  {name}\0" for name, path in tree_files(folder)
+    )
     return sha256_hex("".join(rows).encode(errors="surrogateescape"))

@@ -8,7 +8,6 @@ fields, so that artifacts of a later minor version stay readable.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -24,12 +23,16 @@ from pydantic import (
     ValidationError,
 )
 
-from benchgate.errors import Unreadable
+from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.arguments import MAX_SECONDS
 from benchgate.wire.files import read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
 
 
 SCHEMA_VERSION: Final = 1
@@ -37,8 +40,10 @@ SCHEMA_VERSION: Final = 1
 
 CASE_ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
-MAX_JSON_BYTES: Final = 256 * 1024 * 1024
-"""Largest artifact that is read; the record of a run of a hundred thousand trials is smaller."""
+MAX_ENTRIES: Final = 100
+MAX_DIGESTS: Final = 200_000
+MAX_NAME: Final = 200
+"""Most parts of a score's breakdown, and most failure codes; most characters of each."""
 
 BANNED_TOKENS: Final = frozenset({"confidence", "llm", "self_reported", "model_says"})
 """Words that show that a score comes from a model's opinion of itself."""
@@ -89,6 +94,25 @@ def check_text(text: str) -> str:
     return text
 
 
+def _few_enough(value: Any) -> Any:
+    # A validator of a mapping reports all wrong entries; for a million it takes minutes and gigabytes.
+    if isinstance(value, Mapping) and len(value) > MAX_DIGESTS:
+        msg = f"{len(value)} entries; at most {MAX_DIGESTS} are read"
+        raise ValueError(msg)
+    return value
+
+
+def _stop_at_first_fault(schema: Any) -> None:
+    """Let arrays be read up to their first fault only, for the same reason."""
+    if isinstance(schema, dict):
+        if schema.get("type") in ("list", "tuple"):
+            schema["fail_fast"] = True
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            _stop_at_first_fault(part)
+
+
 def empty_mapping() -> Mapping[str, Any]:
     """Return the default of a read-only mapping field."""
     return MappingProxyType({})
@@ -108,6 +132,7 @@ Count = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Digests = Annotated[
     Mapping[str, Sha256],
+    BeforeValidator(_few_enough),
     AfterValidator(freeze_json),
     PlainSerializer(dict, return_type=dict[str, str]),
 ]
@@ -119,13 +144,18 @@ DisplayText = Annotated[
     str,
     BeforeValidator(
         lambda text: (
-            text.encode(errors="backslashreplace").decode() if isinstance(text, str) else text
+            excerpt(text.encode(errors="backslashreplace").decode())
+            if isinstance(text, str)
+            else text
         )
     ),
 ]
-FailureCode = Annotated[Text, Field(min_length=1, max_length=200)]
+# The length first: pydantic calls what a validator returned "Value" and its characters "items".
+FailureCode = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(check_text)]
+PartName = Annotated[str, Field(max_length=MAX_NAME), AfterValidator(check_text)]
 Breakdown = Annotated[
-    Mapping[Text, Number],
+    Mapping[PartName, Number],
+    Field(max_length=MAX_ENTRIES),
     AfterValidator(_check_breakdown_keys),
     AfterValidator(freeze_json),
     PlainSerializer(dict, return_type=dict[str, float]),
@@ -150,14 +180,24 @@ class WireModel(BaseModel):
     )
 
     @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: type[BaseModel], handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Return pydantic's schema; a wire model may be read from a file with any number of faults."""
+        schema = handler(source)
+        _stop_at_first_fault(schema)
+        return schema
+
+    @classmethod
     def read_json(cls, data: bytes) -> Self:
         """
         Parse an artifact, ignoring fields of a later minor version.
 
-        :raises ValueError: not UTF-8, not JSON, a key that appears twice, or a field that is not valid.
+        :raises ValueError: see :func:`read_json`, or a field that is not valid.
         """
         read_json(data)
-        return cls.model_validate_json(data, extra="ignore")
+        with collector_paused():
+            return cls.model_validate_json(data, extra="ignore")
 
     @classmethod
     def read_file(cls, path: Path, what: str, *, limit: int = MAX_JSON_BYTES) -> Self:
@@ -189,33 +229,10 @@ class WireModel(BaseModel):
         return type(self).model_validate, (self.model_dump(),)
 
 
-def read_json(data: bytes) -> Any:
-    """
-    Parse JSON, refusing duplicate keys: parsers differ in which of the two values they keep.
-
-    :raises ValueError: not UTF-8, not JSON, nested too deeply, or a key that appears twice.
-    """
-    try:
-        return json.loads(data.decode("utf-8"), object_pairs_hook=_refuse_duplicate_keys)
-    except RecursionError:
-        msg = "arrays or objects are nested too deeply"
-        raise ValueError(msg) from None
-
-
-def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        keys = [key for key, _ in pairs]
-        duplicate = next(key for key in keys if keys.count(key) > 1)
-        msg = f"key {duplicate!r} appears twice in one object"
-        raise ValueError(msg)
-    return result
-
-
 def first_fault(error: ValueError) -> str:
     """Return the first fault of an error from reading an artifact, on one line."""
     if isinstance(error, ValidationError):
         fault = error.errors(include_url=False)[0]
         where = ".".join(map(str, fault["loc"]))
-        return f"{where}: {fault['msg']}" if where else fault["msg"]
+        return excerpt(f"{where}: {fault['msg']}" if where else fault["msg"])
     return " ".join(str(error).split())[:300]

@@ -13,6 +13,10 @@ from benchgate.wire.model import check_text
 MAX_OUTPUT_DEPTH: Final = 150
 """Depth of arrays and objects allowed in an output; pydantic parses files to a depth of about 200."""
 
+MAX_OUTPUT_BYTES: Final = 64 * 1024 * 1024
+VALUE_BYTES: Final = 16
+"""Size allowed of an output as JSON; each value counts for this many bytes at least, for that is what reading costs."""
+
 MAX_DEPTH: Final = 64
 """Depth allowed in any other value."""
 
@@ -21,12 +25,23 @@ def output_json(produced: object) -> str:
     """
     Return a system's output as JSON text; the text cannot change while the rubric works on a copy.
 
-    :raises ValueError: not a mapping with string keys, a value that JSON does not have, or nested too deeply.
+    :raises ValueError: not a mapping with string keys, a value that JSON does not have, nested too deeply, or larger
+        than :data:`MAX_OUTPUT_BYTES`.
     """
     if not isinstance(produced, Mapping):
         found = type(produced).__qualname__
         raise ValueError(f"the system returned {found}; expected a mapping")  # noqa: TRY004
-    return json.dumps(plain_json(produced, "output", max_depth=MAX_OUTPUT_DEPTH))
+    text = json.dumps(plain_json(produced, "output", max_depth=MAX_OUTPUT_DEPTH))
+    if len(text) > MAX_OUTPUT_BYTES:
+        raise ValueError(_too_large("output"))
+    return text
+
+
+def _too_large(name: str) -> str:
+    return (
+        f"{name} has more than {MAX_OUTPUT_BYTES} bytes as JSON; each value counts for {VALUE_BYTES} "
+        "at least"
+    )
 
 
 def plain_json(
@@ -37,21 +52,23 @@ def plain_json(
 
     :param where: name of the value in messages.
     :param finite: refuse NaN and infinity, which JSON does not have.
-    :raises ValueError: not a JSON value, a key that is not a string, or nested deeper than ``max_depth``. Never a
-        TypeError, because pydantic reports only ValueErrors of validators.
+    :raises ValueError: not a JSON value, a key that is not a string, nested deeper than ``max_depth``, or too large.
+        Never a TypeError, because pydantic reports only ValueErrors of validators.
     """
-    return _Walk(where, max_depth, finite).value(value, where, max_depth)
+    return _Walk(where, max_depth, finite, MAX_OUTPUT_BYTES).value(value, where, max_depth)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Walk:
-    """Settings of one walk through a value."""
+    """Settings of one walk through a value, and how many bytes more it may have."""
 
     root: str
     max_depth: int
     finite: bool
+    room: int
 
     def value(self, value: object, where: str, left: int) -> Any:
+        self._take(VALUE_BYTES)
         if not isinstance(value, (Mapping, list, tuple)):
             return self._scalar(value, where)
         if not left:
@@ -69,13 +86,23 @@ class _Walk:
     def _key(self, key: object, where: str) -> str:
         if not isinstance(key, str):
             raise ValueError(f"{where} has the key {key!r}; JSON keys are strings")  # noqa: TRY004
-        return check_text(str(key))
+        return self._text(key)
+
+    def _text(self, text: str) -> str:
+        self._take(len(text))
+        return check_text(str(text))
+
+    def _take(self, size: int) -> None:
+        # Counted on the way: a small value may contain one list a million times.
+        self.room -= size
+        if self.room < 0:
+            raise ValueError(_too_large(self.root))
 
     def _scalar(self, value: object, where: str) -> Any:
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return check_text(str(value))
+            return self._text(value)
         if isinstance(value, int):
             return int(value)
         if not isinstance(value, float):

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_origin
 
 import tomli
 from pydantic import BaseModel, ValidationError
 
-from benchgate.errors import Unreadable
+from benchgate.errors import MAX_PROBLEMS, Unreadable, excerpt
 from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from pydantic_core import ErrorDetails
+
     from benchgate.errors import Fault, LocatedError
 
 MAX_TOML_BYTES: Final = 64 * 1024
+MAX_FOUND: Final = 200
+"""Most characters of a value that a message shows."""
+_NAME: Final = re.compile(r"""(?:"([^"]*+)"|'([^']*+)'|(?<![\w-])([\w-]++))\s*+(?=[=\].])""")
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -26,21 +32,32 @@ class KeyLines:
     """Finds the line of a key by its text, because TOML parsers report no positions of values."""
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines()
+        # Each line is read once, not once for each fault: a file may have as many faults as lines.
+        self._tables: dict[str, list[int]] = {}
+        self._keys: dict[str, list[int]] = {}
+        for number, line in enumerate(map(str.lstrip, text.splitlines()), 1):
+            header = line.startswith("[")
+            found = _NAME.finditer(line) if header else filter(None, [_NAME.match(line)])
+            names = ["".join(match.groups("")) for match in found]
+            for name in dict.fromkeys(names):
+                self._keys.setdefault(name, []).append(number)
+            if header and names:
+                self._tables.setdefault(names[0], []).append(number)
 
     def key(self, *location: Any) -> int:
         """Return the 1-based line of the key at a path of names, else of the nearest table around it, else 1."""
         line = 1
-        for depth, part in enumerate(location):
-            name = re.escape(str(part))
-            table = re.compile(rf"\s*\[\s*{name}\s*[\].]")
-            key = re.compile(rf"\s*(\[.*)?[\"']?{name}[\"']?\s*[=\].]")
-            line = self._find(key if depth else table, line) or self._find(key, line) or line
+        for depth, part in enumerate(map(str, location)):
+            places = (self._keys,) if depth else (self._tables, self._keys)
+            found = (_first(place.get(part, ()), line) for place in places)
+            line = next((number for number in found if number), line)
         return line
 
-    def _find(self, pattern: re.Pattern[str], start: int) -> int | None:
-        lines = enumerate(self._lines[start - 1 :], start)
-        return next((number for number, line in lines if pattern.match(line)), None)
+
+def _first(lines: Sequence[int], start: int) -> int | None:
+    """Return the first of some sorted lines that is not before ``start``."""
+    at = bisect_left(lines, start)
+    return lines[at] if at < len(lines) else None
 
 
 def read_toml(path: Path, error: type[LocatedError]) -> tuple[dict[str, Any], KeyLines]:
@@ -78,7 +95,7 @@ def check_tables(
     try:
         return model.model_validate(tables)
     except ValidationError as invalid:
-        raise error(path, sorted(faults_of(invalid, model, lines))) from None
+        raise error(path, faults_of(invalid, model, lines)) from None
 
 
 def faults_of(
@@ -88,26 +105,34 @@ def faults_of(
     prefix: tuple[str, ...] = (),
 ) -> list[Fault]:
     """
-    Turn a validation error into faults; for an unknown key the message suggests a similar one.
+    Turn a validation error into faults, in the order of the lines; similar keys are suggested for unknown ones.
 
     :param lines: lines of the keys; ``None`` if they do not come from a file.
     :param prefix: path of names to put before the model's own.
     """
-    faults = []
+    places = []
     for fault in error.errors(include_url=False):
         location = (*prefix, *fault["loc"])
-        message = fault["msg"].removeprefix("Value error, ")
-        if fault["type"] == "extra_forbidden":
-            message = f"unknown key{_suggestion(model, fault['loc'])}"
-        elif fault["type"] == "missing":
-            message = "missing"
-        elif fault["type"] == "timezone_aware":
-            message = f"{fault['input']}: needs its offset, such as Z"
-        elif not isinstance(fault["input"], Mapping):
-            message = f"{message}; found {fault['input']!r}"
         line = lines.key(*location) if lines else 0
-        faults.append((line, ".".join(map(str, location)), message))
-    return faults
+        places.append((line, ".".join(map(str, location)), fault))
+    places.sort(key=lambda place: place[:2])
+    # To look for similar keys takes long, so only for those that a message can list.
+    return [
+        (line, excerpt(key, MAX_FOUND), _message(fault, model if n < MAX_PROBLEMS else None))
+        for n, (line, key, fault) in enumerate(places)
+    ]
+
+
+def _message(fault: ErrorDetails, model: type[BaseModel] | None) -> str:
+    message = fault["msg"].removeprefix("Value error, ")
+    if fault["type"] == "extra_forbidden":
+        return f"unknown key{_suggestion(model, fault['loc']) if model else ''}"
+    if fault["type"] == "missing":
+        return "missing"
+    found = excerpt(repr(fault["input"]), MAX_FOUND)
+    if fault["type"] == "timezone_aware":
+        return f"{fault['input']}: needs its offset, such as Z"
+    return message if isinstance(fault["input"], Mapping) else f"{message}; found {found}"
 
 
 def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
@@ -120,5 +145,6 @@ def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
             known = get_args(known)[-1] if get_origin(known) is dict else None
     if not (isinstance(known, type) and issubclass(known, BaseModel)):
         return ""
-    near = difflib.get_close_matches(str(location[-1]), known.model_fields, n=1)
+    unknown = str(location[-1])[: 2 * max(map(len, known.model_fields))]
+    near = difflib.get_close_matches(unknown, known.model_fields, n=1)
     return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known.model_fields)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import ArtifactError
+from benchgate.wire.parsing import check_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,6 +78,10 @@ def write_draft(path: Path, data: bytes) -> None:
 
 
 def _write(path: Path, data: bytes, flag: int, *, sync: bool) -> None:
+    try:
+        check_size(data)
+    except ValueError as error:
+        raise OSError(errno.EFBIG, str(error)) from None
     flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | flag
     with open(os.open(path, flags, 0o600), "wb") as file:
         os.fchmod(file.fileno(), 0o600)  # an existing file keeps its mode when opened
