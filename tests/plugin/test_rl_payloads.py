@@ -73,7 +73,6 @@ def policies(bench, kept):
     )
     bench.system('return {"answer": 0.1 + int(case.case_id) / 1000}')
     bench.pin_once(kept)
-    emit(bench, payload())
     for name, record in (
         ("late", checkpoint(parent="early")),
         ("early", checkpoint("early", "v1", 50)),
@@ -82,6 +81,7 @@ def policies(bench, kept):
         (bench.root / f"{name}.json").write_text(json.dumps(record))
     records = [checkpoint("early", "v1", 50), checkpoint(parent="early")]
     (bench.root / "lineage.json").write_text(json.dumps(records))
+    emit(bench, payload())
     return bench
 
 
@@ -94,9 +94,14 @@ def emit(bench, bundle, only: str | None = None) -> None:
         answer = {{"answer": 0.9 - int(case.case_id) / 1000}}
         if {condition}:
             answer["rl_payload"] = json.loads(pathlib.Path({str(bench.path / "bundle.json")!r}).read_text())
+            named = answer["rl_payload"]["checkpoint"]["metadata"]
+            named["artifact_sha256"] = case.checkpoint.sha256
         return answer
         """
     )
+    path = bench.path / "system.py"
+    line = f"import pathlib; system.checkpoint = pathlib.Path({str(bench.root / 'late.json')!r})"
+    path.write_text(f"{path.read_text()}{line}\n")
 
 
 def reasons(bench):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, Final
@@ -14,6 +12,7 @@ from benchgate.training.bundle import RlPayloadBundle
 from benchgate.training.checks import checkpoint_errors
 from benchgate.training.errors import MalformedPayload, RlPayloadError
 from benchgate.training.payloads import CheckpointRecord
+from benchgate.wire.files import open_regular
 from benchgate.wire.model import first_fault
 
 JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
@@ -50,12 +49,12 @@ def read_checkpoint(path: Path | str) -> CheckpointRecord:
     :raises RlPayloadError: the first error of the record.
     :raises ValueError: not a regular file, or larger than 64 MiB; :raises OSError: it cannot be opened.
     """
-    with _open_regular(path) as file:
-        data = file.read(MAX_BUNDLE_BYTES + 1)
-    if len(data) > MAX_BUNDLE_BYTES:
-        raise ValueError(
-            f"more than {MAX_BUNDLE_BYTES} bytes; so large a checkpoint record is not read"
-        )
+    with open_regular(path, MAX_BUNDLE_BYTES) as file:
+        return parse_checkpoint(file.read())
+
+
+def parse_checkpoint(data: bytes) -> CheckpointRecord:
+    """Check the checkpoint record in the bytes of a JSON file; errors as in :func:`read_checkpoint`."""
     try:
         record = CheckpointRecord.read_json(data)
     except ValueError as error:
@@ -76,23 +75,13 @@ def validate_payload_file(path: Path | str) -> list[tuple[int, RlPayloadError]]:
     """
     found: list[tuple[int, RlPayloadError]] = []
     empty = True
-    with _open_regular(path) as file:
+    with open_regular(path) as file:
         for line, data in _documents(file, Path(path).suffix.lower() in JSON_LINES):
             empty = False
             found += [(at or line, error) for at, error in _document_errors(data)]
     if empty:
         found.append((1, MalformedPayload("no bundle in the file")))
     return found
-
-
-def _open_regular(path: Path | str) -> IO[bytes]:
-    # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
-    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115 - the caller closes it
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
-    file.close()
-    msg = "not a regular file"
-    raise ValueError(msg)
 
 
 def _documents(file: IO[bytes], json_lines: bool) -> Iterator[tuple[int, bytes]]:

@@ -11,7 +11,7 @@ from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.ids import RunPlan, trial_seed
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
-from benchgate.training.checkpoints import foreign
+from benchgate.training.checkpoints import foreign, untied
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Ledger:
         self._reasons: dict[Key, str] = {}
         self._scorers: set[str] = set()
         self._foreign: dict[Key, str] = {}
+        self._handed: str | None = None
+        self._handed_elsewhere: set[str | None] = set()
         self._cases: dict[str, BenchCase] = {}
         self._broken: dict[str, str] = {}
         self._files: dict[str, tuple[str, str | None]] = {}
@@ -70,7 +72,12 @@ class Ledger:
         return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}
 
     def plan(self, keys: Iterable[Key]) -> None:
-        """Fix which trials are to run, and digest their cases before a system can change them."""
+        """
+        Fix which trials are to run, and digest their cases and the system's checkpoint before a system can change them.
+
+        :raises Unreadable: the checkpoint cannot be read.
+        """
+        self._handed = self.system.checkpoint.sha256 if self.system.checkpoint else None
         self._planned = sorted(set(keys))
         self.scope = "full" if self.every_key() <= set(self._planned) else "selected"
         for case_id in sorted({case_id for case_id, _ in self._planned}):
@@ -111,15 +118,33 @@ class Ledger:
         self._results[key] = result
         self._scorers.add(scorer or self.bench.rubric_digest)
         if self.checkpoints is not None and result.outcome == "scored":
-            wrong = foreign(self.checkpoints.candidate, result.case_id, output_json)
+            subject = self.checkpoints.candidate
+            wrong = foreign(subject, result.case_id, output_json, self._handed)
             if wrong is not None:
                 self._foreign[key] = wrong
 
+    def handed(self, sha256: str | None) -> None:
+        """Note which checkpoint the process of a trial handed over: each worker reads the file itself."""
+        if sha256 != self._handed:
+            self._handed_elsewhere.add(sha256)
+
     def checkpoint_problems(self) -> tuple[str, ...]:
-        """Return why the evidence does not belong to the checkpoint that is the subject, sorted."""
-        if self.checkpoints is None:
-            return ()
-        return (*self.checkpoints.problems, *(self._foreign[key] for key in sorted(self._foreign)))
+        """
+        Return why it is not known which checkpoint played, or that it is not the one that is the subject.
+
+        The checkpoint is digested once more.
+        """
+        found = [
+            f"a worker handed over {sha256!r}; recorded is {self._handed!r}"
+            for sha256 in sorted(self._handed_elsewhere, key=str)
+        ]
+        if self.system.checkpoint and (change := self.system.checkpoint.change()):
+            found.append(change)
+        if self.checkpoints is not None:
+            found += untied(self.checkpoints, self._handed)
+            found += self.checkpoints.problems
+            found += (self._foreign[key] for key in sorted(self._foreign))
+        return tuple(found)
 
     def rerun(self, key: Key) -> None:
         """Note that a trial was run again."""
@@ -190,6 +215,7 @@ class Ledger:
                 system=self.system.digest,
                 policy=self.bench.policy.digest,
                 baseline=baseline,
+                checkpoint=self._handed,
             ),
         )
         return build_report(plan, self.results(), self.bench.taxonomy, interrupted=self.interrupted)

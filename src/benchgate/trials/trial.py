@@ -18,7 +18,7 @@ from benchgate.trials.time_limit import TrialTimeout
 from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:
-    from benchgate.models import BenchCase, Outcome
+    from benchgate.models import BenchCase, HandedCheckpoint, Outcome
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
 
@@ -58,7 +58,14 @@ class TrialRunner:
     bench_seed: int
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
 
-    def run(self, case: BenchCase, trial: int, *, limit: float) -> TrialRecord:
+    def run(
+        self,
+        case: BenchCase,
+        trial: int,
+        *,
+        limit: float,
+        checkpoint: HandedCheckpoint | None = None,
+    ) -> TrialRecord:
         """
         Run one trial. Only KeyboardInterrupt propagates; any other exception becomes a result.
 
@@ -68,6 +75,7 @@ class TrialRunner:
             update={
                 "trial": trial,
                 "seed": trial_seed(self.task_class, case.case_id, trial, self.bench_seed),
+                "checkpoint": checkpoint,
             }
         )
         attempt = _Attempt(self, case)

@@ -18,6 +18,7 @@ from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
+from benchgate.training.checkpoints import DIGEST_KEY
 from benchgate.verify.agreement import plain, same
 from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
@@ -103,16 +104,18 @@ def _subject(
         yield from same("subject.digest", report.digests.system, subject.digest)
         return
     scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
-    foreign = any(
-        _checkpoint(output) != subject.id for name, output in outputs.items() if name in scored
-    )
-    if foreign and f"{PREFIX}checkpoint_mismatch" not in found.reason_codes:
+    if f"{PREFIX}checkpoint_mismatch" in found.reason_codes:
+        return
+    yield from same("subject.digest", report.digests.checkpoint, subject.digest)
+    played = (subject.id, subject.digest)
+    if any(_checkpoint(output) != played for name, output in outputs.items() if name in scored):
         yield f"subject.id is {subject.id!r}; a scored output belongs to another checkpoint"
 
 
 def _checkpoint(output: Any) -> Any:
     try:
-        return output["rl_payload"]["checkpoint"]["checkpoint_id"]
+        named = output["rl_payload"]["checkpoint"]
+        return named["checkpoint_id"], named["metadata"][DIGEST_KEY]
     except (KeyError, TypeError):
         return None
 

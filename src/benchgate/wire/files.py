@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from benchgate.errors import Unreadable
 from benchgate.wire.canonical import sha256_hex
@@ -30,16 +30,28 @@ def read_bytes(path: Path | str, *, limit: int | None = None) -> bytes:
 
 
 def _read(path: Path | str, limit: int | None) -> bytes:
-    # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            msg = "not a regular file"
-            raise ValueError(msg)
-        if limit is not None and status.st_size > limit:
-            msg = f"{status.st_size} bytes; at most {limit} are read"
-            raise ValueError(msg)
+    with open_regular(path, limit) as file:
         return file.read()
+
+
+def open_regular(path: Path | str, limit: int | None = None) -> IO[bytes]:
+    """
+    Open a regular file to read; the caller closes it.
+
+    :raises ValueError: it is no regular file, or larger than ``limit`` bytes; :raises OSError: it cannot be opened.
+    """
+    # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
+    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115
+    status = os.fstat(file.fileno())
+    msg = None
+    if not stat.S_ISREG(status.st_mode):
+        msg = "not a regular file"
+    elif limit is not None and status.st_size > limit:
+        msg = f"{status.st_size} bytes; at most {limit} are read"
+    if msg is None:
+        return file
+    file.close()
+    raise ValueError(msg)
 
 
 def tree_files(folder: Path) -> list[tuple[str, str]]:
