@@ -48,6 +48,7 @@ class GateInput:
     :param trial_count: trials of each case.
     :param figures: of the comparison; ``None`` if there was nothing to compare with.
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
+    :param without_advantages: scored trials with an RL payload that has no advantages.
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     """
 
@@ -55,4 +56,5 @@ class GateInput:
     trial_count: int = 1
     figures: Figures | None = None
     blockers: tuple[Blocker, ...] = ()
+    without_advantages: int = 0
     further: tuple[Blocker, ...] = ()

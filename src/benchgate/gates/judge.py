@@ -62,6 +62,7 @@ def judge(
     gates: Iterable[Gate] = (),
     checkpoints: Checkpoints | None = None,
     checkpoint_problems: tuple[str, ...] = (),
+    without_advantages: int = 0,
     exit_rule: ExitRule = "strict",
 ) -> Judgement:
     """
@@ -70,6 +71,7 @@ def judge(
     :param choice: how the baseline was chosen, and so whether the decision affects the exit status.
     :param gates: further gates; one that raises an exception counts as objecting.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
+    :param without_advantages: scored trials with an RL payload that has no advantages.
     """
     blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
     if checkpoint_problems:
@@ -87,6 +89,7 @@ def judge(
                 trial_count=report.trial_count,
                 figures=figures,
                 blockers=tuple(blockers),
+                without_advantages=without_advantages,
                 further=further,
             )
         )

@@ -8,19 +8,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.decision import GateInput
+    from benchgate.gates.figures import Figures
+    from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
 
 
 def notes(given: GateInput) -> Iterator[Blocker]:
     """Yield code and message of each note."""
-    policy = given.policy
     if given.trial_count > 1:
         yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"
-    if given.figures is None:
-        return
-    figures = given.figures.significance
-    if given.figures.smallest < 10:
-        yield "few_cases", f"{given.figures.smallest} cases are few for any claim"
+    if given.without_advantages:
+        unchecked = "they were not compared with the steps"
+        yield "no_advantages", f"{given.without_advantages} trials gave no advantages: {unchecked}"
+    if given.figures is not None:
+        yield from _of_figures(given.figures, given.policy)
+
+
+def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
+    figures = compared.significance
+    if compared.smallest < 10:
+        yield "few_cases", f"{compared.smallest} cases are few for any claim"
     if figures.p_value is None and figures.exact_lower_bound is not None:
         yield (
             "zero_variance_exact_bound_used",

@@ -125,6 +125,7 @@ class ClassRun:
             gates=gates,
             checkpoints=ledger.checkpoints,
             checkpoint_problems=ledger.checkpoint_problems(),
+            without_advantages=ledger.without_advantages(),
             exit_rule=exit_rule,
         )
 

@@ -13,7 +13,7 @@ from benchgate.wire.files import read_bytes
 from benchgate.wire.model import first_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchgate.training.payloads import CheckpointRecord
@@ -138,8 +138,14 @@ def untied(subject: Checkpoints, handed: str | None) -> Iterator[str]:
         yield f"the system was handed {handed[:16]}; the SHA-256 of {name!r} is {subject.sha256[:16]}"
 
 
+def lacks_advantages(output: Any) -> bool:
+    """Whether the output of a scored trial has an RL payload without advantages."""
+    payload = output.get("rl_payload") if isinstance(output, dict) else None
+    return isinstance(payload, dict) and payload.get("advantages") is None
+
+
 def foreign(
-    checkpoint: CheckpointRecord, case_id: str, output_json: str | None, handed: str | None
+    checkpoint: CheckpointRecord, case_id: str, output: Mapping[str, Any], handed: str | None
 ) -> str | None:
     """
     Return why the output of a scored trial is not evidence about a checkpoint, or ``None`` if it is.
@@ -150,7 +156,6 @@ def foreign(
     from benchgate.training.lineage import check_belongs
     from benchgate.training.reading import validate_rl_payload
 
-    output: dict[str, Any] = json.loads(output_json) if output_json else {}
     if "rl_payload" not in output:
         return f"{case_id}: the output has no rl_payload that names its checkpoint"
     try:

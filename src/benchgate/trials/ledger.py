@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.ids import RunPlan, trial_seed
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
-from benchgate.training.checkpoints import foreign, untied
+from benchgate.training.checkpoints import foreign, lacks_advantages, untied
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ class Ledger:
         self._reasons: dict[Key, str] = {}
         self._scorers: set[str] = set()
         self._foreign: dict[Key, str] = {}
+        self._lacks_advantages: dict[Key, bool] = {}
         self._handed: str | None = None
         self._handed_elsewhere: set[str | None] = set()
         self._cases: dict[str, BenchCase] = {}
@@ -117,11 +119,21 @@ class Ledger:
             self.rerun(key)
         self._results[key] = result
         self._scorers.add(scorer or self.bench.rubric_digest)
-        if self.checkpoints is not None and result.outcome == "scored":
-            subject = self.checkpoints.candidate
-            wrong = foreign(subject, result.case_id, output_json, self._handed)
+        if result.outcome == "scored":
+            self._check_payload(key, output_json or "")
+
+    def _check_payload(self, key: Key, output_json: str) -> None:
+        output = json.loads(output_json) if '"rl_payload"' in output_json else {}
+        self._lacks_advantages[key] = lacks_advantages(output)
+        if self.checkpoints is not None:
+            wrong = foreign(self.checkpoints.candidate, key[0], output, self._handed)
             if wrong is not None:
                 self._foreign[key] = wrong
+
+    def without_advantages(self) -> int:
+        """Return how many scored trials have an RL payload without advantages."""
+        scored = (r for r in self.results() if r.outcome == "scored")
+        return sum(self._lacks_advantages[result.case_id, result.trial] for result in scored)
 
     def handed(self, sha256: str | None) -> None:
         """Note which checkpoint the process of a trial handed over: each worker reads the file itself."""

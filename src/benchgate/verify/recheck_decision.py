@@ -18,7 +18,7 @@ from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
-from benchgate.training.checkpoints import DIGEST_KEY
+from benchgate.training.checkpoints import DIGEST_KEY, lacks_advantages
 from benchgate.verify.agreement import plain, same
 from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
@@ -52,7 +52,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     before = read_artifact(evidence / "baseline.json", ArmReport)
     yield from _baseline(folder, record, before)
     yield from _subject(record, found, outputs)
-    made, weighed = _decided(record, found, before)
+    made, weighed = _decided(record, found, before, outputs)
     yield from same("decision", plain(made), plain(found))
     yield from _verdict(record)
     proof = read_artifact(evidence / "proof.json", ProofBundle)
@@ -121,7 +121,10 @@ def _checkpoint(output: Any) -> Any:
 
 
 def _decided(
-    record: RunRecord, found: CheckpointPromotionDecision, before: ArmReport | None
+    record: RunRecord,
+    found: CheckpointPromotionDecision,
+    before: ArmReport | None,
+    outputs: Mapping[str, Any],
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
     weighed, objections = _weighed(record, before)
     stated = [(remark.code, remark.message) for remark in found.remarks]
@@ -141,6 +144,11 @@ def _decided(
             trial_count=record.report.trial_count,
             figures=weighed,
             blockers=(*run_blockers(record.report), *given, *objections),
+            without_advantages=sum(
+                lacks_advantages(outputs.get(case_file_name(result)))
+                for result in record.report.per_case
+                if result.outcome == "scored"
+            ),
             further=tuple(gates),
         )
     )
