@@ -57,6 +57,9 @@ class RunPlan:
     def plan_id(self) -> str:
         """Return the SHA-256 over the plan; without the baseline, which does not change the results."""
         digests = self.digests
+        system = {"name": self.system, "digest": digests.system}
+        if digests.checkpoint is not None:
+            system["checkpoint"] = digests.checkpoint
         return digest(
             {
                 "task_class": self.task_class,
@@ -64,7 +67,7 @@ class RunPlan:
                 "case_digests": dict(digests.cases),
                 "rubric": digests.scorer,
                 "taxonomy": digests.taxonomy,
-                "system": {"name": self.system, "digest": digests.system},
+                "system": system,
                 "policy": digests.policy,
                 "trials": self.trial_count,
                 "seed": self.seed,

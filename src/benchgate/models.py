@@ -48,13 +48,25 @@ class Cassette(WireModel):
     sha256: Sha256
 
 
+class HandedCheckpoint(WireModel):
+    """
+    The checkpoint that a system is to play with: a private, read-only copy of the file that the system names.
+
+    :param path: of the copy; it has the name of the original.
+    :param sha256: of its bytes. An RL payload names it in its checkpoint's metadata, as ``artifact_sha256``.
+    """
+
+    path: Path
+    sha256: Sha256
+
+
 class BenchCase(WireModel):
     """
     One case, as systems and rubrics receive it.
 
     Paths are absolute. A system gets ``expected_path`` as ``None``, so that it cannot read the expected result.
     ``work_path`` is a fresh folder for this trial, deleted afterwards. Take all randomness from ``seed``, so that the
-    trial can be repeated; each trial has its own.
+    trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if the system names no file of that kind.
     """
 
     case_id: CaseId
@@ -77,6 +89,7 @@ class BenchCase(WireModel):
     trial: Count = 0
     seed: Count = 0
     work_path: Path | None = None
+    checkpoint: HandedCheckpoint | None = None
 
 
 class BenchScore(WireModel):
@@ -177,7 +190,11 @@ class Suite(WireModel):
 
 
 class RunDigests(WireModel):
-    """SHA-256 of everything that a run depends on; ``None`` for a system without a digest and for no baseline."""
+    """
+    SHA-256 of everything that a run depends on; ``None`` for a system without a digest and for no baseline.
+
+    :param checkpoint: of the file that the system was handed as its checkpoint; ``None`` if it was handed none.
+    """
 
     cases: Digests
     rubric: Sha256
@@ -186,6 +203,7 @@ class RunDigests(WireModel):
     system: str | None
     policy: Sha256
     baseline: Sha256 | None = None
+    checkpoint: Sha256 | None = None
 
 
 class BenchRunReport(Aggregates):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchgate.models import BenchCase
 
 System = Callable[["BenchCase"], Mapping[str, Any]]
-"""A system under test: a callable from case to output. An object may also have ``name`` and ``digest()``."""
+"""A system under test: a callable from case to output. It may also have ``name``, ``digest()`` and ``checkpoint``."""
 
 RubricType = TypeVar("RubricType", bound=type)
 

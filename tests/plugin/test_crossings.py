@@ -51,7 +51,10 @@ def system(case):
 
 def better(case):
     limit = signal.getitimer(signal.ITIMER_REAL)[0]
+    BUNDLE["checkpoint"]["metadata"]["artifact_sha256"] = case.checkpoint.sha256
     return {"answer": 0.9 - int(case.case_id) / 1000, "limit": limit, "rl_payload": BUNDLE}
+
+better.checkpoint = pathlib.Path(__file__).parents[2] / "late.json"
 """
 CASES = [f"{number:02}" for number in range(1, 13)]
 IDS = [

@@ -73,7 +73,6 @@ def policies(bench, kept):
     )
     bench.system('return {"answer": 0.1 + int(case.case_id) / 1000}')
     bench.pin_once(kept)
-    emit(bench, payload())
     for name, record in (
         ("late", checkpoint(parent="early")),
         ("early", checkpoint("early", "v1", 50)),
@@ -82,6 +81,7 @@ def policies(bench, kept):
         (bench.root / f"{name}.json").write_text(json.dumps(record))
     records = [checkpoint("early", "v1", 50), checkpoint(parent="early")]
     (bench.root / "lineage.json").write_text(json.dumps(records))
+    emit(bench, payload())
     return bench
 
 
@@ -94,9 +94,14 @@ def emit(bench, bundle, only: str | None = None) -> None:
         answer = {{"answer": 0.9 - int(case.case_id) / 1000}}
         if {condition}:
             answer["rl_payload"] = json.loads(pathlib.Path({str(bench.path / "bundle.json")!r}).read_text())
+            named = answer["rl_payload"]["checkpoint"]["metadata"]
+            named["artifact_sha256"] = case.checkpoint.sha256
         return answer
         """
     )
+    path = bench.path / "system.py"
+    line = f"import pathlib; system.checkpoint = pathlib.Path({str(bench.root / 'late.json')!r})"
+    path.write_text(f"{path.read_text()}{line}\n")
 
 
 def reasons(bench):
@@ -116,6 +121,26 @@ def test_an_invalid_payload_blocks_its_case_and_the_others_run(policies):
     assert "'t2'" in mode["detail"]
     assert "block_severity_failure_mode" in reasons(policies)
     assert policies.record()["decision"]["outcome"] == "reject"
+
+
+@pytest.mark.parametrize("left_out", [False, True])
+def test_evaluators_have_no_advantages_and_the_decision_says_so(policies, left_out):
+    bundle = payload(trajectory__rollout_id=None, checkpoint__mean_reward=None)
+    if left_out:
+        del bundle["advantages"]
+    else:
+        bundle["advantages"] = None
+    emit(policies, bundle)
+    assert policies.run("--bench-checkpoint=late.json").ret == pytest.ExitCode.OK
+    decision = policies.record()["decision"]
+    assert decision["outcome"] == "promote"
+    assert "note_no_advantages" in decision["notes"]
+    told = {remark["code"]: remark["message"] for remark in decision["remarks"]}
+    assert told["note_no_advantages"].startswith("12 trials")
+    assert main(["verify", str(policies.out)]) == 0
+    emit(policies, payload())
+    policies.run()
+    assert "note_no_advantages" not in policies.record()["decision"]["notes"]
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,14 @@ import hashlib
 import json
 import random
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.ids import trial_seed
+from benchgate.loader.loaded_class import named
 from benchgate.loader.task_class import class_folders
 from benchgate.testing import loaded_class
 from benchgate.trials.containment import work_folder
@@ -173,9 +174,10 @@ def made_by(bench: LoadedClass, case: BenchCase) -> dict[str, str]:
     """Return what each registered system makes of a case, by its name, as the harness keeps it."""
     made = {}
     for name, system in sorted(bench.task_class.systems.items()):
-        with work_folder() as work:
-            blind = case.model_copy(update={"expected_path": None, "work_path": work})
-            made[name] = output_json(system(blind))
+        found = named(name, system)
+        with closing(found), work_folder() as work:
+            given = {"expected_path": None, "work_path": work, "checkpoint": found.handed()}
+            made[name] = output_json(system(case.model_copy(update=given)))
     return made
 
 

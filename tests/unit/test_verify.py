@@ -543,8 +543,9 @@ def test_a_foreign_checkpoint_is_found_in_every_trial(out):
             "subject": Subject(kind="checkpoint", id="late", digest=None),
         }
     )
+    named = {"metadata": {"artifact_sha256": None}}
     outputs = {
-        case_file_name(result): {"rl_payload": {"checkpoint": {"checkpoint_id": name}}}
+        case_file_name(result): {"rl_payload": {"checkpoint": {"checkpoint_id": name, **named}}}
         for result in results
         for name in ["early" if (result.case_id, result.trial) == ("02", 1) else "late"]
     }

@@ -46,13 +46,12 @@ def table_digest(table: Any) -> str:
     return digest(table)
 
 
-def load(name: str, folder: Path = FOLDER) -> Checkpoint:
+def load(path: Path) -> Checkpoint:
     """
-    Read ``checkpoints/<name>.json``.
+    Read a checkpoint's file.
 
     :raises DamagedCheckpoint: the table was changed.
     """
-    path = folder / f"{name}.json"
     data = path.read_bytes()
     table = json.loads(data)["q_table"]
     record = read_checkpoint(path)

@@ -9,7 +9,7 @@ from _benchgate_bench.gridworld_policy.cliff import Task, wind
 
 from benchgate.training_types import AdvantageBatch, EpisodeTrajectory, RlPayloadBundle
 
-from .checkpoint import Checkpoint, load
+from .checkpoint import FOLDER, Checkpoint, load
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,19 +28,29 @@ class CheckpointPolicy:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.checkpoint = FOLDER / f"{name}.json"
 
     def digest(self) -> str:
         """Return the SHA-256 of the checkpoint's file."""
-        return load(self.name).sha256
+        return load(self.checkpoint).sha256
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
-        """Walk the case once, in the wind of its seed."""
-        checkpoint = load(self.name)
+        """
+        Walk the case once, in the wind of its seed, by the copy of the checkpoint that the harness hands over.
+
+        :raises ValueError: it handed none over.
+        """
+        if case.checkpoint is None:
+            msg = f"case {case.case_id}: no checkpoint was handed over"
+            raise ValueError(msg)
+        checkpoint = load(case.checkpoint.path)
+        record = checkpoint.record
+        named = {**record.metadata, "artifact_sha256": case.checkpoint.sha256}
         trajectory = walk(checkpoint, Task.read(case.input_path), case)
         bundle = RlPayloadBundle(
             trajectory=trajectory,
             advantages=advantages(trajectory),
-            checkpoint=checkpoint.record,
+            checkpoint=record.model_copy(update={"metadata": named}),
         )
         return {
             "rl_payload": bundle.model_dump(mode="json"),

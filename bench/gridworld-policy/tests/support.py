@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from _benchgate_bench.gridworld_policy.rubric import GridworldPolicyRubric
 from _benchgate_bench.gridworld_policy.systems.policy import CheckpointPolicy
 
+from benchgate.models import HandedCheckpoint
 from benchgate.testing import load_cases
 
 if TYPE_CHECKING:
@@ -32,9 +33,14 @@ def load(case_id: str, bench_seed: int = 0) -> BenchCase:
     return cases(bench_seed)[case_id]
 
 
-@cache
-def _walked(case_id: str, name: str) -> dict[str, Any]:
-    return dict(SYSTEMS[name](load(case_id)))
+def walk(case_id: str, name: str) -> dict[str, Any]:
+    """Have a system walk a case by its checkpoint, as the harness does."""
+    system = SYSTEMS[name]
+    handed = HandedCheckpoint(path=system.checkpoint, sha256=system.digest())
+    return dict(system(load(case_id).model_copy(update={"checkpoint": handed})))
+
+
+_walked = cache(walk)
 
 
 def walked(case_id: str, name: str = "late") -> dict[str, Any]:

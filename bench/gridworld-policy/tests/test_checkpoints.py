@@ -6,11 +6,19 @@ import os
 import shutil
 import subprocess
 import sys
+from hashlib import sha256
 from textwrap import indent
 
 import pytest
 from _benchgate_bench.gridworld_policy.systems.checkpoint import FOLDER, DamagedCheckpoint, load
-from _benchgate_bench.gridworld_policy.tests.support import CASES, CLASS, START, SYSTEMS, walked
+from _benchgate_bench.gridworld_policy.tests.support import (
+    CASES,
+    CLASS,
+    START,
+    SYSTEMS,
+    walk,
+    walked,
+)
 from _benchgate_bench.gridworld_policy.tests.support import load as load_case
 
 from benchgate.testing import gate_summary, gated_run, repeat_baseline
@@ -48,7 +56,7 @@ def test_training_again_gives_the_same_bytes(hash_seed):
     done = run("bench/gridworld-policy/tools/train.py", "--check", PYTHONHASHSEED=hash_seed)
     digests = dict(reversed(line.split()) for line in done.stdout.splitlines())
 
-    assert digests == {f"{name}.json": load(name).sha256 for name in NAMES}
+    assert digests == {f"{name}.json": SYSTEMS[name].digest() for name in NAMES}
 
 
 def test_the_cases_are_those_that_the_script_writes(tmp_path):
@@ -79,17 +87,18 @@ def test_a_changed_table_is_refused(tmp_path):
     held["q_table"][0][0] += 0.5
     (tmp_path / "late.json").write_text(json.dumps(held))
     with pytest.raises(DamagedCheckpoint, match="its record says"):
-        load("late", tmp_path)
+        load(tmp_path / "late.json")
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("case_id", CASES)
 def test_every_walk_is_evidence_about_its_own_checkpoint(case_id, name):
     bundle = validate_rl_payload(walked(case_id, name)["rl_payload"])
-    check_belongs(bundle, load(name).record)
+    check_belongs(bundle, load(SYSTEMS[name].checkpoint).record)
+    assert bundle.checkpoint.metadata["artifact_sha256"] == SYSTEMS[name].digest()
     for other in set(NAMES) - {name}:
         with pytest.raises(CheckpointMismatch):
-            check_belongs(bundle, load(other).record)
+            check_belongs(bundle, load(SYSTEMS[other].checkpoint).record)
 
 
 def test_advantages_are_returns_less_estimates():
@@ -104,13 +113,18 @@ def test_advantages_are_returns_less_estimates():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_system_walks_the_same_way_twice(name):
-    made = [SYSTEMS[name](load_case(START)) for _ in range(2)]
+    made = [walk(START, name) for _ in range(2)]
     for one in made:
         del one["rl_payload"]["trajectory"]["created_at"]
         del one["rl_payload"]["advantages"]["created_at"]
     assert made[0] == made[1]
     assert SYSTEMS[name].name == name
-    assert SYSTEMS[name].digest() == load(name).sha256
+    assert SYSTEMS[name].digest() == sha256(SYSTEMS[name].checkpoint.read_bytes()).hexdigest()
+
+
+def test_without_a_checkpoint_nobody_walks():
+    with pytest.raises(ValueError, match="no checkpoint was handed over"):
+        SYSTEMS["late"](load_case(START))
 
 
 def test_the_baseline_is_the_run_of_early():

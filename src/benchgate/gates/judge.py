@@ -63,6 +63,7 @@ def judge(
     gates: Iterable[Gate] = (),
     checkpoints: Checkpoints | None = None,
     checkpoint_problems: tuple[str, ...] = (),
+    noted: tuple[Blocker, ...] = (),
     exit_rule: ExitRule = "strict",
 ) -> Judgement:
     """
@@ -71,6 +72,7 @@ def judge(
     :param choice: how the baseline was chosen, and so whether the decision affects the exit status.
     :param gates: further gates; one that raises an exception counts as objecting.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
+    :param noted: notes that follow from the outputs, of which the report has none.
     """
     blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
     if checkpoint_problems:
@@ -90,6 +92,7 @@ def judge(
                 blockers=tuple(blockers),
                 further=further,
                 noted=(
+                    *noted,
                     *(unscored_note(before, "baseline") if before else ()),
                     *unscored_note(report, "candidate"),
                 ),

@@ -11,21 +11,24 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import GateInput
     from benchgate.gates.figures import Figures
+    from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
 
 
 def notes(given: GateInput) -> Iterator[Blocker]:
     """Yield code and message of each note."""
-    policy = given.policy
     yield from given.noted
     if given.trial_count > 1:
         yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"
-    if given.figures is None:
-        return
-    yield from _arms(given.figures)
-    figures = given.figures.significance
-    if given.figures.smallest < 10:
-        yield "few_cases", f"{given.figures.smallest} cases are few for any claim"
+    if given.figures is not None:
+        yield from _arms(given.figures)
+        yield from _of_figures(given.figures, given.policy)
+
+
+def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
+    figures = compared.significance
+    if compared.smallest < 10:
+        yield "few_cases", f"{compared.smallest} cases are few for any claim"
     if figures.p_value is None and figures.exact_lower_bound is not None:
         yield (
             "zero_variance_exact_bound_used",
@@ -65,3 +68,10 @@ def _arms(figures: Figures) -> Iterator[Blocker]:
     if len({count for side in counts for count in side}) > 1:
         text = " against ".join(", ".join(map(str, side)) for side in counts)
         yield "unequal_trials", f"trials of a case: {text}; means over fewer trials vary more"
+
+
+def advantages_note(count: int) -> Iterator[Blocker]:
+    """Yield that some scored trials have an RL payload without advantages, if any has."""
+    if count:
+        unchecked = "they were not compared with the steps"
+        yield "no_advantages", f"{count} trials gave no advantages: {unchecked}"

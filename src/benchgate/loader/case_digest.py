@@ -28,6 +28,14 @@ def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     The dates do not change the task, and cassettes belong to one system: a baseline stays comparable when they change.
     """
     dated = {"added_at", "last_validated_at"}
-    placed = {"input_path", "expected_path", "work_path", "cassettes", "trial", "seed"}
+    placed = {
+        "input_path",
+        "expected_path",
+        "work_path",
+        "checkpoint",
+        "cassettes",
+        "trial",
+        "seed",
+    }
     facts = case.model_dump(mode="json", exclude=dated | placed)
     return digest({"case": facts, "input": files[0], "expected": files[1]})

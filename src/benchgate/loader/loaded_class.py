@@ -21,13 +21,14 @@ from benchgate.gates.policy import load_policy
 from benchgate.loader.case_folder import case_folders, load_case, shown_name
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.rubric_source import rubric_digest
+from benchgate.loader.system_checkpoint import SystemCheckpoint
 from benchgate.loader.task_class import load_task_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.models import BenchCase
+    from benchgate.models import BenchCase, HandedCheckpoint
     from benchgate.registry import System, TaskClass, TaskClassRegistry
     from benchgate.rubric import Rubric
     from benchgate.taxonomy import Taxonomy
@@ -35,11 +36,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedSystem:
-    """A system under test, by the name it is reported with and the digest it declares."""
+    """A system under test, by the name it is reported with, the digest it declares and the checkpoint it names."""
 
     name: str
     call: System
     digest: str | None
+    checkpoint: SystemCheckpoint | None
+
+    def handed(self) -> HandedCheckpoint | None:
+        """Return the checkpoint for the next trial, if the system names one; errors as in :class:`SystemCheckpoint`."""
+        return self.checkpoint.handed() if self.checkpoint else None
+
+    def close(self) -> None:
+        """Remove the copy of the checkpoint."""
+        if self.checkpoint is not None:
+            self.checkpoint.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,9 +165,16 @@ def find_system(task_class: TaskClass, wanted: str | None) -> NamedSystem:
 
 
 def named(name: str, system: System) -> NamedSystem:
-    """Return a system with a name, and with the digest that its ``digest()`` returns, if it has that method."""
+    """Return a system with a name, with what its ``digest()`` returns, and the file that its ``checkpoint`` names."""
     declare = getattr(system, "digest", None)
-    return NamedSystem(name=name, call=system, digest=str(declare()) if callable(declare) else None)
+    # A Path only: systems have other things by that name, such as the id of a model that is served elsewhere.
+    source = getattr(system, "checkpoint", None)
+    return NamedSystem(
+        name=name,
+        call=system,
+        digest=str(declare()) if callable(declare) else None,
+        checkpoint=SystemCheckpoint(source) if isinstance(source, Path) else None,
+    )
 
 
 def _import_system(wanted: str, task_class: TaskClass) -> System:

@@ -193,6 +193,7 @@ class Controller:
             return
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
+        run.ledger.handed(payload["checkpoint"])
         run.record(result, payload["output"], scorer=payload["scorer"])
         self._call("pytest_bench_case_finished", result=result)
 

@@ -40,12 +40,15 @@ class Reports:
         if isinstance(item, CaseItem):
             result = self._result(item, report)
             if result is not None:
+                name = self._session.bench_of(item.path).name
+                checkpoint = self._session.systems[name].checkpoint
                 payload = {
-                    "task_class": self._session.bench_of(item.path).name,
+                    "task_class": name,
                     # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
                     "output": item.output_json,
                     "scorer": self._scorer(item),
+                    "checkpoint": checkpoint and checkpoint.sha256,
                 }
                 setattr(report, PAYLOAD, payload)
                 item.output_json = None  # may be large, and pytest keeps items to the end

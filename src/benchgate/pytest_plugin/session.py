@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import BenchCaseLoadError, EvalError, printable
+from benchgate.errors import BenchCaseLoadError, EvalError, Unreadable, printable
 from benchgate.gates.policy import parse_options
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import (
@@ -75,6 +75,7 @@ class BenchSession:
         """Find the systems under test, before a worker is started or a case is run."""
         for name, bench in self.benches.items():
             self.systems[name] = self._find_system(bench)
+            self._exit.callback(self.systems[name].close)
 
     def _find_system(self, bench: LoadedClass) -> NamedSystem:
         if self.settings.system is None:
@@ -131,9 +132,15 @@ class BenchSession:
         return case.timeout_seconds or self.settings.timeout
 
     def obstacle(self, case_file: Path) -> str | None:
-        """Return why no further case of a class may be run, if its rubric broke its contract."""
-        violation = self._violations.get(self.bench_of(case_file).name)
-        return f"not run after: {violation}" if violation else None
+        """Return why a case cannot be run: the rubric broke its contract, or there is no checkpoint to hand over."""
+        name = self.bench_of(case_file).name
+        if violation := self._violations.get(name):
+            return f"not run after: {violation}"
+        try:
+            self.systems[name].handed()  # here, for the time of a trial is not spent on copying
+        except Unreadable as error:
+            return str(error)
+        return None
 
     def run(self, case: BenchCase, trial: int, score: Scorer) -> TrialRecord:
         """
@@ -142,15 +149,16 @@ class BenchSession:
         :param score: calls the hook as seen from the item, which falls back to the rubric.
         """
         bench = self.benches[case.task_class]
+        system = self.systems[bench.name]
         runner = TrialRunner(
             task_class=bench.name,
-            system=self.systems[bench.name].call,
+            system=system.call,
             score=score,
             taxonomy=bench.taxonomy,
             bench_seed=self.settings.seed,
             is_timeout=_is_timeout,
         )
-        record = runner.run(case, trial, limit=self.limit(case))
+        record = runner.run(case, trial, limit=self.limit(case), checkpoint=system.handed())
         if record.violation:
             self._violations[bench.name] = record.violation
         return record

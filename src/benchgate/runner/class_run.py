@@ -18,6 +18,7 @@ from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
 from benchgate.gates.judge import judge
+from benchgate.gates.notes import advantages_note
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.wire import clock
 from benchgate.wire.writing import model_bytes
@@ -132,6 +133,7 @@ class ClassRun:
             gates=gates,
             checkpoints=ledger.checkpoints,
             checkpoint_problems=ledger.checkpoint_problems(),
+            noted=tuple(advantages_note(ledger.without_advantages())),
             exit_rule=exit_rule,
         )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, brief
+from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, Unreadable, brief
 from benchgate.gates.baseline import choose_baseline
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import NamedSystem, find_system, load_class, named
@@ -135,6 +135,7 @@ def run_class(
             ledger.interrupted = True
             raise
         finally:
+            system.close()
             run.finish(exit_rule=settings.exit_rule)
     return run
 
@@ -182,8 +183,12 @@ def _run_all(
         case = readable[key[0]]
         limit = case.timeout_seconds or settings.timeout
         try:
+            checkpoint = ledger.system.handed()
             with alarm(limit):
-                record = runner.run(case, key[1], limit=limit)
+                record = runner.run(case, key[1], limit=limit, checkpoint=checkpoint)
+        except Unreadable as error:
+            ledger.not_run(key, str(error))
+            continue
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
             ledger.not_run(key, "the time limit passed while the result was put together")
             continue

@@ -24,17 +24,23 @@ if TYPE_CHECKING:
 
 
 class RlPayloadBundle(Payload):
-    """The evidence of one episode: its steps, what a learner computed from them, and the checkpoint that acted."""
+    """
+    The evidence of one episode.
+
+    :param trajectory: its steps.
+    :param advantages: what a learner computed from them; ``None`` if nobody did, as in an evaluation.
+    :param checkpoint: the policy that acted.
+    """
 
     trajectory: EpisodeTrajectory
-    advantages: AdvantageBatch
+    advantages: AdvantageBatch | None = None
     checkpoint: CheckpointRecord
 
     def errors(self) -> Iterator[RlPayloadError]:
         """Yield all errors in fixed order: of trajectory, advantages and checkpoint, then between these parts."""
         return chain(
             trajectory_errors(self.trajectory),
-            advantage_errors(self.advantages),
+            advantage_errors(self.advantages) if self.advantages else (),
             checkpoint_errors(self.checkpoint),
             _cross_errors(self),
         )
@@ -56,14 +62,14 @@ class RlPayloadBundle(Payload):
 
 def _cross_errors(bundle: RlPayloadBundle) -> Iterator[RlPayloadError]:
     trajectory, batch, checkpoint = bundle.trajectory, bundle.advantages, bundle.checkpoint
-    if trajectory.trajectory_id != batch.trajectory_id:
+    if batch is not None and trajectory.trajectory_id != batch.trajectory_id:
         yield differing(
             TrajectoryIdMismatch,
             ("advantages.trajectory_id", "trajectory.trajectory_id"),
             (batch.trajectory_id, trajectory.trajectory_id),
         )
     steps = len(trajectory.steps)
-    if steps != len(batch.advantages):
+    if batch is not None and steps != len(batch.advantages):
         yield differing(
             StepCountMismatch,
             ("len(advantages.advantages)", "len(trajectory.steps)"),

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.errors import ArtifactError, Unreadable
-from benchgate.wire.files import file_sha256, read_bytes
+from benchgate.errors import ArtifactError
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_bytes
 from benchgate.wire.model import first_fault
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchgate.training.payloads import CheckpointRecord
 
 MAX_LINEAGE_BYTES = 64 * 1024 * 1024
+DIGEST_KEY: Final = "artifact_sha256"
+"""Key in the metadata of a record; its value is the SHA-256 of the weights, if they are in a file of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +40,12 @@ class CheckpointFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoints:
-    """The records that were read; ``problems`` says why the baseline's is not in the candidate's lineage."""
+    """
+    The records that were read.
+
+    :param sha256: of the candidate's weights: what its record says, else that of the record's own file.
+    :param problems: why the baseline's is not in the candidate's lineage.
+    """
 
     candidate: CheckpointRecord
     sha256: str
@@ -56,26 +66,29 @@ def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
                 "is of use only with the candidate's checkpoint",
             )
         return None
-    candidate = _read(files.checkpoint)
-    baseline = _read(files.baseline) if files.baseline else None
+    candidate, sha256 = _read(files.checkpoint)
+    baseline = _read(files.baseline)[0] if files.baseline else None
     return Checkpoints(
         candidate=candidate,
-        sha256=file_sha256(files.checkpoint, limit=MAX_LINEAGE_BYTES),
+        sha256=sha256,
         baseline=baseline,
         problems=_lineage_problems(candidate, baseline, files.lineage),
     )
 
 
-def _read(path: Path) -> CheckpointRecord:
+def _read(path: Path) -> tuple[CheckpointRecord, str]:
     from benchgate.training.errors import RlPayloadError
-    from benchgate.training.reading import read_checkpoint
+    from benchgate.training.reading import MAX_BUNDLE_BYTES, parse_checkpoint
 
+    data = read_bytes(path, limit=MAX_BUNDLE_BYTES)
     try:
-        return read_checkpoint(path)
-    except (RlPayloadError, ValueError) as error:
+        record = parse_checkpoint(data)
+    except RlPayloadError as error:
         raise ArtifactError(path, str(error)) from error
-    except OSError as error:
-        raise Unreadable(path, f"cannot be read: {error.strerror}") from error
+    sha256 = record.metadata.get(DIGEST_KEY, sha256_hex(data))
+    if not (isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256)):
+        raise ArtifactError(path, f"metadata.{DIGEST_KEY} is {sha256!r}; expected 64 hex digits")
+    return record, sha256
 
 
 def _lineage_problems(
@@ -112,17 +125,46 @@ def _read_lineage(path: Path) -> list[CheckpointRecord]:
         raise ArtifactError(path, message) from error
 
 
-def foreign(checkpoint: CheckpointRecord, case_id: str, output_json: str | None) -> str | None:
-    """Return why the output of a scored trial is not evidence about a checkpoint, or ``None`` if it is."""
+def untied(subject: Checkpoints, handed: str | None) -> Iterator[str]:
+    """
+    Yield why a system that was handed a file, or none, did not play with the checkpoint that is the subject.
+
+    :param handed: SHA-256 of the file.
+    """
+    if handed is None:
+        yield "the system was handed no checkpoint; expected a Path in its attribute checkpoint"
+    elif handed != subject.sha256:
+        name = subject.candidate.checkpoint_id
+        yield f"the system was handed {handed[:16]}; the SHA-256 of {name!r} is {subject.sha256[:16]}"
+
+
+def lacks_advantages(output: Any) -> bool:
+    """Whether the output of a scored trial has an RL payload without advantages."""
+    payload = output.get("rl_payload") if isinstance(output, dict) else None
+    return isinstance(payload, dict) and payload.get("advantages") is None
+
+
+def foreign(
+    checkpoint: CheckpointRecord, case_id: str, output: Mapping[str, Any], handed: str | None
+) -> str | None:
+    """
+    Return why the output of a scored trial is not evidence about a checkpoint, or ``None`` if it is.
+
+    :param handed: SHA-256 of the file that the system was handed, which its payload must name.
+    """
     from benchgate.training.errors import RlPayloadError
     from benchgate.training.lineage import check_belongs
     from benchgate.training.reading import validate_rl_payload
 
-    output: dict[str, Any] = json.loads(output_json) if output_json else {}
     if "rl_payload" not in output:
         return f"{case_id}: the output has no rl_payload that names its checkpoint"
     try:
-        check_belongs(validate_rl_payload(output["rl_payload"]), checkpoint)
+        bundle = validate_rl_payload(output["rl_payload"])
+        check_belongs(bundle, checkpoint)
     except RlPayloadError as error:
         return f"{case_id}: {error}"
-    return None
+    named = bundle.checkpoint.metadata.get(DIGEST_KEY)
+    if named == handed:
+        return None
+    field = f"checkpoint.metadata.{DIGEST_KEY}"
+    return f"{case_id}: {field} is {named!r}; the system was handed {handed!r}"

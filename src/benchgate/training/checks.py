@@ -97,8 +97,10 @@ def _head_errors(
         yield from _blank_errors(EmptyIdentifier, getattr(part, key), f"{name}.{key}")
 
 
-def _blank_errors(kind: type[RlPayloadError], text: str, field: str) -> Iterator[RlPayloadError]:
-    if not text.strip():
+def _blank_errors(
+    kind: type[RlPayloadError], text: str | None, field: str
+) -> Iterator[RlPayloadError]:
+    if text is not None and not text.strip():
         yield kind(f"{field} is {text!r}; expected text", (field,), (text,))
 
 

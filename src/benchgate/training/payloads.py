@@ -95,8 +95,8 @@ class EpisodeTrajectory(Payload):
     The steps of one episode.
 
     :param trajectory_id: not empty; an :class:`AdvantageBatch` refers to it.
-    :param rollout_id: the collection of episodes that this one belongs to; not empty.
-    :param episode_id: the episode within the rollout; not empty.
+    :param rollout_id: the collection of episodes that this one belongs to; not empty, or ``None``: unknown.
+    :param episode_id: the episode within the rollout; not empty, or ``None``: unknown.
     :param steps: at least one, in order.
     :param discount_factor: in [0, 1].
     :param total_return: the return of the episode, finite. It is not compared with the rewards, because producers
@@ -108,8 +108,8 @@ class EpisodeTrajectory(Payload):
 
     schema_version: int = SCHEMA_VERSION
     trajectory_id: Text
-    rollout_id: Text
-    episode_id: Text
+    rollout_id: Text | None = None
+    episode_id: Text | None = None
     steps: Annotated[tuple[TrajectoryStep, ...], BeforeValidator(_read_array)]
     discount_factor: Number
     total_return: Number
@@ -124,9 +124,9 @@ class EpisodeTrajectory(Payload):
         actions: Iterable[Any],
         first_observation: Any,
         trajectory_id: str,
-        rollout_id: str,
-        episode_id: str,
         discount_factor: float,
+        rollout_id: str | None = None,
+        episode_id: str | None = None,
         logprobs: Iterable[Any] | None = None,
         value_estimates: Iterable[Any] | None = None,
         created_at: datetime | None = None,
@@ -200,8 +200,8 @@ class CheckpointRecord(Payload):
     :param policy_version: the version that the evidence is about; not blank.
     :param global_step: environment steps trained on so far; at least the number of steps of the bundle's trajectory.
     :param episode_count: episodes trained on so far.
-    :param mean_reward: mean return of recent training episodes, in the environment's unit; finite.
-    :param artifact_uri: location of the weights; benchgate never opens it.
+    :param mean_reward: mean return of recent training episodes, in the environment's unit, finite; ``None``: unknown.
+    :param artifact_uri: location of the weights, or ``None``: unknown; benchgate never opens it.
     :param metadata: any JSON object; its ``parent_checkpoint_id`` is the checkpoint that this one was trained from,
         absent or null for a root.
     """
@@ -212,7 +212,7 @@ class CheckpointRecord(Payload):
     policy_version: Text
     global_step: int
     episode_count: int
-    mean_reward: Number
-    artifact_uri: Text
+    mean_reward: Number | None = None
+    artifact_uri: Text | None = None
     created_at: Time
     metadata: Metadata = Field(default_factory=empty_mapping)

@@ -55,6 +55,11 @@ def read_checkpoint(path: Path | str) -> CheckpointRecord:
         raise ValueError(
             f"more than {MAX_BUNDLE_BYTES} bytes; so large a checkpoint record is not read"
         )
+    return parse_checkpoint(data)
+
+
+def parse_checkpoint(data: bytes) -> CheckpointRecord:
+    """Check the checkpoint record in the bytes of a JSON file; errors as in :func:`read_checkpoint`."""
     try:
         record = CheckpointRecord.read_json(data)
     except ValueError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.ids import RunPlan, trial_seed
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
-from benchgate.training.checkpoints import foreign
+from benchgate.training.checkpoints import foreign, lacks_advantages, untied
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
@@ -60,6 +61,9 @@ class Ledger:
         self._reasons: dict[Key, str] = {}
         self._scorers: set[str] = set()
         self._foreign: dict[Key, str] = {}
+        self._lacks_advantages: dict[Key, bool] = {}
+        self._handed: str | None = None
+        self._handed_elsewhere: set[str | None] = set()
         self._cases: dict[str, BenchCase] = {}
         self._broken: dict[str, str] = {}
         self._files: dict[str, tuple[str, str | None]] = {}
@@ -70,7 +74,12 @@ class Ledger:
         return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}
 
     def plan(self, keys: Iterable[Key]) -> None:
-        """Fix which trials are to run, and digest their cases before a system can change them."""
+        """
+        Fix which trials are to run, and digest their cases and the system's checkpoint before a system can change them.
+
+        :raises Unreadable: the checkpoint cannot be read.
+        """
+        self._handed = self.system.checkpoint.sha256 if self.system.checkpoint else None
         self._planned = sorted(set(keys))
         self.scope = "full" if self.every_key() <= set(self._planned) else "selected"
         for case_id in sorted({case_id for case_id, _ in self._planned}):
@@ -110,16 +119,44 @@ class Ledger:
             self.rerun(key)
         self._results[key] = result
         self._scorers.add(scorer or self.bench.rubric_digest)
-        if self.checkpoints is not None and result.outcome == "scored":
-            wrong = foreign(self.checkpoints.candidate, result.case_id, output_json)
+        if result.outcome == "scored":
+            self._check_payload(key, output_json or "")
+
+    def _check_payload(self, key: Key, output_json: str) -> None:
+        output = json.loads(output_json) if '"rl_payload"' in output_json else {}
+        self._lacks_advantages[key] = lacks_advantages(output)
+        if self.checkpoints is not None:
+            wrong = foreign(self.checkpoints.candidate, key[0], output, self._handed)
             if wrong is not None:
                 self._foreign[key] = wrong
 
+    def without_advantages(self) -> int:
+        """Return how many scored trials have an RL payload without advantages."""
+        scored = (r for r in self.results() if r.outcome == "scored")
+        return sum(self._lacks_advantages[result.case_id, result.trial] for result in scored)
+
+    def handed(self, sha256: str | None) -> None:
+        """Note which checkpoint the process of a trial handed over: each worker reads the file itself."""
+        if sha256 != self._handed:
+            self._handed_elsewhere.add(sha256)
+
     def checkpoint_problems(self) -> tuple[str, ...]:
-        """Return why the evidence does not belong to the checkpoint that is the subject, sorted."""
-        if self.checkpoints is None:
-            return ()
-        return (*self.checkpoints.problems, *(self._foreign[key] for key in sorted(self._foreign)))
+        """
+        Return why it is not known which checkpoint played, or that it is not the one that is the subject.
+
+        The checkpoint is digested once more.
+        """
+        found = [
+            f"a worker handed over {sha256!r}; recorded is {self._handed!r}"
+            for sha256 in sorted(self._handed_elsewhere, key=str)
+        ]
+        if self.system.checkpoint and (change := self.system.checkpoint.change()):
+            found.append(change)
+        if self.checkpoints is not None:
+            found += untied(self.checkpoints, self._handed)
+            found += self.checkpoints.problems
+            found += (self._foreign[key] for key in sorted(self._foreign))
+        return tuple(found)
 
     def rerun(self, key: Key) -> None:
         """Note that a trial was run again."""
@@ -190,6 +227,7 @@ class Ledger:
                 system=self.system.digest,
                 policy=self.bench.policy.digest,
                 baseline=baseline,
+                checkpoint=self._handed,
             ),
         )
         return build_report(plan, self.results(), self.bench.taxonomy, interrupted=self.interrupted)

@@ -21,7 +21,7 @@ from benchgate.wire.plain import output_json
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.models import BenchCase, Outcome
+    from benchgate.models import BenchCase, HandedCheckpoint, Outcome
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
 
@@ -61,7 +61,14 @@ class TrialRunner:
     bench_seed: int
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
 
-    def run(self, case: BenchCase, trial: int, *, limit: float) -> TrialRecord:
+    def run(
+        self,
+        case: BenchCase,
+        trial: int,
+        *,
+        limit: float,
+        checkpoint: HandedCheckpoint | None = None,
+    ) -> TrialRecord:
         """
         Run one trial. Only KeyboardInterrupt propagates; any other exception becomes a result.
 
@@ -71,6 +78,7 @@ class TrialRunner:
             update={
                 "trial": trial,
                 "seed": trial_seed(self.task_class, case.case_id, trial, self.bench_seed),
+                "checkpoint": checkpoint,
             }
         )
         attempt = _Attempt(self, case)

@@ -14,11 +14,13 @@ from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.blockers import run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
+from benchgate.gates.notes import advantages_note
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
+from benchgate.training.checkpoints import DIGEST_KEY, lacks_advantages
 from benchgate.verify.agreement import plain, same
 from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
@@ -53,7 +55,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     before = read_artifact(evidence / "baseline.json", ArmReport)
     yield from _baseline(folder, record, found, before)
     yield from _subject(record, found, outputs)
-    made, weighed = _decided(record, found, before)
+    made, weighed = _decided(record, found, before, outputs)
     yield from same("decision", plain(made), plain(found))
     yield from _verdict(record)
     proof = read_artifact(evidence / "proof.json", ProofBundle)
@@ -110,22 +112,27 @@ def _subject(
         yield from same("subject.digest", report.digests.system, subject.digest)
         return
     scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
-    foreign = any(
-        _checkpoint(output) != subject.id for name, output in outputs.items() if name in scored
-    )
-    if foreign and f"{PREFIX}checkpoint_mismatch" not in found.reason_codes:
+    if f"{PREFIX}checkpoint_mismatch" in found.reason_codes:
+        return
+    yield from same("subject.digest", report.digests.checkpoint, subject.digest)
+    played = (subject.id, subject.digest)
+    if any(_checkpoint(output) != played for name, output in outputs.items() if name in scored):
         yield f"subject.id is {subject.id!r}; a scored output belongs to another checkpoint"
 
 
 def _checkpoint(output: Any) -> Any:
     try:
-        return output["rl_payload"]["checkpoint"]["checkpoint_id"]
+        named = output["rl_payload"]["checkpoint"]
+        return named["checkpoint_id"], named["metadata"][DIGEST_KEY]
     except (KeyError, TypeError):
         return None
 
 
 def _decided(
-    record: RunRecord, found: CheckpointPromotionDecision, before: ArmReport | None
+    record: RunRecord,
+    found: CheckpointPromotionDecision,
+    before: ArmReport | None,
+    outputs: Mapping[str, Any],
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
     weighed, objections = _weighed(record, before)
     stated = [(remark.code, remark.message) for remark in found.remarks]
@@ -152,12 +159,18 @@ def _decided(
             ),
             further=tuple(gates),
             noted=(
+                *advantages_note(_without_advantages(record, outputs)),
                 *(("unscored_baseline", text) for code, text in stated if code == BASELINE_NOTE),
                 *unscored_note(record.report, "candidate"),
             ),
         )
     )
     return made, weighed
+
+
+def _without_advantages(record: RunRecord, outputs: Mapping[str, Any]) -> int:
+    scored = (result for result in record.report.per_case if result.outcome == "scored")
+    return sum(lacks_advantages(outputs.get(case_file_name(result))) for result in scored)
 
 
 def _weighed(
@@ -170,9 +183,7 @@ def _weighed(
 
 def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:
     """Whether a reason has to be taken from the record, and is consistent with its baseline."""
-    if (
-        code == "too_many_unscored"
-    ):  # of the candidate it is computed again, so it cannot be dropped
+    if code == "too_many_unscored":  # of the candidate it is computed again: it cannot be dropped
         return weighed is not None
     if code == "baseline_missing":
         return record.baseline is None

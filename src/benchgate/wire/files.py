@@ -30,7 +30,7 @@ def read_bytes(path: Path | str, *, limit: int) -> bytes:
 
     :raises Unreadable: it cannot be opened, is no regular file, or is larger than ``limit`` bytes.
     """
-    return b"".join(_chunks(path, limit))
+    return b"".join(chunks(path, limit))
 
 
 def file_sha256(path: Path | str, *, limit: int) -> str:
@@ -40,12 +40,17 @@ def file_sha256(path: Path | str, *, limit: int) -> str:
     :raises Unreadable: see :func:`read_bytes`.
     """
     found = hashlib.sha256()
-    for chunk in _chunks(path, limit):
+    for chunk in chunks(path, limit):
         found.update(chunk)
     return found.hexdigest()
 
 
-def _chunks(path: Path | str, limit: int) -> Iterator[bytes]:
+def chunks(path: Path | str, limit: int) -> Iterator[bytes]:
+    """
+    Yield a regular file in parts.
+
+    :raises Unreadable: see :func:`read_bytes`; perhaps only after the parts that the limit allows.
+    """
     try:
         with open_regular(path) as file:
             # The size may say less than there is: a file may grow, and those of /proc have the size 0.

@@ -57,8 +57,8 @@ def payloads(draw):
         "trajectory": {
             "schema_version": 1,
             "trajectory_id": trajectory_id,
-            "rollout_id": draw(names),
-            "episode_id": draw(names),
+            "rollout_id": draw(st.none() | names),
+            "episode_id": draw(st.none() | names),
             "steps": [{"step_index": at, **fields} for at, fields in enumerate(steps)],
             "discount_factor": draw(st.floats(0, 1)),
             "total_return": draw(finite),
@@ -83,8 +83,8 @@ def payloads(draw):
             "policy_version": draw(names),
             "global_step": draw(st.integers(count, 2**53)),
             "episode_count": draw(st.integers(0, 2**53)),
-            "mean_reward": draw(finite),
-            "artifact_uri": draw(names),
+            "mean_reward": draw(st.none() | finite),
+            "artifact_uri": draw(st.none() | names),
             "created_at": draw(times),
             "metadata": draw(metadata),
         },
@@ -274,6 +274,33 @@ def test_a_single_corruption_gives_its_own_error_first(data, code, corrupt):
         assert (repr(value) if value != () else "[]") in str(error)
 
 
+@pytest.mark.parametrize(("code", "corrupt"), CORRUPTIONS)
+@settings(max_examples=settings().max_examples * 5 // 100)
+@given(data=st.data())
+def test_without_advantages_all_the_rest_is_checked(data, code, corrupt):
+    payload = data.draw(payloads())
+    field, _ = corrupt(payload, data.draw)
+    payload["advantages"] = None
+    found = [(error.code, error.field) for error in RlPayloadBundle(**payload).collect_errors()]
+
+    assert found[:1] == ([] if "advantages" in field else [(code, field)])
+
+
+@given(payloads())
+def test_what_an_evaluator_does_not_know_may_be_left_out(payload):
+    payload["advantages"] = payload["trajectory"]["rollout_id"] = None
+    payload["trajectory"]["episode_id"] = payload["checkpoint"]["artifact_uri"] = None
+    payload["checkpoint"]["mean_reward"] = None
+    bundle = RlPayloadBundle(**payload)
+    del payload["advantages"], payload["trajectory"]["rollout_id"]
+    del payload["trajectory"]["episode_id"], payload["checkpoint"]["artifact_uri"]
+    del payload["checkpoint"]["mean_reward"]
+
+    assert bundle.collect_errors() == ()
+    assert RlPayloadBundle(**payload) == bundle
+    assert RlPayloadBundle.read_json(bundle.model_dump_json().encode()) == bundle
+
+
 @given(st.data())
 def test_all_errors_come_in_the_order_of_the_checks(data):
     payload = data.draw(payloads())
@@ -408,7 +435,7 @@ WRONG_TYPES = [
     (CheckpointRecord, "checkpoint", {"global_step": True}),
     (CheckpointRecord, "checkpoint", {"global_step": 1.5}),
     (CheckpointRecord, "checkpoint", {"mean_reward": "1"}),
-    (CheckpointRecord, "checkpoint", {"mean_reward": None}),
+    (CheckpointRecord, "checkpoint", {"episode_count": None}),
     (CheckpointRecord, "checkpoint", {"checkpoint_id": 7}),
     (CheckpointRecord, "checkpoint", {"checkpoint_id": "\ud800"}),
     (CheckpointRecord, "checkpoint", {"schema_version": "1"}),
