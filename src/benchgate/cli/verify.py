@@ -55,7 +55,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--require-promote",
         action="store_true",
-        help="as --require-complete, and the newest record of each class must be a promotion, and come after its --head",
+        help="as --require-complete, and the newest record of each class must say promote and follow its --head",
     )
     parser.set_defaults(execute=execute)
 
@@ -69,7 +69,7 @@ def _head(text: str) -> tuple[str, int, str]:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Print a line for each class; 1 if one is not valid or not as required, or none has a record, 2 without a folder."""
+    """Print a line for each class; 1 if one is invalid or not as required or there is no record, 2 without a folder."""
     from benchgate.errors import ArtifactError
     from benchgate.verify.verification import verify
 
