@@ -29,7 +29,11 @@ COMMANDS = (run, compare, evidence, validate, verify, verdict, check, new_case, 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status."""
+    """
+    Run a command and return its exit status.
+
+    :param arguments: by default those of the process, which is then the command's own and keeps its stdout.
+    """
     parser = argparse.ArgumentParser(
         prog="benchgate",
         description="Gate agent promotions with a pytest bench: cases in, a decision with proof out.",
@@ -38,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in COMMANDS:
         command.add_parser(commands)
     given = parser.parse_args(arguments)
+    given.is_program = arguments is None
     try:
         return int(given.execute(given))
     except KeyboardInterrupt:

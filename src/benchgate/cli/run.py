@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from benchgate.cli.protocol import own_stdout
 from benchgate.wire.arguments import RUN_OPTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from benchgate.gates.judge import Judgement
     from benchgate.models import TrialResult
     from benchgate.runner.class_run import ClassRun
@@ -38,7 +36,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """Run the class and print its results; 1 if the run fails or the class is unknown, 2 for wrong use."""
-    with _own_stdout() as out:
+    with own_stdout(is_program=given.is_program) as out:
         return _run(given, out)
 
 
@@ -86,28 +84,6 @@ def _settings(given: argparse.Namespace) -> RunSettings:
         ),
         **value,
     )
-
-
-@contextmanager
-def _own_stdout() -> Iterator[TextIO]:
-    """Keep stdout for the JSON lines: what systems and their child processes print goes to stderr."""
-    try:
-        number = sys.stdout.fileno()
-    except (OSError, ValueError):  # replaced by an object without a descriptor, as under pytest
-        out = sys.stdout
-        with redirect_stdout(sys.stderr):
-            yield out
-        return
-    sys.stdout.flush()
-    kept = os.dup(number)
-    os.dup2(2, number)
-    try:
-        with os.fdopen(os.dup(kept), "w", encoding="utf-8") as own:
-            yield own
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, number)
-        os.close(kept)
 
 
 class _Printer:

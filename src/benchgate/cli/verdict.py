@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cli.protocol import own_stdout
+
 if TYPE_CHECKING:
     import argparse
 
@@ -41,14 +43,15 @@ def execute(given: argparse.Namespace) -> int:
     from benchgate.errors import ArtifactError, EvalError, TaskClassNotFound
 
     try:
-        verdict = _verdict(given)
+        with own_stdout(is_program=given.is_program) as out:
+            verdict = _verdict(given)
+            print(verdict.model_dump_json(indent=2) if given.json else _text(verdict), file=out)
     except (ArtifactError, TaskClassNotFound) as error:
         print(error, file=sys.stderr)
         return 1
     except EvalError as error:
         print(error, file=sys.stderr)
         return 2
-    print(verdict.model_dump_json(indent=2) if given.json else _text(verdict))
     return 0 if verdict.sufficient else 1
 
 
