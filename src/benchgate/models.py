@@ -77,6 +77,11 @@ class BenchCase(WireModel):
     seed: Count = 0
     work_path: Path | None = None
 
+    @property
+    def seed32(self) -> int:
+        """The upper 32 of the 48 bits of ``seed``, for generators that take no more, such as ``np.random.seed``."""
+        return self.seed >> 16
+
 
 class BenchScore(WireModel):
     """

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from benchgate.cli.protocol import own_stdout
-from benchgate.wire.arguments import RUN_OPTIONS
+from benchgate.cli.bench_code import add_bench, bench_code
+from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options
 
 if TYPE_CHECKING:
     from benchgate.gates.judge import Judgement
@@ -28,7 +28,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--task-class", required=True, metavar="CLASS")
     parser.add_argument("--cases", metavar="GLOB", help="only cases whose id matches")
-    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    add_bench(parser)
     for option in RUN_OPTIONS:
         option.declare(parser.add_argument, "")
     parser.set_defaults(execute=execute)
@@ -36,7 +36,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """Run the class and print its results; 1 if the run fails or the class is unknown, 2 for wrong use."""
-    with own_stdout(is_program=given.is_program) as out:
+    with bench_code(given) as out:
         return _run(given, out)
 
 
@@ -67,10 +67,14 @@ def _settings(given: argparse.Namespace) -> RunSettings:
     from benchgate.runner.run import RunSettings
     from benchgate.training.checkpoints import CheckpointFiles
 
-    value = {
-        option.key: option.value(getattr(given, option.key), environ=os.environ, here=Path.cwd())
-        for option in RUN_OPTIONS
-    }
+    value = read_options(
+        RUN_OPTIONS,
+        lambda option: option.value(
+            getattr(given, option.key), environ=os.environ, here=Path.cwd()
+        ),
+    )
+    for line in misspelled(os.environ):
+        print(line, file=sys.stderr)
     return RunSettings(
         task_class=given.task_class,
         case_filter=given.cases,

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.protocol import own_stdout
+from benchgate.cli.bench_code import add_bench, bench_code
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--report", type=Path, metavar="RECORD", help="a record.json (default: the newest in --out)"
     )
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
-    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    add_bench(parser)
     parser.add_argument("--tiers", type=Path, metavar="FILE", help="default: docs/trust-tiers.toml")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.set_defaults(execute=execute)
@@ -43,7 +43,7 @@ def execute(given: argparse.Namespace) -> int:
     from benchgate.errors import ArtifactError, EvalError, TaskClassNotFound
 
     try:
-        with own_stdout(is_program=given.is_program) as out:
+        with bench_code(given) as out:
             verdict = _verdict(given)
             print(verdict.model_dump_json(indent=2) if given.json else _text(verdict), file=out)
     except (ArtifactError, TaskClassNotFound) as error:

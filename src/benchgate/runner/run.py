@@ -20,7 +20,7 @@ from benchgate.trials.ledger import Ledger
 from benchgate.trials.time_limit import TrialTimeout, alarm
 from benchgate.trials.trial import TrialRunner
 from benchgate.wire import clock
-from benchgate.wire.arguments import MAX_SECONDS
+from benchgate.wire.argument_types import MAX_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from benchgate.errors import Unreadable
-from benchgate.wire.arguments import MAX_SECONDS
+from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
