@@ -68,6 +68,17 @@ def test_nothing_else_gets_between_the_json_lines_or_after_them(bench, what, pla
         assert FORGED in err
 
 
+@pytest.mark.slow
+def test_a_closed_stderr_does_not_make_stdout_take_its_place(bench):
+    bench.system(PRINTING["print"])
+    command = f"exec {COMMAND} run --task-class=echo 2>&-"
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=bench.root, capture_output=True, text=True, check=True
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line.get("case_id") for line in lines] == ["01", "02", "03", None]
+
+
 def test_the_verdict_as_json_is_all_there_is(bench):
     bench.run()
     tiers = bench.root / "docs" / "trust-tiers.toml"

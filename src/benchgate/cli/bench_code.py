@@ -63,6 +63,8 @@ def _own_stdout(*, is_program: bool) -> Iterator[TextIO]:
             yield out
         return
     sys.stdout.flush()
+    if sys.stderr is None:  # closed: descriptor 2 would become the copy of stdout
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     kept = os.dup(number)
     os.dup2(2, number)
     try:
