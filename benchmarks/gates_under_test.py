@@ -1,54 +1,140 @@
 """
-The default gate as a function of two vectors, for a harness that measures how often it errs.
+What calibration.py compares: the gate under three policies, and three rules that are often used in its place.
 
-Such a harness calls ``gate(baseline, candidate)`` with arrays of scores, or of scores by trial, and counts promotions.
-The measured tables stand in docs/explanation/statistics.md.
+Each takes two arrays, baseline and candidate, with one repetition a row, and says for each row whether it promotes.
+Trials are a third axis. The gate takes the mean of each case, the other rules take each trial for a case.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from scipy import special
+
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
+
+RESAMPLES = 999
+BLOCK = 250
+"""Repetitions that share their bootstrap weights."""
 
 
 def _arm(scores: Any, *, named: bool) -> Arm:
-    means: Sequence[float] = scores.mean(axis=1) if scores.ndim == 2 else scores
-    ids = tuple(f"c{number:05}" for number in range(len(means))) if named else None
-    return Arm(scores=tuple(map(float, means)), case_ids=ids)
+    ids = tuple(f"c{number:05}" for number in range(len(scores))) if named else None
+    return Arm(scores=tuple(scores.tolist()), case_ids=ids)
 
 
-def _promotes(baseline: Any, candidate: Any, **policy: Any) -> bool:
-    named = policy.get("test") == "auto"
-    arms = _arm(baseline, named=named), _arm(candidate, named=named)
-    inside = all(0 <= score <= 1 for arm in arms for score in arm.scores)
-    limits = {"score_range": (0.0, 1.0) if inside else None}
-    rules = GatePolicy(min_cases=2, safety="optional", **limits, **policy)
-    return compare_vectors(*arms, rules).decision.promotion_allowed
+def gate(before: Any, after: Any, *, paired: bool) -> dict[str, list[bool]]:
+    """
+    Decide by the gate, without penalties and a least number of cases.
+
+    ``welch`` is the default policy, ``auto`` that of the shipped benches, which pairs cases of one id, and ``exact``
+    the same with ``evidence = "exact"``.
+    """
+    common: dict[str, Any] = {"min_cases": 2, "safety": "optional"}
+    found: dict[str, list[bool]] = {"welch": []}
+    if paired:
+        found |= {"auto": [], "exact": []}
+    sides = [side.mean(axis=2) if side.ndim == 3 else side for side in (before, after)]
+    for row in zip(*sides, strict=True):
+        plain = (_arm(side, named=False) for side in row)
+        welch = compare_vectors(*plain, GatePolicy(**common)).decision
+        found["welch"].append(welch.promotion_allowed)
+        if paired:
+            arms = (_arm(side, named=True) for side in row)
+            policy = GatePolicy(**common, test="auto", evidence="exact")
+            decision = compare_vectors(*arms, policy).decision
+            # ``exact`` adds one reason, and all reasons are listed.
+            others = [
+                c for c in decision.reason_codes if not c.endswith("_exact_evidence_required")
+            ]
+            found["auto"].append(not others)
+            found["exact"].append(decision.promotion_allowed)
+    return found
 
 
-def welch(baseline: Any, candidate: Any) -> bool:
-    """Decide by the default policy, which binds Welch's test."""
-    return _promotes(baseline, candidate)
+def _moments(side: Any) -> tuple[Any, Any]:
+    """Return means and unbiased variances of the rows; rows of one value have the variance 0 exactly."""
+    constant = side.max(axis=1) == side.min(axis=1)
+    return side.mean(axis=1), np.where(constant, 0.0, side.var(axis=1, ddof=1))
 
 
-def auto(baseline: Any, candidate: Any) -> bool:
-    """Decide by the policy of the shipped benches, which pairs cases of one id."""
-    return _promotes(baseline, candidate, test="auto")
+def _difference(before: Any, after: Any) -> tuple[Any, Any, Any]:
+    """Return difference of the means, squared error of each arm's mean."""
+    (mean_b, var_b), (mean_c, var_c) = _moments(before), _moments(after)
+    return mean_c - mean_b, var_b / before.shape[1], var_c / after.shape[1]
 
 
-def exact(baseline: Any, candidate: Any) -> bool:
-    """Decide by ``evidence = "exact"`` with pairing."""
-    return _promotes(baseline, candidate, test="auto", evidence="exact")
+def z(before: Any, after: Any) -> Any:
+    """Promote if the difference exceeds 1.96 standard errors."""
+    delta, b, c = _difference(before, after)
+    return delta > 1.96 * np.sqrt(b + c)
 
 
-# What the harness reads: trials are to be given as trials, the nominal level, and for which designs.
-for gate, paired in ((welch, None), (auto, True), (exact, True)):
-    gate.accepts_epochs = True  # type: ignore[attr-defined]
-    gate.nominal = 0.025  # type: ignore[attr-defined]
-    gate.paired = paired  # type: ignore[attr-defined]
+def welch_p(before: Any, after: Any) -> tuple[Any, Any]:
+    """Return the difference and the two-sided p of Welch's t test as in the textbook; 0 without any variance."""
+    delta, b, c = _difference(before, after)
+    with np.errstate(all="ignore"):
+        df = (b + c) ** 2 / (b**2 / (before.shape[1] - 1) + c**2 / (after.shape[1] - 1))
+        p = 2 * special.stdtr(df, -np.abs(delta) / np.sqrt(b + c))
+    return delta, np.where(b + c > 0, p, np.where(delta == 0, 1.0, 0.0))
+
+
+def raw_welch(before: Any, after: Any) -> Any:
+    """Promote if the two-sided p is at most 0.05 and the difference positive."""
+    delta, p = welch_p(before, after)
+    return (p <= 0.05) & (delta > 0)
+
+
+def bca(before: Any, after: Any, rng: Any, *, paired: bool) -> Any:
+    """Promote if the lower end of the one-sided 95 % BCa interval of the difference exceeds 0, and exists."""
+    if paired:
+        return bca_lower(after - before, rng=rng) > 0
+    return bca_lower(after, -before, rng=rng) > 0
+
+
+def bca_lower(*arms: Any, rng: Any) -> Any:
+    """Return the lower end of the one-sided 95 % BCa interval of the sum of the arms' means, or NaN."""
+    rows = range(0, len(arms[0]), BLOCK)
+    return np.concatenate([_bca_block([arm[at : at + BLOCK] for arm in arms], rng) for at in rows])
+
+
+def _bca_block(arms: list[Any], rng: Any) -> Any:
+    estimate = sum(arm.mean(axis=1) for arm in arms)
+    drawn = sum(arm @ _weights(arm.shape[1], rng) for arm in arms)
+    # What each case adds to the estimate; its skewness is the acceleration.
+    share = np.concatenate(
+        [(arm - arm.mean(axis=1, keepdims=True)) / arm.shape[1] for arm in arms], axis=1
+    )
+    at = estimate[:, None]
+    below = ((drawn < at - 1e-12).mean(axis=1) + (drawn <= at + 1e-12).mean(axis=1)) / 2
+    with np.errstate(all="ignore"):
+        acceleration = (share**3).sum(axis=1) / (6 * (share**2).sum(axis=1) ** 1.5)
+        bias = special.ndtri(below)
+        tail = bias + special.ndtri(0.05)
+        level = special.ndtr(bias + tail / (1 - acceleration * tail))
+    level = np.where(np.isfinite(bias) & np.isfinite(level), level, np.nan)
+    drawn.sort(axis=1)
+    place = np.nan_to_num(level) * (RESAMPLES - 1)
+    low = np.floor(place).astype(int)
+    row = np.arange(len(drawn))
+    left, right = drawn[row, low], drawn[row, np.minimum(low + 1, RESAMPLES - 1)]
+    return np.where(np.isnan(level), np.nan, left + (place - low) * (right - left))
+
+
+def _weights(n: int, rng: Any) -> Any:
+    return rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).T / n
+
+
+def flat(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a rule each trial as if it were a case."""
+
+    def on_trials(before: Any, after: Any, *rest: Any, **options: Any) -> Any:
+        return rule(*(side.reshape(len(side), -1) for side in (before, after)), *rest, **options)
+
+    return on_trials

@@ -91,6 +91,11 @@ class BenchCase(WireModel):
     work_path: Path | None = None
     checkpoint: HandedCheckpoint | None = None
 
+    @property
+    def seed32(self) -> int:
+        """The upper 32 of the 48 bits of ``seed``, for generators that take no more, such as ``np.random.seed``."""
+        return self.seed >> 16
+
 
 class BenchScore(WireModel):
     """

@@ -47,7 +47,8 @@ def test_every_option_has_its_rows():
     options = [f"`--bench-{option.name}`" for option in (*RUN_OPTIONS, EXIT_OPTION)]
     for table in list(tables())[:2]:
         rows = [row[0] for row in table[1:]]
-        assert rows == ["`--bench`", "`--cases` of `benchgate run`", *options]
+        own = [f"`--{name}` of `benchgate run`" for name in ("cases", "pythonpath")]
+        assert rows == ["`--bench`", *own, *options]
 
 
 def test_every_hook_has_its_row():

@@ -100,6 +100,73 @@ def test_an_array_of_pyproject_toml_is_several_values(bench):
     assert (policy["alpha"], policy["min_cases"]) == (0.01, 3)
 
 
+def test_all_wrong_values_are_named_at_once(bench, monkeypatch, capsys):
+    monkeypatch.setenv("BENCHGATE_TRIALS", "0")
+    monkeypatch.setenv("BENCHGATE_SEED", "x")
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    lines = ["*BENCHGATE_TRIALS: '0': expected *", "*BENCHGATE_SEED: 'x': expected *"]
+    result.stderr.fnmatch_lines(lines)
+    capsys.readouterr()
+    assert main(["run", "--task-class=echo"]) == 2
+    said = capsys.readouterr().err
+    assert "BENCHGATE_TRIALS: '0'" in said
+    assert "BENCHGATE_SEED: 'x'" in said
+
+
+def test_a_variable_that_nearly_has_the_name_of_an_option_is_named(bench, monkeypatch, capsys):
+    monkeypatch.setenv("BENCHGATE_TRIAL", "3")
+    monkeypatch.setenv("BENCHGATE_REQUIRE_NPM", "1")
+    line = "BENCHGATE_TRIAL is not read; did you mean BENCHGATE_TRIALS?"
+    result = bench.run()
+    result.stdout.fnmatch_lines([line])
+    result.stdout.no_fnmatch_line("*BENCHGATE_REQUIRE_NPM*")
+    assert trials(bench) == 1
+    capsys.readouterr()
+    assert main(["run", "--task-class=echo"]) == 0
+    assert capsys.readouterr().err == f"{line}\n"
+
+
+needs_numbers = pytest.mark.skipif(
+    pytest.version_tuple < (9, 2), reason="a setting is either a number or a text before pytest 9.2"
+)
+
+
+@pytest.mark.skipif(
+    pytest.version_tuple < (9, 0), reason="there is no [tool.pytest] before pytest 9"
+)
+@pytest.mark.parametrize("number", ['"{}"', pytest.param("{}", marks=needs_numbers)])
+def test_native_toml(bench, number):
+    numbers = {"trials": "2", "seed": "7", "timeout": "0.5"}
+    lines = [f"bench_{name} = {number.format(value)}\n" for name, value in numbers.items()]
+    text = f'[tool.pytest]\nbench_policy = ["alpha=0.01", "min_cases=3"]\n{"".join(lines)}'
+    (bench.root / "pyproject.toml").write_text(text)
+    bench.system("import time\nif case.case_id == '02' and case.trial: time.sleep(5)")
+    bench.run()
+    record = bench.record()
+    assert (record["report"]["seed"], record["policy"]["min_cases"]) == (7, 3)
+    assert bench.outcomes() == {
+        **dict.fromkeys(("01", "01-t1", "02", "03", "03-t1"), "scored"),
+        "02-t1": "timeout",
+    }
+
+
+@needs_numbers
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("2.5", "bench_trials: '2.5': expected a whole number, 1 or more"),
+        ("true", "*'bench_trials' expects one of *, got bool: True"),
+        ("[2]", "*'bench_trials' expects one of *"),
+    ],
+)
+def test_a_wrong_value_in_native_toml(bench, value, message):
+    (bench.root / "pyproject.toml").write_text(f"[tool.pytest]\nbench_trials = {value}\n")
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {message}*"])
+
+
 def test_neither_ini_nor_environment_makes_a_plain_pytest_run_cases(bench, monkeypatch):
     for variable in ("BENCHGATE_BENCH", "BENCHGATE_CLASSES", "BENCHGATE_SYSTEM"):
         monkeypatch.setenv(variable, "echo")
@@ -116,4 +183,4 @@ def test_both_doors_take_the_same_options(bench, capsys):
     for option in RUN_OPTIONS:
         assert f"--{option.name} " in command
         assert f"--bench-{option.name}=" in plugin
-        assert f"bench_{option.key} ({'linelist' if option.repeatable else 'string'}):" in plugin
+        assert f"bench_{option.key} (" in plugin

@@ -6,6 +6,8 @@ import copy
 import json
 import math
 import pickle
+from datetime import UTC, datetime
+from pathlib import Path
 
 import execnet
 import numpy as np
@@ -14,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from benchgate.models import BenchScore, TrialResult
+from benchgate.ids import trial_seed
+from benchgate.models import BenchCase, BenchScore, TrialResult
 from benchgate.wire.model import banned_token, freeze_json, thaw_json
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -35,6 +38,26 @@ def test_a_score_survives_json_and_pickle(score):
     assert BenchScore.read_json(score.model_dump_json().encode()) == score
     assert pickle.loads(pickle.dumps(score)) == score  # noqa: S301 - our own bytes
     assert copy.deepcopy(score) is score
+
+
+@pytest.mark.parametrize("seed", [0, 2**16, 2**48 - 1, trial_seed("echo", "01", 0, 0)])
+def test_a_seed_for_generators_that_take_32_bits(seed):
+    now = datetime.now(UTC)
+    case = BenchCase(
+        case_id="01",
+        task_class="echo",
+        disposition="positive",
+        difficulty="easy",
+        source="curated",
+        added_at=now,
+        last_validated_at=now,
+        input_path=Path("/input"),
+        expected_path=None,
+        seed=seed,
+    )
+    assert case.seed32 == seed // 65536
+    np.random.RandomState(case.seed32)
+    assert "seed32" not in case.model_dump()
 
 
 @given(scores)

@@ -825,6 +825,71 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
         verify(tmp_path / "none", {})
 
 
+# Promoted
+
+
+def refused(out, capsys, *options):
+    assert main(["verify", str(out), "--require-promote", *options]) == 1
+    return capsys.readouterr().err
+
+
+def test_a_promotion_that_is_required_is_that_of_the_newest_record(project, out, capsys):
+    assert main(["verify", str(out), "--require-promote", "--task-class=level"]) == 0
+    run_class(settings(project, "harmful"))
+    assert main(["verify", str(out), "--require-complete"]) == 0
+    said = refused(out, capsys, "--require-complete")
+    code = "checkpoint_promotion_blocked_block_severity_failure_mode"
+    assert said == f"level: not promoted: record 6 says reject ({code})\n"
+
+
+def test_a_run_without_a_baseline_is_not_promoted(project, capsys):
+    run_class(settings(project, "good", "none", out="alone"))
+    said = refused(project / "alone", capsys)
+    assert "level: not promoted: record 1 says hold (checkpoint_promotion_blocked_baseline_" in said
+
+
+def test_a_promotion_of_an_earlier_run_is_none_of_a_run_that_left_no_record(out, capsys):
+    kept = f"--head=level=4:{sha256_hex((folders(out)[3] / 'record.json').read_bytes())}"
+    assert main(["verify", str(out), "--require-promote", kept]) == 0
+    (out / "runs" / "level" / "incomplete-20260101T000000Z-7").mkdir()
+    assert "a session began and left no record" in refused(out, capsys, kept)
+    (out / "runs" / "level" / "incomplete-20260101T000000Z-7").rmdir()
+    newest = f"--head=level=5:{head(out).sha256}"
+    assert main(["verify", str(out), "--require-complete", newest]) == 0
+    said = refused(out, capsys, newest)
+    assert (
+        said == "level: not promoted: there is no record after number 5, the head that was kept\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["other", "../level"])
+def test_a_class_that_must_be_there_and_is_not(out, capsys, name):
+    assert "level: 5 valid" not in refused(out, capsys, f"--task-class={name}")
+    (out / "last-selected" / "other").mkdir(parents=True)
+    assert main(["verify", str(out), "--task-class=level", f"--task-class={name}"]) == 1
+    said = capsys.readouterr()
+    assert "level: 5 valid records" in said.out
+    assert f"{name}: not valid" in said.out
+
+
+def test_each_class_must_be_promoted(project, out, capsys):
+    runs = out / "runs"
+    shutil.copytree(runs / "level", runs / "other")
+    assert "not promoted" not in refused(out, capsys)  # records of another class are not valid
+    shutil.rmtree(runs / "other")
+    run_class(settings(project, "weak"))
+    assert "level: not promoted: record 6 says reject" in refused(out, capsys)
+
+
+def test_the_folder_that_is_verified_by_default_is_the_one_that_runs_write(
+    out, monkeypatch, capsys
+):
+    out.rename(out.with_name(".benchgate"))
+    monkeypatch.chdir(out.parent)
+    assert main(["verify"]) == 0
+    assert "level: 5 valid records" in capsys.readouterr().out
+
+
 # The command
 
 

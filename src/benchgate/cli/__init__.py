@@ -10,6 +10,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+import benchgate
 from benchgate.cli import (
     check,
     compare,
@@ -28,16 +29,30 @@ if TYPE_CHECKING:
 COMMANDS = (run, compare, evidence, validate, verify, verdict, check, new_case, schema)
 
 
+class _Version(argparse.Action):
+    """As argparse's own, but looks the version up only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"benchgate {benchgate.__version__}")
+        parser.exit()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status."""
+    """
+    Run a command and return its exit status.
+
+    :param arguments: by default those of the process, which is then the command's own and keeps its stdout.
+    """
     parser = argparse.ArgumentParser(
         prog="benchgate",
         description="Gate agent promotions with a pytest bench: cases in, a decision with proof out.",
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_parser(commands)
     given = parser.parse_args(arguments)
+    given.is_program = arguments is None
     try:
         return int(given.execute(given))
     except KeyboardInterrupt:

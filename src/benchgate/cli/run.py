@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain
-from benchgate.wire.arguments import RUN_OPTIONS
+from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from benchgate.gates.judge import Judgement
     from benchgate.models import TrialResult
     from benchgate.runner.class_run import ClassRun
@@ -32,7 +29,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--task-class", required=True, metavar="CLASS")
     parser.add_argument("--cases", metavar="GLOB", help="only cases whose id matches")
-    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    add_bench(parser)
     for option in RUN_OPTIONS:
         option.declare(parser.add_argument, "")
     parser.set_defaults(execute=execute)
@@ -40,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """Run the class and print its results; 1 if the run fails or the class is unknown, 2 for wrong use."""
-    with _own_stdout() as out:
+    with bench_code(given) as out:
         return _run(given, out)
 
 
@@ -71,10 +68,14 @@ def _settings(given: argparse.Namespace) -> RunSettings:
     from benchgate.runner.run import RunSettings
     from benchgate.training.checkpoints import CheckpointFiles
 
-    value = {
-        option.key: option.value(getattr(given, option.key), environ=os.environ, here=Path.cwd())
-        for option in RUN_OPTIONS
-    }
+    value = read_options(
+        RUN_OPTIONS,
+        lambda option: option.value(
+            getattr(given, option.key), environ=os.environ, here=Path.cwd()
+        ),
+    )
+    for line in misspelled(os.environ):
+        complain(line)
     return RunSettings(
         task_class=given.task_class,
         case_filter=given.cases,
@@ -88,28 +89,6 @@ def _settings(given: argparse.Namespace) -> RunSettings:
         ),
         **value,
     )
-
-
-@contextmanager
-def _own_stdout() -> Iterator[TextIO]:
-    """Keep stdout for the JSON lines: what systems and their child processes print goes to stderr."""
-    try:
-        number = sys.stdout.fileno()
-    except (OSError, ValueError):  # replaced by an object without a descriptor, as under pytest
-        out = sys.stdout
-        with redirect_stdout(sys.stderr):
-            yield out
-        return
-    sys.stdout.flush()
-    kept = os.dup(number)
-    os.dup2(2, number)
-    try:
-        with os.fdopen(os.dup(kept), "w", encoding="utf-8") as own:
-            yield own
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, number)
-        os.close(kept)
 
 
 class _Printer:

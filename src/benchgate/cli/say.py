@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from typing import TextIO
 
 from benchgate.errors import EvalError, printable
 
 
-def say(text: object) -> None:
-    """Print one line of an answer."""
-    print(printable(text))
+def say(text: object, out: TextIO | None = None) -> None:
+    """Print one line of an answer, on stdout if it is not given as ``out``."""
+    print(printable(text), file=out)
 
 
 def complain(text: object) -> None:

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain, say
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--report", type=Path, metavar="RECORD", help="a record.json (default: the newest in --out)"
     )
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
-    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    add_bench(parser)
     parser.add_argument("--tiers", type=Path, metavar="FILE", help="default: docs/trust-tiers.toml")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.set_defaults(execute=execute)
@@ -44,18 +45,20 @@ def execute(given: argparse.Namespace) -> int:
     from benchgate.errors import ArtifactError, EvalError, TaskClassNotFound
 
     try:
-        verdict, outcome = _verdict(given)
+        with bench_code(given) as out:
+            verdict, outcome = _verdict(given)
+            if given.json:
+                made = {**verdict.model_dump(mode="json"), "decision": outcome}
+                print(json.dumps(made, indent=2), file=out)
+            else:
+                for line in _text(verdict, outcome):
+                    say(line, out)
     except (ArtifactError, TaskClassNotFound) as error:
         complain(error)
         return 1
     except EvalError as error:
         complain(error)
         return 2
-    if given.json:
-        print(json.dumps({**verdict.model_dump(mode="json"), "decision": outcome}, indent=2))
-    else:
-        for line in _text(verdict, outcome):
-            say(line)
     # Nobody is to promote a class on a run that was itself held or rejected.
     return 0 if verdict.invites(outcome) or verdict.recommendation == "keep" else 1
 

@@ -1,4 +1,4 @@
-"""``benchgate verify OUT``."""
+"""``benchgate verify [OUT]``."""
 
 from __future__ import annotations
 
@@ -22,10 +22,24 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "verify",
         help="verify the records of an output folder: chain, digests, and every decision, recomputed",
-        description="Checks integrity, not what was decided. Without --head it cannot see that the newest records were "
-        "removed or that the whole chain was rewritten, and says so.",
+        description="Checks integrity; what was decided only with --require-promote. Without --head it cannot see that "
+        "the newest records were removed or that the whole chain was rewritten, and says so.",
     )
-    parser.add_argument("out", type=Path, metavar="OUT", help="output folder, such as .benchgate")
+    parser.add_argument(
+        "out",
+        type=Path,
+        nargs="?",
+        default=Path(".benchgate"),
+        metavar="OUT",
+        help="output folder (default: .benchgate)",
+    )
+    parser.add_argument(
+        "--task-class",
+        action="append",
+        default=[],
+        metavar="CLASS",
+        help="a class that must have a record, beside those that have one; repeatable",
+    )
     parser.add_argument(
         "--head",
         type=_head,
@@ -39,6 +53,11 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="the newest run must be complete, and no session may have ended without a record",
     )
+    parser.add_argument(
+        "--require-promote",
+        action="store_true",
+        help="as --require-complete, and the newest record of each class must say promote and follow its --head",
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -51,12 +70,17 @@ def _head(text: str) -> tuple[str, int, str]:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Print a line for each class; 1 if something is not valid or there is no record, 2 without a folder."""
+    """Print a line for each class; 1 if one is invalid or not as required or there is no record, 2 without a folder."""
     from benchgate.errors import ArtifactError
     from benchgate.verify.verification import verify
 
     try:
-        found = verify(given.out, _retained(given.head), require_complete=given.require_complete)
+        found = verify(
+            given.out,
+            _retained(given.head),
+            expected=given.task_class,
+            require_complete=given.require_complete or given.require_promote,
+        )
     except (ArtifactError, ValueError) as error:
         complain(error)
         return 2
@@ -65,7 +89,10 @@ def execute(given: argparse.Namespace) -> int:
     if not any(one.records for one in found):
         complain(f"{given.out}: there is no record of a run")
         return 1
-    return 1 if any(one.faults for one in found) else 0
+    held = [one for one in found if given.require_promote and one.not_promoted]
+    for one in held:
+        complain(f"{one.task_class}: not promoted: {one.not_promoted}")
+    return 1 if held or any(one.faults for one in found) else 0
 
 
 def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS, RunOption
+from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS, RunOption, read_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,9 @@ def add_options(parser: pytest.Parser) -> None:
     for option in OPTIONS:
         option.declare(group.addoption, PREFIX)
         text = f"{option.help}; in the environment: {option.variable}"
-        kind: Literal["linelist", "string"] = "linelist" if option.repeatable else "string"
+        kind: Any = "linelist" if option.repeatable else "string"
+        if option.is_number and pytest.version_tuple >= (9, 2):  # where [tool.pytest] has numbers
+            kind = str | int | float
         parser.addini(f"bench_{option.key}", text, type=kind, default=None)
 
 
@@ -70,7 +72,10 @@ class Settings:
 
         :raises pytest.UsageError: a value is out of range.
         """
-        values = {option.key: _value(option, config) for option in OPTIONS}
+        try:
+            values = read_options(OPTIONS, lambda option: _value(option, config))
+        except argparse.ArgumentTypeError as error:
+            raise pytest.UsageError(str(error)) from None
         return cls(
             patterns=tuple(config.option.bench_classes),
             exit_rule=values.pop("exit"),
@@ -85,16 +90,16 @@ class Settings:
 
 
 def _value(option: RunOption, config: pytest.Config) -> Any:
-    ini = config.getini(f"bench_{option.key}")
+    try:
+        ini = config.getini(f"bench_{option.key}")
+    except TypeError as error:  # before pytest 9.2
+        raise pytest.UsageError(str(error)) from None
     if isinstance(ini, list):
         ini = "\n".join(ini)
-    try:
-        return option.value(
-            config.getoption(f"bench_{option.key}"),
-            environ=os.environ,
-            here=config.invocation_params.dir,
-            ini=ini,
-            ini_folder=config.rootpath,
-        )
-    except argparse.ArgumentTypeError as error:
-        raise pytest.UsageError(str(error)) from None
+    return option.value(
+        config.getoption(f"bench_{option.key}"),
+        environ=os.environ,
+        here=config.invocation_params.dir,
+        ini=None if ini is None else str(ini),
+        ini_folder=config.rootpath,
+    )

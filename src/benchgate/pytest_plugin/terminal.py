@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import printable
+from benchgate.wire.arguments import misspelled
 from benchgate.wording import gate, summary, table, tier
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Terminal:
     def pytest_report_header(self, config: pytest.Config) -> list[str]:
         """Say what each class is run with."""
         session = self._controller.session
-        lines = []
+        lines = list(misspelled(os.environ))
         for name, bench in session.benches.items():
             path = self._controller.choice(name).path
             baseline = _relative(path, config.rootpath) if path else "none"

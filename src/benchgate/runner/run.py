@@ -19,7 +19,7 @@ from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.ledger import Ledger
 from benchgate.trials.time_limit import TrialTimeout, alarm
 from benchgate.trials.trial import TrialRunner
-from benchgate.wire.arguments import MAX_SECONDS
+from benchgate.wire.argument_types import MAX_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -32,7 +32,7 @@ from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import Head
@@ -63,14 +63,32 @@ class ClassVerification:
     anchored_at: int | None
     faults: tuple[ChainFault, ...]
 
+    @property
+    def not_promoted(self) -> str | None:
+        """Why the newest record is not the promotion of a run after the head that was kept; ``None`` if it is."""
+        if self.newest is None:
+            return "there is no record that can be read"
+        if self.anchored_at is not None and self.newest.seq <= self.anchored_at:
+            return f"there is no record after number {self.anchored_at}, the head that was kept"
+        decision = self.newest.decision
+        if decision is not None and decision.promotion_allowed:
+            return None
+        said = f"{decision.outcome} ({', '.join(decision.reason_codes)})" if decision else "nothing"
+        return f"record {self.newest.seq} says {said}"
+
 
 def verify(
-    out: Path, retained: Mapping[str, Head], *, require_complete: bool = False
+    out: Path,
+    retained: Mapping[str, Head],
+    *,
+    expected: Iterable[str] = (),
+    require_complete: bool = False,
 ) -> tuple[ClassVerification, ...]:
     """
-    Verify every class in an output folder, and every class of which a head was kept: it must not have vanished.
+    Verify every class in an output folder, and every class that must be there.
 
-    :param retained: heads that were kept elsewhere, by class.
+    :param retained: heads that were kept elsewhere, by class; such a class must not have vanished.
+    :param expected: further classes that must have a record.
     :param require_complete: also object to a class without a record, to a newest run that is incomplete, and to a
         session that began and left no record, or one that is not entered.
     :raises ArtifactError: the folder cannot be read.
@@ -82,7 +100,7 @@ def verify(
         raise ArtifactError(out, f"cannot be read: {error.strerror}") from error
     return tuple(
         _verify_class(out, name, retained.get(name), require_complete=require_complete)
-        for name in sorted(names | set(retained))
+        for name in sorted({*names, *retained, *expected})
     )
 
 

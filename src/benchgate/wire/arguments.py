@@ -3,94 +3,22 @@ The options of a run, in one table for pytest and ``benchgate run``.
 
 The option ``trials`` is ``--bench-trials`` under pytest and ``--trials`` under ``benchgate run``. Both read
 ``BENCHGATE_TRIALS`` from the environment, pytest also ``bench_trials`` from its ini file. The command line wins over
-the environment, the environment over the ini file. This module imports only the standard library, because every pytest
-run loads it.
+the environment, the environment over the ini file. This module imports little, because every pytest run loads it.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.wire.argument_types import baseline, exit_rule, natural, path, positive, seconds
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-MAX_SECONDS: Final = 10_000_000
-"""Longest time limit, about 116 days; much longer alarms overflow in the operating system."""
-
-
-def natural(text: str) -> int:
-    """
-    Parse a whole number, 0 or more.
-
-    :raises argparse.ArgumentTypeError: anything else.
-    """
-    return _at_least(0, text)
-
-
-def positive(text: str) -> int:
-    """
-    Parse a whole number, 1 or more.
-
-    :raises argparse.ArgumentTypeError: anything else.
-    """
-    return _at_least(1, text)
-
-
-def _at_least(low: int, text: str) -> int:
-    # 16 digits: Python itself refuses to read thousands of them, and JSON numbers are exact below 2**53.
-    if not text.isdecimal() or len(text) > 16 or not low <= int(text) < 2**53:
-        msg = f"{text[:80]!r}: expected a whole number, {low} or more and below 2**53"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
-
-
-def seconds(text: str) -> float:
-    """
-    Parse a time limit in seconds.
-
-    :raises argparse.ArgumentTypeError: not a number, 0 or less, or more than :data:`MAX_SECONDS`.
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 < number <= MAX_SECONDS:
-        msg = f"{text!r}: expected seconds, more than 0 and at most {MAX_SECONDS}"
-        raise argparse.ArgumentTypeError(msg)
-    return number
-
-
-def exit_rule(text: str) -> str:
-    """
-    Parse the rule for the exit status.
-
-    :raises argparse.ArgumentTypeError: neither ``strict`` nor ``gate``.
-    """
-    if text not in {"strict", "gate"}:
-        msg = f"{text!r}: expected strict or gate"
-        raise argparse.ArgumentTypeError(msg)
-    return text
-
-
-def path(text: str) -> Path:
-    """
-    Read a path.
-
-    :raises argparse.ArgumentTypeError: an empty one, which would silently be the current folder.
-    """
-    if not text:
-        msg = f"{text!r}: expected a path"
-        raise argparse.ArgumentTypeError(msg)
-    return Path(text)
-
-
-def baseline(text: str) -> str | Path:
-    """Parse which run to compare with: ``auto``, ``pinned`` or ``none``, else the path of its record."""
-    return text if text in {"auto", "pinned", "none"} else path(text)
+PREFIX: Final = "BENCHGATE_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +45,12 @@ class RunOption:
     @property
     def variable(self) -> str:
         """Name of the environment variable."""
-        return f"BENCHGATE_{self.key.upper()}"
+        return f"{PREFIX}{self.key.upper()}"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its text must be a number."""
+        return self.parse in {natural, positive, seconds}
 
     def declare(self, add: Callable[..., object], prefix: str) -> None:
         """Declare the option with ``add``, which is argparse's ``add_argument`` or pytest's ``addoption``."""
@@ -249,3 +182,34 @@ EXIT_OPTION: Final = RunOption(
     default="strict",
 )
 """For pytest only: the exit status of ``benchgate run`` always follows the gate."""
+
+
+def read_options(
+    options: Iterable[RunOption], value_of: Callable[[RunOption], Any]
+) -> dict[str, Any]:
+    """
+    Return the value of each option by its key.
+
+    :raises argparse.ArgumentTypeError: texts that cannot be parsed; one message for all of them.
+    """
+    values, wrong = {}, []
+    for option in options:
+        try:
+            values[option.key] = value_of(option)
+        except argparse.ArgumentTypeError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise argparse.ArgumentTypeError("\n".join(wrong))
+    return values
+
+
+def misspelled(environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each variable that nearly has the name of an option's."""
+    import difflib
+
+    known = {option.variable for option in (*RUN_OPTIONS, EXIT_OPTION)}
+    keys = [variable.removeprefix(PREFIX) for variable in known]
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in known:
+            for near in difflib.get_close_matches(name.removeprefix(PREFIX), keys, n=1):
+                yield f"{name} is not read; did you mean {PREFIX}{near}?"

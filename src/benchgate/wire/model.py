@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 from benchgate.errors import Unreadable, excerpt
-from benchgate.wire.arguments import MAX_SECONDS
+from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 

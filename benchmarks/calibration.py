@@ -1,0 +1,153 @@
+"""
+Measure how often gates and bounds err: writes calibration.json, and the tables of docs/explanation/statistics.md.
+
+    python benchmarks/calibration.py --jobs 2    # half an hour
+    python benchmarks/calibration.py --tables    # only writes the tables into the page
+
+Every cell has a stream of its own, seeded with SEED and the names of its row; counts are kept, not shares. numpy may
+draw other numbers in another version: the one that was used is in the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import calibration_tables
+import numpy as np
+from gates_under_test import bca, bca_lower, flat, gate, raw_welch, welch_p, z
+from scenarios import LAWS, SCENARIOS, Scenario, passed
+from scipy import special
+
+from benchgate.statistics import gaffke_lower
+
+SEED = 20_261_101
+REPETITIONS = {"error": 4000, "power": 1000, "coverage": 4000}
+HERE = Path(__file__).parent
+RESULTS = HERE / "calibration.json"
+PAGE = HERE.parent / "docs" / "explanation" / "statistics.md"
+
+
+def stream(*key: object) -> np.random.Generator:
+    """Return the generator of one cell."""
+    return np.random.default_rng([SEED, *(crc32(str(part).encode()) for part in key)])
+
+
+def compared(scenario: Scenario, n: int, what: str) -> dict[str, Any]:
+    """Count the promotions of each column in one row, without a gain (``error``) or with it (``power``)."""
+    rng = stream(scenario.name, n, what)
+    gain = scenario.gain if what == "power" else 0.0
+    before, after = scenario.draw(rng, REPETITIONS[what], n, gain)
+    promoted = {
+        **gate(before, after, paired=scenario.paired),
+        "z": flat(z)(before, after),
+        "raw Welch": flat(raw_welch)(before, after),
+        "BCa": flat(bca)(before, after, rng, paired=scenario.paired),
+    }
+    return {
+        "what": what,
+        "scenario": scenario.name,
+        "paired": scenario.paired,
+        "n": n,
+        "gain": gain,
+        "promoted": {column: int(np.sum(rows)) for column, rows in promoted.items()},
+    }
+
+
+def covered(number: int, n: int) -> dict[str, Any]:
+    """Count how often each 95 % lower bound is at most the true mean of a law; one that does not exist is not."""
+    law = LAWS[number]
+    rng = stream(law.name, n)
+    scores = law.draw(rng, (REPETITIONS["coverage"], n))
+    mean, error = scores.mean(axis=1), np.sqrt(scores.var(axis=1, ddof=1) / n)
+    bounds = {
+        "Gaffke": np.array([gaffke_lower(row.tolist()) for row in scores]),
+        "Wald (z)": mean - special.ndtri(0.95) * error,
+        "Student t": mean - special.stdtrit(n - 1, 0.95) * error,
+        "BCa": bca_lower(scores, rng=rng),
+    }
+    if law.name.startswith("bern"):
+        ones = scores.sum(axis=1)
+        exact = special.betaincinv(np.maximum(ones, 1), n - ones + 1, 0.05)
+        bounds["Clopper-Pearson"] = np.where(ones == 0, 0.0, exact)
+    return {
+        "what": "coverage",
+        "law": law.name,
+        "n": n,
+        "covered": {name: int(np.sum(low <= law.mean + 1e-9)) for name, low in bounds.items()},
+    }
+
+
+def worse(n: int) -> dict[str, Any]:
+    """Count two-sided p of at most 0.05 for candidates of which 50 % pass, where 80 % did."""
+    before, after = passed(0.8)(stream("worse", n), REPETITIONS["error"], n, -0.3)
+    _, p = welch_p(before, after)
+    return {"what": "worse", "n": n, "significant": int(np.sum(p <= 0.05))}
+
+
+def attempts(n: int, number: int) -> dict[str, Any]:
+    """Count baselines that at least one of several useless candidates passes Welch's test against."""
+    rng = stream("attempts", n)
+    before, _ = passed(0.8)(rng, REPETITIONS["error"], n, 0.0)
+    tried = [raw_welch(before, passed(0.8)(rng, len(before), n, 0.0)[1]) for _ in range(number)]
+    return {
+        "what": "attempts",
+        "n": n,
+        "number": number,
+        "passed": int(np.sum(np.any(tried, axis=0))),
+    }
+
+
+def measure(jobs: int) -> dict[str, Any]:
+    """Measure every row."""
+    with ProcessPoolExecutor(jobs) as pool:
+        rows = [
+            pool.submit(_row, number, n, what)
+            for number, scenario in enumerate(SCENARIOS)
+            for what in ("error", "power")
+            for n in scenario.sizes
+        ]
+        rows += [
+            pool.submit(covered, number, n)
+            for number in range(len(LAWS))
+            for n in (10, 30, 100, 500)
+        ]
+        rows += [pool.submit(worse, n) for n in (10, 100)]
+        rows.append(pool.submit(attempts, 100, 10))
+        return {
+            "seed": SEED,
+            "numpy": np.__version__,
+            "repetitions": REPETITIONS,
+            "rows": [row.result() for row in rows],
+        }
+
+
+def _row(number: int, n: int, what: str) -> dict[str, Any]:
+    return compared(SCENARIOS[number], n, what)
+
+
+def main() -> None:
+    """Measure unless only the tables are asked for, then write the tables into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
+    parser.add_argument("--tables", action="store_true", help="measure nothing")
+    given = parser.parse_args()
+    if not given.tables:
+        began = time.monotonic()
+        results = measure(given.jobs)
+        lines = ",\n".join(json.dumps(row) for row in results.pop("rows"))
+        head = json.dumps(results)[:-1]
+        RESULTS.write_text(f'{head}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
+        print(f"{RESULTS}: {time.monotonic() - began:.0f} s")  # noqa: T201 - a script says what it did
+    text = PAGE.read_text(encoding="utf-8")
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    PAGE.write_text(calibration_tables.put_into(text, results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""The jobs on the page about CI are red when they must be: their shell is run as GitHub runs it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+PAGE = "docs/how-to/ci.md"
+TEXT = (Path(__file__).parents[2] / PAGE).read_text("utf-8")
+SMALL, TWO_JOBS, WITH_HEAD = re.findall(r"^```yaml\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+RUN, VERIFY = TWO_JOBS.split("\n  verify:\n")
+STEP = re.compile(r"^( *)- run: (?:\|\n((?:\1    .*\n)+)|(.*\n))", re.MULTILINE)
+
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("page", [PAGE])]
+
+WORSE = '\n\ndef agent(case):\n    return {"summary": "nothing"}\n'
+HOSTILE = {
+    "rejected, and status 0 at exit": ("import atexit, os\natexit.register(os._exit, 0)\n", WORSE),
+    "status 0 before anything is recorded": ("import os\nos._exit(0)\n", ""),
+    "killed in a case": (
+        "",
+        "\n\ndef agent(case):\n    import ctypes\n    ctypes.CDLL(None)._exit(0)\n",
+    ),
+}
+
+
+@pytest.fixture
+def job(environment, tmp_path):
+    """Run the steps of a job in a folder until one fails; return whether the job is green."""
+    commands = tmp_path / "commands"
+    commands.mkdir()
+    for name in ("pip", "gh"):  # nothing is installed or sent
+        (commands / name).write_text(f'#!/bin/sh\necho "$*" >> "{tmp_path}/{name}.txt"\n')
+        (commands / name).chmod(0o755)
+    path = f"{commands}{os.pathsep}{environment['PATH']}"
+
+    def run(text, folder, **variables):
+        steps = STEP.findall(text)
+        assert len(steps) == text.count("run: ") > 0
+        assert "shell:" not in text
+        for _, lines, line in steps:
+            script = tmp_path / "step.sh"
+            script.write_text(dedent(lines) or line)
+            command = ["bash", "-e", str(script)]  # GitHub's, where a step names no shell
+            given = {**environment, **variables, "PATH": path}
+            if subprocess.run(command, cwd=folder, env=given, check=False).returncode:
+                return False
+        return True
+
+    return run
+
+
+@pytest.fixture
+def artifact(project, tmp_path):
+    """What the first job hands to the second."""
+
+    def download():
+        folder = tmp_path / "second job"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        shutil.copytree(project / ".benchgate", folder / ".benchgate")
+        return folder
+
+    return download
+
+
+def change(project, before, after):
+    """Change the agent as somebody might who wants a green job."""
+    path = project / "bench/summaries/registration.py"
+    place = "\n\ndef unsteady"
+    path.write_text(before + path.read_text().replace(place, after + place, 1))
+
+
+def test_a_promoted_run_is_green_and_its_head_is_stored(job, artifact, project, tmp_path):
+    assert job(SMALL, project)
+    shutil.rmtree(project / ".benchgate")
+    assert job(RUN, project)
+    assert job(VERIFY, artifact())
+    assert job(WITH_HEAD, artifact(), KEPT="")
+    assert re.fullmatch(
+        r"variable set BENCH_HEAD --body 1:[0-9a-f]{64}\n", (tmp_path / "gh.txt").read_text()
+    )
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_run_that_is_not_promoted_is_red_whatever_the_system_does(
+    job, artifact, project, tmp_path, what
+):
+    change(project, *HOSTILE[what])
+    assert not job(SMALL, project)
+    shutil.rmtree(project / ".benchgate")
+    job(RUN, project)  # green: the system has seen to it
+    assert not job(VERIFY, artifact())
+    assert not job(WITH_HEAD, artifact(), KEPT="")
+    assert not (tmp_path / "gh.txt").exists()
+
+
+def test_records_that_a_change_brings_along_are_not_those_of_its_run(job, artifact, project):
+    assert job(SMALL, project)
+    change(project, *HOSTILE["status 0 before anything is recorded"])
+    assert not job(SMALL, project)
+    assert not job(RUN, project)
+
+
+def test_an_earlier_promotion_is_not_that_of_a_run_that_left_no_record(
+    job, artifact, project, tmp_path
+):
+    assert job(RUN, project)
+    assert job(WITH_HEAD, artifact(), KEPT="")
+    kept = (tmp_path / "gh.txt").read_text().split()[-1]
+    change(project, *HOSTILE["status 0 before anything is recorded"])
+    assert job(RUN.replace("mkdir .benchgate", "true"), project)
+    assert not job(WITH_HEAD, artifact(), KEPT=kept)
