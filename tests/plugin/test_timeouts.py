@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from textwrap import dedent, indent
 
 import pytest
+
+from benchgate.cli import main
 
 # Each leaves a file behind if it was let sleep to the end; no test measures how long anything took.
 SLEEP = "import time; time.sleep(60); woken()"
@@ -142,3 +146,129 @@ def test_without_pytest_timeout_nothing_is_run(bench):
 def test_without_pytest_timeout_ordinary_tests_run(bench):
     bench.pytester.makepyfile(test_plain="def test_plain(): pass")
     bench.pytest("-p", "no:timeout", "test_plain.py").assert_outcomes(passed=1)
+
+
+BLOCKS = "import signal, time; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})"
+
+
+def block_in_the_first(bench) -> None:
+    """Have case 01 block the signal of the alarm and run over its limit, and case 02 hang."""
+    bench.case("01", timeout_seconds="0.3")
+    bench.case("02", timeout_seconds="0.5")
+    block = f'if case.case_id == "01":\n    {BLOCKS}; time.sleep(0.6)\n'
+    bench.system(block + hang(bench, SLEEP.replace("60", "10")))
+
+
+def by_pytest(bench):
+    bench.run()
+    return bench.record()["report"]
+
+
+def by_workers(bench):
+    bench.run("-n1", "-p", "no:cacheprovider", apart=True)
+    return bench.record()["report"]
+
+
+def by_library(bench):
+    from benchgate import run_eval
+
+    return run_eval("echo", bench_root=bench.root / "bench").model_dump(mode="json")
+
+
+@pytest.mark.parametrize(
+    "door", [by_pytest, by_library, pytest.param(by_workers, marks=pytest.mark.slow)]
+)
+def test_a_blocked_alarm_does_not_reach_the_next_trial(bench, door):
+    block_in_the_first(bench)
+    report = door(bench)
+    assert [t["outcome"] for t in report["per_case"]] == ["timeout", "timeout", "scored"]
+    # Python notices a signal that another thread took only when the sleep is over.
+    assert report["per_case"][1]["duration_seconds"] < 5
+
+
+HANGS = f"{BLOCKS}; time.sleep(60); woken()"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exit_rule", ["strict", "gate"])
+def test_a_worker_that_no_alarm_reaches_is_replaced_and_its_case_is_a_timeout(bench, exit_rule):
+    bench.case("02", timeout_seconds="0.5")
+    bench.system(hang(bench, HANGS))
+    bench.run("-k", "not 02", "--bench-baseline=none")
+    result = bench.run("-n2", f"--bench-exit={exit_rule}", apart=True)
+    assert not (bench.root / "woken").exists()
+    assert bench.outcomes() == {"01": "scored", "02": "timeout", "03": "scored"}
+    assert bench.record()["report"]["complete"]
+    (mode,) = bench.result("02")["failure_modes"]
+    assert mode == {
+        "code": "timeout",
+        "detail": "timed out after 0.5 s; its process had to be ended",
+    }
+    assert (result.ret == 0) is (exit_rule == "gate")
+    result.stderr.fnmatch_lines(["*Timeout (0:00:05*", "*system.py*"])
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", ["pytest", "benchgate"])
+def test_a_process_that_no_alarm_reaches_ends_and_leaves_an_incomplete_run(bench, command):
+    bench.case("02", timeout_seconds="0.5")
+    bench.system(hang(bench, HANGS))
+    if command == "pytest":
+        result = bench.run(apart=True)
+    else:
+        code = "import sys; from benchgate.cli import main; sys.exit(main())"
+        given = ["run", "--task-class=echo", f"--out={bench.out}"]
+        result = bench.pytester.run(sys.executable, "-c", code, *given, timeout=60)
+    assert result.ret == 1
+    assert not (bench.root / "woken").exists()
+    result.stderr.fnmatch_lines(["*Timeout (0:00:05*", "*system.py*"])
+    (folder,) = (bench.out / "runs" / "echo").glob("incomplete-*")
+    assert [path.stem for path in (folder / "cases").iterdir()] == ["01"]
+    assert main(["verify", str(bench.out), "--require-complete"]) == 1
+
+
+@pytest.fixture
+def armed(monkeypatch):
+    """Return what the timer that ends a process is set to."""
+    seconds = []
+    monkeypatch.setattr(
+        "faulthandler.dump_traceback_later",
+        lambda after, **how: seconds.append((after, how["exit"])),
+    )
+    return seconds
+
+
+@pytest.mark.parametrize(("limit", "after"), [("0.5", 5.5), ("20", 40.0), ("600", 660.0)])
+def test_a_process_may_run_on_for_a_while_after_the_limit(bench, armed, limit, after):
+    bench.case("02", timeout_seconds=limit)
+    bench.run("-k", "02")
+    by_library(bench)
+    assert armed.count((after, True)) == (3 if limit == "600" else 1) + 1
+
+
+def test_the_timer_is_left_to_who_set_it(bench, armed):
+    bench.pytester.makeini("[pytest]\nfaulthandler_timeout = 77\n")
+    bench.run()
+    assert set(armed) == {(77.0, False)}
+
+
+def test_without_the_plugin_of_pytest_the_timer_is_free(bench, armed):
+    bench.run("-p", "no:faulthandler")
+    assert armed == [(660.0, True)] * 3
+
+
+@pytest.mark.parametrize("where", ["debugger", "thread"])
+def test_no_process_ends_under_a_debugger_or_where_there_is_no_alarm(bench, armed, where):
+    if where == "thread":
+        run = threading.Thread(target=by_library, args=[bench])
+        run.start()
+        run.join()
+    else:
+        before = sys.gettrace()
+        sys.settrace(lambda *_: None)
+        try:
+            by_library(bench)
+        finally:
+            sys.settrace(before)
+    assert armed == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ import pytest
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import BaselineChoice, choose_baseline
 from benchgate.models import BenchRunReport, TrialResult
-from benchgate.pytest_plugin.layout import is_case_file
+from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.reports import PAYLOAD
 from benchgate.runner.class_run import ClassRun
@@ -24,7 +25,7 @@ from benchgate.trials.ledger import Key, Ledger
 from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.gates.judge import Gate
@@ -115,7 +116,7 @@ class Controller:
 
     def _add_keys(self, items: Iterable[tuple[Path, str]]) -> None:
         for path, name in items:
-            self._keys.setdefault(path.parents[2].name, set()).add(_key(path, name))
+            self._keys.setdefault(path.parents[2].name, set()).add(trial_key(path, name))
 
     def _plan(self) -> None:
         for name, keys in sorted(self._keys.items()):
@@ -177,8 +178,6 @@ class Controller:
         payload = vars(report).pop(PAYLOAD, None)
         if payload is not None:
             self._file(report, payload)
-        elif report.when == "???":  # type: ignore[comparison-overlap]  # xdist's report of an item whose worker died
-            self._crashed(report)
 
     def _file(self, report: pytest.TestReport, payload: dict[str, Any]) -> None:
         run = self.runs.get(payload["task_class"])
@@ -191,18 +190,21 @@ class Controller:
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # set by rerunfailures
             run.ledger.rerun((result.case_id, result.trial))
             return
+        run.ledger.handed(payload["checkpoint"])
+        self.file(run, report, result, payload)
+
+    def file(
+        self,
+        run: ClassRun,
+        report: pytest.TestReport,
+        result: TrialResult,
+        payload: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        """File a result; without a payload, that of a trial whose process is gone."""
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
-        run.ledger.handed(payload["checkpoint"])
-        run.record(result, payload["output"], scorer=payload["scorer"])
+        run.record(result, payload.get("output"), scorer=payload.get("scorer"))
         self._call("pytest_bench_case_finished", result=result)
-
-    def _crashed(self, report: pytest.TestReport) -> None:
-        path, _, name = report.nodeid.partition("::")
-        case_file = self.session.config.rootpath / path
-        run = self.runs.get(case_file.parents[2].name) if is_case_file(case_file) else None
-        if run is not None:
-            run.ledger.not_run(_key(case_file, name), str(report.longrepr))
 
     # Judging
 
@@ -256,10 +258,3 @@ def _objecting(reason: str) -> Gate:
         return f"the hook failed: {reason}"
 
     return pytest_bench_gates
-
-
-def _key(case_file: Path, item_name: str) -> Key:
-    case_id = case_file.parent.name
-    # Until pytest 9.2, --dist=loadgroup appends "@group" to ids.
-    suffix = item_name.removeprefix(case_id).partition("@")[0]
-    return case_id, int(suffix.removeprefix("-t")) if suffix else 0

@@ -51,3 +51,11 @@ def case_of_data(path: Path) -> Path | None:
         if data.name in DATA and is_case_file(case / CASE_FILE):
             return case
     return None
+
+
+def trial_key(case_file: Path, item_name: str) -> tuple[str, int]:
+    """Return case id and trial number of an item."""
+    case_id = case_file.parent.name
+    # Until pytest 9.2, --dist=loadgroup appends "@group" to ids.
+    suffix = item_name.removeprefix(case_id).partition("@")[0]
+    return case_id, int(suffix.removeprefix("-t")) if suffix else 0

@@ -6,8 +6,9 @@ The bench session of a process, workers included: loads classes, systems and cas
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +25,7 @@ from benchgate.loader.loaded_class import (
 )
 from benchgate.pytest_plugin.layout import is_case_file
 from benchgate.registry import TaskClassRegistry
+from benchgate.trials.time_limit import backstop
 from benchgate.trials.trial import Scorer, TrialRecord, TrialRunner
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class BenchSession:
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
+        self._stderr = 2
 
     def open(self) -> None:
         """
@@ -55,6 +58,8 @@ class BenchSession:
         :raises pytest.UsageError: one cannot be loaded, or the policy is wrong.
         """
         self._exit.enter_context(bench_package(self.selection.root))
+        self._stderr = os.dup(2)  # while a trial runs, pytest captures what is written to 2
+        self._exit.callback(os.close, self._stderr)
         registry = TaskClassRegistry()
         try:
             options = parse_options(self.settings.policy)
@@ -158,10 +163,17 @@ class BenchSession:
             bench_seed=self.settings.seed,
             is_timeout=_is_timeout,
         )
-        record = runner.run(case, trial, limit=self.limit(case), checkpoint=system.handed())
+        limit = self.limit(case)
+        with nullcontext() if self._has_own_timer() else backstop(limit, self._stderr):
+            record = runner.run(case, trial, limit=limit, checkpoint=system.handed())
         if record.violation:
             self._violations[bench.name] = record.violation
         return record
+
+    def _has_own_timer(self) -> bool:
+        """Whether the user has set pytest's own timer; Python has one alone."""
+        plugin = self.config.pluginmanager.has_plugin("faulthandler")
+        return plugin and float(self.config.getini("faulthandler_timeout") or 0) > 0
 
     @pytest.hookimpl(trylast=True)
     def pytest_bench_score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:

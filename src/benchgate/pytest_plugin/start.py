@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.pytest_plugin.controller import ADDOPTS, Controller, restore_addopts
+from benchgate.pytest_plugin.crashes import Crashes
 from benchgate.pytest_plugin.json_report import JsonReport
 from benchgate.pytest_plugin.junit import JunitSuite
 from benchgate.pytest_plugin.nodes import SESSION
@@ -43,6 +44,7 @@ def start(config: pytest.Config, selection: Selection) -> None:
     controller = Controller(session)
     controller.open()
     config.pluginmanager.register(controller, "benchgate-controller")
+    config.pluginmanager.register(Crashes(controller), "benchgate-crashes")
     config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
     config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")
     config.pluginmanager.register(JunitSuite(controller), "benchgate-junit")

@@ -17,7 +17,7 @@ from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.ledger import Ledger
-from benchgate.trials.time_limit import TrialTimeout, alarm
+from benchgate.trials.time_limit import TrialTimeout, alarm, backstop
 from benchgate.trials.trial import TrialRunner
 from benchgate.wire.argument_types import MAX_SECONDS
 
@@ -184,7 +184,7 @@ def _run_all(
         limit = case.timeout_seconds or settings.timeout
         try:
             checkpoint = ledger.system.handed()
-            with alarm(limit):
+            with backstop(limit), alarm(limit):
                 record = runner.run(case, key[1], limit=limit, checkpoint=checkpoint)
         except Unreadable as error:
             ledger.not_run(key, str(error))

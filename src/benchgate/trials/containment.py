@@ -1,9 +1,10 @@
-"""Keeps a trial from changing the rest of the session: working directory, temporary files, the process itself."""
+"""Keeps a trial from changing the rest of the session: working directory, temporary files, signals, the process."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +31,18 @@ def work_folder() -> Iterator[Path]:
             os.rmdir(path)  # most systems leave it empty, and this is a tenth of the cost
         except OSError:
             shutil.rmtree(path, ignore_errors=True)
+
+
+@contextmanager
+def signals_kept() -> Iterator[None]:
+    """Let the signal of the time limit through, and afterwards restore which signals this thread blocks."""
+    limit = {signal.SIGALRM}
+    # Never blocked again, also if it was so before: it must not wait there for the next trial.
+    before = signal.pthread_sigmask(signal.SIG_UNBLOCK, limit) - limit
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import build_report
 from benchgate.errors import BenchCaseLoadError, Unreadable
@@ -174,18 +174,25 @@ class Ledger:
         # A case that could not be digested was not run on known inputs, whatever came back.
         found = None if key[0] in self._broken else self._results.get(key)
         if found is None:
-            case_id, trial = key
-            case = self._cases.get(case_id)
-            found = TrialResult(
-                case_id=case_id,
-                trial=trial,
-                seed=trial_seed(self.bench.name, case_id, trial, self.seed),
-                held_out=case.held_out if case else False,
-                outcome="not_run",
-                detail=self._broken.get(case_id)
-                or self._reasons.get(key, "no result came back: the process ended or was stopped"),
-            )
+            reason = self._reasons.get(key, "no result came back: the process ended or was stopped")
+            found = self._unscored(key, outcome="not_run", detail=self._broken.get(key[0], reason))
         return found.model_copy(update={"reruns": self._reruns.get(key, 0)})
+
+    def ended(self, key: Key, limit: float, after: float) -> TrialResult:
+        """Return the result of a trial whose process was ended some seconds after it began, and over its limit."""
+        detail = f"timed out after {limit:g} s; its process had to be ended"
+        modes = (FailureMode(code="timeout", detail=detail),)
+        return self._unscored(key, outcome="timeout", failure_modes=modes, duration_seconds=after)
+
+    def _unscored(self, key: Key, **fields: Any) -> TrialResult:
+        case_id, trial = key
+        return TrialResult(
+            case_id=case_id,
+            trial=trial,
+            seed=trial_seed(self.bench.name, case_id, trial, self.seed),
+            held_out=case_id in self._cases and self._cases[case_id].held_out,
+            **fields,
+        )
 
     def _check_inputs(self) -> None:
         """Mark the results of every case whose files changed since the run began."""

@@ -1,8 +1,10 @@
-"""The time limit of a trial outside pytest, where no pytest-timeout keeps it."""
+"""The time limit of a trial outside pytest, where no pytest-timeout keeps it, and what ends a trial that ignores it."""
 
 from __future__ import annotations
 
+import faulthandler
 import signal
+import sys
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
@@ -16,9 +18,40 @@ class TrialTimeout(BaseException):
 
 
 @contextmanager
+def backstop(limit: float, stderr: int = 2) -> Iterator[None]:
+    """
+    End this process, with a traceback, if the block runs on after the limit: it blocked the alarm, or hangs in C code.
+
+    It may run on for as long as its limit, but at least 5 and at most 60 seconds. Where there is no alarm, and under a
+    debugger, which may stop for longer, nothing ends.
+
+    :param stderr: descriptor that the traceback is written to.
+    """
+    if not _in_main_thread() or _is_debugged():
+        yield
+        return
+    faulthandler.dump_traceback_later(limit + min(max(limit, 5.0), 60.0), file=stderr, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _is_debugged() -> bool:
+    monitoring = getattr(sys, "monitoring", None)  # what debuggers use since Python 3.12
+    return sys.gettrace() is not None or bool(
+        monitoring and monitoring.get_tool(monitoring.DEBUGGER_ID)
+    )
+
+
+@contextmanager
 def alarm(seconds: float) -> Iterator[None]:
     """Raise :class:`TrialTimeout` in the block after some seconds; main thread only."""
-    if threading.current_thread() is not threading.main_thread():
+    if not _in_main_thread():
         yield
         return
 

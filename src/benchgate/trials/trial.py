@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from benchgate.errors import MAX_MESSAGE, RubricViolation, excerpt
 from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
-from benchgate.trials.containment import process_kept, work_folder
+from benchgate.trials.containment import process_kept, signals_kept, work_folder
 from benchgate.trials.origin import raised_at
 from benchgate.trials.time_limit import TrialTimeout
 from benchgate.wire.plain import output_json
@@ -112,7 +112,7 @@ class _Attempt:
         self._code: str | None = None
 
     def go(self) -> None:
-        with work_folder() as work, process_kept():
+        with work_folder() as work, process_kept(), signals_kept():
             case = self._case.model_copy(update={"work_path": work})
             produced = self._runner.system(case.model_copy(update={"expected_path": None}))
             self._check_payload(produced)
