@@ -118,7 +118,7 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
     """
     Compare each result with the file of its trial.
 
-    :param outputs: is filled with what the systems returned, by file name.
+    :param outputs: is filled with what the systems returned, by file name, if a checkpoint is the subject.
     """
     report = record.report
     named = {case_file_name(result): result for result in report.per_case}
@@ -130,7 +130,8 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
         except Unreadable as error:
             yield f"cases/{name}: {error.why}"
             continue
-        outputs[name] = case.output
+        if record.subject.kind == "checkpoint":  # else nobody asks, and outputs may be large
+            outputs[name] = case.output
         in_file = {
             "task_class": case.task_class,
             "case_id": case.case_id,
