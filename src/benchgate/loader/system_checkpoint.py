@@ -98,6 +98,9 @@ class SystemCheckpoint:
 def _digest(file: IO[bytes], copy: IO[bytes] | None = None) -> str:
     found = hashlib.sha256()
     while block := file.read(CHUNK):
+        if file.tell() > MAX_CHECKPOINT_BYTES:  # it grows while it is read
+            msg = f"at most {MAX_CHECKPOINT_BYTES} bytes are read"
+            raise ValueError(msg)
         found.update(block)
         if copy is not None:
             copy.write(block)
