@@ -118,6 +118,8 @@ def test_a_run_and_a_proof_of_its_evidence_decide_alike(graded, system, trials):
     decision, folder = made.judgement.decision, made.published.folder
     outcome, reasons = CANDIDATES[system]
     assert decision.outcome == outcome
+    if system == "crashing" and trials == 3:  # three trials are more than one in twenty
+        reasons = ["too_many_unscored"]
     assert [code.removeprefix(PREFIX) for code in decision.reason_codes] == reasons
 
     status, proof, significance, evaluation, safety = proven(graded, folder)

@@ -83,13 +83,6 @@ def test_a_file_of_no_name_in_the_data_of_a_case_costs_the_case_alone(bench):
     assert bench.outcomes()["02"] == "not_run"
 
 
-def test_a_case_folder_of_no_name_is_wrong_use(bench):
-    os.mkdir(os.fsencode(bench.path / "cases") + b"/\xff")
-    result = bench.run()
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*no UTF-8 name of a case*"])
-
-
 def test_a_link_that_leads_nowhere_stays_in_the_count(bench):
     (bench.path / "cases" / "04").symlink_to(bench.root / "gone")
     bench.run().assert_outcomes(passed=3, errors=1)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchgate.cli import main
+from benchgate.loader import system_checkpoint
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.training.checkpoints import CheckpointFiles
 
@@ -173,6 +174,30 @@ def test_workers_hand_over_what_the_deciding_process_digested(played, changed):
     assert {played.trial(f"{n:02}")["output"]["bytes"] for n in range(1, 13)} == {"the weights"}
 
 
+@pytest.mark.slow
+def test_a_worker_that_cannot_read_the_file_runs_nothing(played):
+    name = '"gone.bin" if "PYTEST_XDIST_WORKER" in os.environ else "late.bin"'
+    use(played, f"Path({name})")
+    played.run("--bench-checkpoint=late.json", "-n1", apart=True).assert_outcomes(errors=12)
+    assert set(played.outcomes().values()) == {"not_run"}
+    assert "gone.bin" in played.result("02")["detail"]
+    assert "a worker handed over None" in told(played)[0]
+
+
+@pytest.mark.slow
+def test_a_file_that_no_process_can_read_stops_workers_too(played):
+    use(played, 'Path("gone.bin")')
+    assert played.run("-n1", apart=True).ret == pytest.ExitCode.USAGE_ERROR
+    assert not (played.out / "runs").exists()
+
+
+def test_a_file_that_grows_beyond_the_limit_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "w").write_bytes(b"12345")
+    monkeypatch.setattr(system_checkpoint, "MAX_CHECKPOINT_BYTES", 4)
+    with open(tmp_path / "w", "rb") as file, pytest.raises(ValueError, match="at most 4 bytes"):
+        system_checkpoint._digest(file)
+
+
 SPOIL = 'Path("late.bin").write_text("others")'
 
 
@@ -221,8 +246,8 @@ def test_the_copy_is_private_and_removed(played, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (str, "*gone.bin: cannot be handed over: No such file*"),
-        (Path.mkdir, "*gone.bin: cannot be handed over: Is a directory*"),
+        (str, "*gone.bin: cannot be read: No such file*"),
+        (Path.mkdir, "*gone.bin: cannot be read: Is a directory*"),
         (os.mkfifo, "*gone.bin: not a regular file*"),
         (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**40), "*at most*"),
     ],

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from benchgate import errors
 from benchgate.artifacts.run_kinds import Head, RunRecord, Subject, TrialFile, case_file_name
 from benchgate.audit.chain import GENESIS, numbered
 from benchgate.audit.walk import chain_faults
@@ -343,7 +344,11 @@ def forge(out, seq, edit):
         }
     path.write_text(json.dumps(raw))
     rechained(out)
-    return [fault.message for fault in found(out).faults if fault.seq == seq]
+    with pytest.MonkeyPatch.context() as patch:  # all of them, where a user sees the first
+        patch.setattr(errors, "MAX_PROBLEMS", 1000)
+        patch.setattr(errors, "MAX_MESSAGE", 1_000_000)
+        faults = found(out).faults
+    return [fault.message for fault in faults if fault.seq == seq]
 
 
 def promote(raw, folder):

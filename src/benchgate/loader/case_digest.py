@@ -28,14 +28,7 @@ def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     The dates do not change the task, and cassettes belong to one system: a baseline stays comparable when they change.
     """
     dated = {"added_at", "last_validated_at"}
-    placed = {
-        "input_path",
-        "expected_path",
-        "work_path",
-        "checkpoint",
-        "cassettes",
-        "trial",
-        "seed",
-    }
-    facts = case.model_dump(mode="json", exclude=dated | placed)
+    placed = {"input_path", "expected_path", "cassettes"}
+    of_a_trial = {"work_path", "checkpoint", "trial", "seed"}
+    facts = case.model_dump(mode="json", exclude=dated | placed | of_a_trial)
     return digest({"case": facts, "input": files[0], "expected": files[1]})

@@ -43,6 +43,10 @@ class NamedSystem:
     digest: str | None
     checkpoint: SystemCheckpoint | None
 
+    def checkpoint_sha256(self) -> str | None:
+        """Return the SHA-256 of the checkpoint, if the system names one; errors as in :class:`SystemCheckpoint`."""
+        return self.checkpoint.sha256 if self.checkpoint else None
+
     def handed(self) -> HandedCheckpoint | None:
         """Return the checkpoint for the next trial, if the system names one; errors as in :class:`SystemCheckpoint`."""
         return self.checkpoint.handed() if self.checkpoint else None

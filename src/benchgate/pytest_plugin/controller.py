@@ -73,6 +73,20 @@ class Controller:
         except ArtifactError as error:
             raise pytest.UsageError(str(error)) from error
 
+    def pytest_sessionstart(self) -> None:
+        """
+        Digest the checkpoints, after the systems were found and before a worker is started.
+
+        :raises pytest.UsageError: one cannot be read.
+        """
+        if self.session.config.option.collectonly:
+            return
+        try:
+            for system in self.session.systems.values():
+                system.checkpoint_sha256()
+        except ArtifactError as error:
+            raise pytest.UsageError(str(error)) from error
+
     def choice(self, name: str) -> BaselineChoice:
         """Return the baseline that a class is compared with."""
         return self._choices[name]

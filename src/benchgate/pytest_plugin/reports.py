@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import BenchCaseLoadError
+from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.ids import trial_seed
 from benchgate.models import BenchCase, TrialResult
 from benchgate.pytest_plugin.nodes import CaseItem
@@ -41,14 +41,13 @@ class Reports:
             result = self._result(item, report)
             if result is not None:
                 name = self._session.bench_of(item.path).name
-                checkpoint = self._session.systems[name].checkpoint
                 payload = {
                     "task_class": name,
                     # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
                     "output": item.output_json,
                     "scorer": self._scorer(item),
-                    "checkpoint": checkpoint and checkpoint.sha256,
+                    "checkpoint": self._checkpoint(name),
                 }
                 setattr(report, PAYLOAD, payload)
                 item.output_json = None  # may be large, and pytest keeps items to the end
@@ -76,6 +75,13 @@ class Reports:
         if report.when == "call" and report.skipped:
             return unscored(item, seed, "skipped", first_line(report))
         return None
+
+    def _checkpoint(self, name: str) -> str | None:
+        """Return the digest of what this process hands over; ``None`` also if it cannot read the file."""
+        try:
+            return self._session.systems[name].checkpoint_sha256()
+        except Unreadable:
+            return None
 
     def _scorer(self, item: CaseItem) -> str:
         """Return the digest of what scores an item: the rubric, and every hook that may score in its place."""

@@ -79,7 +79,7 @@ class Ledger:
 
         :raises Unreadable: the checkpoint cannot be read.
         """
-        self._handed = self.system.checkpoint.sha256 if self.system.checkpoint else None
+        self._handed = self.system.checkpoint_sha256()
         self._planned = sorted(set(keys))
         self.scope = "full" if self.every_key() <= set(self._planned) else "selected"
         for case_id in sorted({case_id for case_id, _ in self._planned}):
