@@ -84,7 +84,7 @@ class EvalError(Exception):
 
     def __str__(self) -> str:
         # Not super(): that of KeyError, a base of two errors, is the repr of the message.
-        return printable(Exception.__str__(self), self._keep)
+        return excerpt(printable(Exception.__str__(self), self._keep))
 
 
 class TaskClassAlreadyRegistered(EvalError):
