@@ -70,7 +70,8 @@ def graded(bench):
         bench.case(f"{number:02}", added_at=TODAY, last_validated_at=TODAY)
     bench.rubric(RUBRIC)
     bench.write("registration.py", REGISTRATION)
-    bench.write("gate.toml", 'test = "auto"\n')
+    # A vector does not say how many of its trials crashed, so that here they must not count.
+    bench.write("gate.toml", 'test = "auto"\nmax_unscored = 0.1\n')
     return bench
 
 
@@ -118,8 +119,6 @@ def test_a_run_and_a_proof_of_its_evidence_decide_alike(graded, system, trials):
     decision, folder = made.judgement.decision, made.published.folder
     outcome, reasons = CANDIDATES[system]
     assert decision.outcome == outcome
-    if system == "crashing" and trials == 3:  # three trials are more than one in twenty
-        reasons = ["too_many_unscored"]
     assert [code.removeprefix(PREFIX) for code in decision.reason_codes] == reasons
 
     status, proof, significance, evaluation, safety = proven(graded, folder)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from benchgate.cli import main
-from benchgate.loader import system_checkpoint
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.training.checkpoints import CheckpointFiles
 
@@ -189,13 +188,6 @@ def test_a_file_that_no_process_can_read_stops_workers_too(played):
     use(played, 'Path("gone.bin")')
     assert played.run("-n1", apart=True).ret == pytest.ExitCode.USAGE_ERROR
     assert not (played.out / "runs").exists()
-
-
-def test_a_file_that_grows_beyond_the_limit_while_it_is_read_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "w").write_bytes(b"12345")
-    monkeypatch.setattr(system_checkpoint, "MAX_CHECKPOINT_BYTES", 4)
-    with open(tmp_path / "w", "rb") as file, pytest.raises(ValueError, match="at most 4 bytes"):
-        system_checkpoint._digest(file)
 
 
 SPOIL = 'Path("late.bin").write_text("others")'

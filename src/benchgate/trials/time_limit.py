@@ -66,3 +66,9 @@ def alarm(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def time_left(limit: float) -> float:
+    """Return how long a trial may run from now: an alarm that was set a little earlier also rings a little earlier."""
+    left = signal.getitimer(signal.ITIMER_REAL)[0] if _in_main_thread() else 0.0
+    return min(limit, left) if left else limit

@@ -15,7 +15,7 @@ from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, signals_kept, work_folder
 from benchgate.trials.origin import raised_at
-from benchgate.trials.time_limit import TrialTimeout
+from benchgate.trials.time_limit import TrialTimeout, time_left
 from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class TrialRunner:
             }
         )
         attempt = _Attempt(self, case)
-        started = time.perf_counter()
+        started, left = time.perf_counter(), time_left(limit)
         try:
             attempt.go()
         except KeyboardInterrupt:
@@ -92,7 +92,7 @@ class TrialRunner:
         ) as error:  # SystemExit, pytest.skip and the like must never make a run green
             attempt.failed(error, limit)
         duration = time.perf_counter() - started
-        if duration >= limit:
+        if duration >= left:
             attempt.timed_out(limit)
         return attempt.record(duration)
 
