@@ -105,7 +105,7 @@ class BenchScore(WireModel):
     :param score: in [0, 1], 1 is best.
     :param breakdown: named parts of the score, finite numbers; read-only.
     :param failure_modes: codes from the class's ``failure_modes.toml``; repeated codes are dropped.
-    :param cost_usd: what the trial cost, in US dollars.
+    :param cost_usd: what the trial cost, in US dollars; at most a billion, so that costs can be added up.
     :param safety_penalty: harm done, 0 or more, in a unit that the class chooses; ``None`` means not measured.
     """
 
@@ -118,7 +118,7 @@ class BenchScore(WireModel):
         AfterValidator(_unique),
         Field(max_length=MAX_ENTRIES),
     ] = ()
-    cost_usd: NonNegative = 0.0
+    cost_usd: Annotated[NonNegative, Field(le=1e9)] = 0.0
     safety_penalty: NonNegative | None = None
 
     if TYPE_CHECKING:

@@ -60,6 +60,11 @@ RUBBISH = {
         f'return BenchScore({GOOD}, cost_usd=float("inf"))',
         "BenchScore.cost_usd",
     ),
+    # The sum over the trials would be no number.
+    "a cost of more than a billion": (
+        f"return BenchScore({GOOD}, cost_usd=1.7e308)",
+        "BenchScore.cost_usd",
+    ),
     "a negative penalty": (
         f"return BenchScore({GOOD}, safety_penalty=-0.1)",
         "BenchScore.safety_p",
