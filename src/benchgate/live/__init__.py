@@ -1,0 +1,1 @@
+"""Many trials at once in one process."""

@@ -1,0 +1,136 @@
+"""Runs trials side by side in threads of this process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import deque
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from benchgate.trials.containment import process_kept
+from benchgate.trials.trial import timeout_record
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.trials.executor import TrialRequest
+    from benchgate.trials.trial import TrialRecord
+
+
+GRACE: Final = 0.2
+"""Seconds that a trial has to end by itself after its limit, as one on the event loop does."""
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    request: TrialRequest
+    future: Future[TrialRecord]
+    deadline: float
+
+
+class LiveExecutor:
+    """
+    Runs up to ``jobs`` trials at once, each in a daemon thread, so that a hung one cannot keep the process alive.
+
+    Python cannot end a thread. One that is over its limit is given up: its trial is a timeout, a new thread takes its
+    place, and what it returns later is dropped.
+
+    :param run: runs one trial in the calling thread; a system's own errors are part of its result.
+    """
+
+    def __init__(self, run: Callable[[TrialRequest], TrialRecord], jobs: int) -> None:
+        self._run = run
+        self._jobs = jobs
+        self._changed = threading.Condition()
+        self._waiting: deque[tuple[TrialRequest, Future[TrialRecord]]] = deque()
+        self._running: set[_Job] = set()
+        self._threads = 0
+        self._idle = 0
+        self._closed = False
+        self._contained = ExitStack()
+
+    def submit(self, request: TrialRequest) -> Future[TrialRecord]:
+        """Run a trial as soon as fewer than ``jobs`` run."""
+        future: Future[TrialRecord] = Future()
+        with self._changed:
+            if not self._threads:
+                self._start()
+            self._waiting.append((request, future))
+            self._staff()
+            self._changed.notify_all()
+        return future
+
+    def close(self) -> None:
+        """Cancel what waits, and give up what runs."""
+        with self._changed:
+            self._closed = True
+            waiting = list(self._waiting)
+            self._waiting.clear()
+            self._running.clear()
+            self._changed.notify_all()
+        for _, future in waiting:
+            future.cancel()
+        self._contained.close()
+
+    def _start(self) -> None:
+        # Once for all trials: each of them would restore what the one before it had changed.
+        self._contained.enter_context(process_kept())
+        self._contained.callback(os.chdir, os.getcwd())
+        threading.Thread(target=self._watch, name="benchgate-limits", daemon=True).start()
+
+    def _staff(self) -> None:
+        """Start a thread if a trial waits for one; called under the lock."""
+        if self._idle < len(self._waiting) and self._threads < self._jobs and not self._closed:
+            self._threads += 1
+            threading.Thread(target=self._work, name="benchgate-trial", daemon=True).start()
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            try:
+                record, error = self._run(job.request), None
+            except BaseException as raised:  # what must end the session ends it where it is waited for
+                record, error = None, raised
+            with self._changed:
+                if job not in self._running:
+                    return  # given up: another thread has taken this one's place
+                self._running.remove(job)
+            if record is not None:
+                job.future.set_result(record)
+            else:
+                job.future.set_exception(error)
+
+    def _next(self) -> _Job | None:
+        with self._changed:
+            while True:
+                self._idle += 1
+                while not self._waiting and not self._closed:
+                    self._changed.wait()
+                self._idle -= 1
+                if self._closed:
+                    return None
+                request, future = self._waiting.popleft()
+                if future.set_running_or_notify_cancel():
+                    job = _Job(request, future, time.monotonic() + request.limit + GRACE)
+                    self._running.add(job)
+                    self._changed.notify_all()
+                    return job
+
+    def _watch(self) -> None:
+        """Give up the trials that are over their limits."""
+        while not self._closed:
+            with self._changed:
+                now = time.monotonic()
+                late = [job for job in self._running if job.deadline <= now]
+                for job in late:
+                    self._running.remove(job)
+                    self._threads -= 1
+                    self._staff()
+                if not late:
+                    nearest = min((job.deadline for job in self._running), default=None)
+                    self._changed.wait(None if nearest is None else nearest - now)
+            for job in late:
+                job.future.set_result(timeout_record(job.request))

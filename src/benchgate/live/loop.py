@@ -1,0 +1,99 @@
+"""The event loop of a session, on which all async systems run."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.trials.time_limit import TrialTimeout
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Awaitable
+
+
+CLOSING: Final = 2.0
+"""Seconds that cancelled coroutines have for their clean-up when the session ends."""
+
+
+class SessionLoop:
+    """
+    One event loop for a whole session, so that a client which belongs to a loop can serve all trials.
+
+    It runs in a thread of its own: the session's thread may have a loop already, as in a notebook.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def wait(self, awaitable: Awaitable[Any], limit: float) -> Any:
+        """
+        Run an awaitable on the loop, and wait for its result in the calling thread.
+
+        It is cancelled if it takes longer, or if this thread is interrupted.
+
+        :param limit: in seconds.
+        :raises TrialTimeout: it took longer.
+        """
+        import asyncio
+
+        future = asyncio.run_coroutine_threadsafe(_contained(awaitable), self._started())
+        try:
+            value, error = future.result(limit)
+        except TimeoutError:
+            future.cancel()
+            msg = f"timed out after {limit:g} s"
+            raise TrialTimeout(msg) from None
+        except BaseException:
+            future.cancel()
+            raise
+        if error is not None:
+            raise error
+        return value
+
+    def close(self) -> None:
+        """Cancel what runs, and end the loop."""
+        loop, self._loop = self._loop, None
+        if loop is None:
+            return
+        import asyncio
+
+        try:
+            asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result(CLOSING)
+        except Exception:  # a coroutine that does not end when it is cancelled
+            pass
+        loop.call_soon_threadsafe(loop.stop)
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        import asyncio
+
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                name = "benchgate-loop"
+                threading.Thread(target=self._loop.run_forever, name=name, daemon=True).start()
+            return self._loop
+
+
+async def _contained(awaitable: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+    """Return a result or an error. An error such as SystemExit would otherwise end the loop, and so all trials."""
+    import asyncio
+
+    try:
+        return await awaitable, None
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:
+        return None, error
+
+
+async def _cancel_all() -> None:
+    import asyncio
+
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others, timeout=CLOSING / 2)
+    await asyncio.get_running_loop().shutdown_asyncgens()

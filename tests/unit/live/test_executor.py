@@ -1,0 +1,143 @@
+"""Trials side by side: how many run, when they are given up, and what ends with the session."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from benchgate.live import executor as live
+from benchgate.live.executor import LiveExecutor
+
+
+@dataclass(frozen=True)
+class Request:
+    name: str
+    limit: float = 30.0
+
+
+class Answers:
+    """Stands for the trials: each waits until it may go on, and returns its name."""
+
+    def __init__(self):
+        self.started: list[str] = []
+        self.most = 0
+        self.go = threading.Event()
+        self._lock = threading.Lock()
+        self._now = 0
+
+    def __call__(self, request, pause):
+        with self._lock:
+            self.started.append(request.name)
+            self._now += 1
+            self.most = max(self.most, self._now)
+        self.go.wait(20)
+        with self._lock:
+            self._now -= 1
+        return request.name
+
+
+@pytest.fixture
+def answers():
+    made = Answers()
+    yield made
+    made.go.set()
+
+
+@pytest.fixture
+def running(answers, monkeypatch):
+    monkeypatch.setattr(live, "timeout_record", lambda request: f"timeout of {request.name}")
+    made = []
+
+    def start(jobs, run=answers):
+        made.append(LiveExecutor(run, jobs))
+        return made[-1]
+
+    yield start
+    for executor in made:
+        executor.close()
+
+
+def until(condition):
+    ends = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < ends, "waited in vain"
+        time.sleep(0.005)
+
+
+def test_no_more_than_jobs_run_at_once_and_all_are_run(running, answers):
+    executor = running(3)
+    futures = [executor.submit(Request(str(n))) for n in range(10)]
+    until(lambda: len(answers.started) == 3)
+    time.sleep(0.05)
+    assert answers.started == ["0", "1", "2"]
+    answers.go.set()
+    assert [future.result(20) for future in futures] == [str(n) for n in range(10)]
+    assert answers.most == 3
+
+
+def test_few_trials_need_few_threads(running, answers):
+    answers.go.set()
+    before = threading.active_count()
+    executor = running(50)
+    executor.submit(Request("a")).result(20)
+    assert threading.active_count() <= before + 2
+
+
+def test_a_trial_over_its_limit_is_given_up_and_its_place_taken(running, answers):
+    executor = running(1)
+    late = executor.submit(Request("late", limit=0.05))
+    executor.submit(Request("next"))
+    assert late.result(20) == "timeout of late"
+    until(lambda: answers.started == ["late", "next"])
+    answers.go.set()
+    assert late.result() == "timeout of late"
+
+
+def test_a_limit_counts_from_the_start_of_the_trial(running):
+    executor = running(1, lambda request, pause: time.sleep(0.15) or request.name)
+    futures = [executor.submit(Request(str(n), limit=0.3)) for n in range(5)]
+    assert [future.result(20) for future in futures] == [str(n) for n in range(5)]
+
+
+def test_waiting_between_two_attempts_is_not_the_trials_time(running):
+    def run(request, pause):
+        for _ in range(3):
+            pause(0.3)
+        return request.name
+
+    assert running(1, run).submit(Request("a", limit=0.05)).result(20) == "a"
+
+
+def test_what_must_end_the_session_ends_it_where_it_is_waited_for(running):
+    def interrupted(request, pause):
+        raise KeyboardInterrupt
+
+    executor = running(2, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        executor.submit(Request("a")).result(20)
+
+
+def test_closing_drops_what_waits_and_does_not_wait_for_what_runs(running, answers):
+    executor = running(1)
+    first, second = (executor.submit(Request(name)) for name in "ab")
+    until(lambda: answers.started == ["a"])
+    executor.close()
+    assert second.cancelled()
+    assert not first.done()
+    answers.go.set()
+    time.sleep(0.05)
+    assert answers.started == ["a"]
+
+
+def test_the_working_directory_is_restored_and_the_process_kept(running, answers, tmp_path):
+    before, real = os.getcwd(), os._exit
+    executor = running(2, lambda request, pause: os.chdir(tmp_path))
+    executor.submit(Request("a")).result(20)
+    assert os._exit is not real
+    executor.close()
+    assert os.getcwd() == before
+    assert os._exit is real
