@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.taxonomy import Taxonomy
 
 
-INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run"})
+INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailable"})
 """Outcomes that say nothing about the system; one such trial makes the run incomplete."""
 
 

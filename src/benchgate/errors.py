@@ -19,6 +19,7 @@ All errors that benchgate raises on purpose; catch :class:`EvalError` for any of
     +-- ArtifactError
     |   +-- Unreadable
     +-- SampleError
+    +-- SystemUnavailable
 
 Programs should read the attributes. The message is for people; if the place is known, it starts with ``path:line``.
 """
@@ -241,3 +242,18 @@ class SampleError(EvalError):
         self.message = message
         self.line = line
         super().__init__(f"{path}{f':{line}' if line else ''}: {message}")
+
+
+class SystemUnavailable(EvalError):
+    """
+    Raised by a system under test: what it depends on failed, such as a provider, and not the system itself.
+
+    The trial is tried again, and if that does not help it is ``unavailable``: not score 0, but a run that is incomplete
+    until it is resumed.
+
+    :param retry_after: seconds that the service asked to wait.
+    """
+
+    def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)

@@ -32,7 +32,9 @@ from benchgate.wire.model import (
 Disposition = Literal["positive", "negative", "ambiguous"]
 Difficulty = Literal["easy", "medium", "hard"]
 Source = Literal["curated", "outcome-ledger-derived", "regression-converted"]
-Outcome = Literal["scored", "harness_error", "rubric_error", "timeout", "skipped", "not_run"]
+Outcome = Literal[
+    "scored", "harness_error", "rubric_error", "timeout", "skipped", "not_run", "unavailable"
+]
 Scope = Literal["full", "selected"]
 IsolationClass = Literal["none"]
 
@@ -147,8 +149,9 @@ class TrialResult(WireModel):
     The result of one trial of one case.
 
     :param outcome: only ``scored`` comes with a score; any other outcome counts as score 0, not passed.
-    :param detail: why a trial was skipped or not run.
+    :param detail: why a trial was skipped, not run, or had no system to run.
     :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
+    :param retries: earlier attempts that the world outside failed; they say nothing about the system.
     """
 
     case_id: Text  # not CaseId: a malformed case has its folder's name, whatever that is
@@ -160,6 +163,7 @@ class TrialResult(WireModel):
     failure_modes: tuple[FailureMode, ...] = ()
     detail: DisplayText | None = None
     reruns: Count = 0
+    retries: Count = 0
     duration_seconds: NonNegative = 0.0
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -9,6 +10,7 @@ from collections import deque
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from benchgate.trials.containment import process_kept
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.trials.executor import TrialRequest
+    from benchgate.trials.pacing import Pause
     from benchgate.trials.trial import TrialRecord
 
 
@@ -39,10 +42,11 @@ class LiveExecutor:
     Python cannot end a thread. One that is over its limit is given up: its trial is a timeout, a new thread takes its
     place, and what it returns later is dropped.
 
-    :param run: runs one trial in the calling thread; a system's own errors are part of its result.
+    :param run: runs one trial in the calling thread; a system's own errors are part of its result. It is given a way to
+        wait that its time limit does not count.
     """
 
-    def __init__(self, run: Callable[[TrialRequest], TrialRecord], jobs: int) -> None:
+    def __init__(self, run: Callable[[TrialRequest, Pause], TrialRecord], jobs: int) -> None:
         self._run = run
         self._jobs = jobs
         self._changed = threading.Condition()
@@ -51,6 +55,7 @@ class LiveExecutor:
         self._threads = 0
         self._idle = 0
         self._closed = False
+        self._closing = threading.Event()
         self._contained = ExitStack()
 
     def submit(self, request: TrialRequest) -> Future[TrialRecord]:
@@ -72,6 +77,7 @@ class LiveExecutor:
             self._waiting.clear()
             self._running.clear()
             self._changed.notify_all()
+        self._closing.set()
         for _, future in waiting:
             future.cancel()
         self._contained.close()
@@ -91,8 +97,10 @@ class LiveExecutor:
     def _work(self) -> None:
         while (job := self._next()) is not None:
             try:
-                record, error = self._run(job.request), None
-            except BaseException as raised:  # what must end the session ends it where it is waited for
+                record, error = self._run(job.request, partial(self._pause, job)), None
+            except (
+                BaseException
+            ) as raised:  # what must end the session ends it where it is waited for
                 record, error = None, raised
             with self._changed:
                 if job not in self._running:
@@ -119,6 +127,18 @@ class LiveExecutor:
                     self._changed.notify_all()
                     return job
 
+    def _pause(self, job: _Job, seconds: float) -> None:
+        if seconds <= 0:
+            return
+        self._limit(job, math.inf)
+        self._closing.wait(seconds)
+        self._limit(job, time.monotonic() + job.request.limit + GRACE)
+
+    def _limit(self, job: _Job, deadline: float) -> None:
+        with self._changed:
+            job.deadline = deadline
+            self._changed.notify_all()
+
     def _watch(self) -> None:
         """Give up the trials that are over their limits."""
         while not self._closed:
@@ -130,7 +150,7 @@ class LiveExecutor:
                     self._threads -= 1
                     self._staff()
                 if not late:
-                    nearest = min((job.deadline for job in self._running), default=None)
-                    self._changed.wait(None if nearest is None else nearest - now)
+                    nearest = min((job.deadline for job in self._running), default=math.inf)
+                    self._changed.wait(None if nearest == math.inf else nearest - now)
             for job in late:
                 job.future.set_result(timeout_record(job.request))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.trials.time_limit import TrialTimeout
@@ -59,10 +60,8 @@ class SessionLoop:
             return
         import asyncio
 
-        try:
+        with suppress(Exception):  # of a coroutine that does not end when it is cancelled
             asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result(CLOSING)
-        except Exception:  # a coroutine that does not end when it is cancelled
-            pass
         loop.call_soon_threadsafe(loop.stop)
 
     def _started(self) -> asyncio.AbstractEventLoop:

@@ -8,12 +8,12 @@ from benchgate.errors import BenchCaseLoadError
 from benchgate.pytest_plugin.nodes import CaseItem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     import pytest
 
-    from benchgate.trials.executor import TrialExecutor
+    from benchgate.trials.executor import TrialExecutor, TrialRequest
     from benchgate.trials.trial import TrialRecord
 
 
@@ -25,13 +25,21 @@ class Ahead:
     """
     Keeps a bounded number of coming items submitted.
 
+    :param request: makes the request for an item.
     :param window: items that were submitted and not yet reported. More than run at once, so that one slow item at the
         head does not leave the others waiting; bounded, because what was submitted is paid for if the session stops.
     """
 
-    def __init__(self, session: pytest.Session, executor: TrialExecutor, window: int) -> None:
+    def __init__(
+        self,
+        session: pytest.Session,
+        executor: TrialExecutor,
+        request: Callable[[CaseItem], TrialRequest],
+        window: int,
+    ) -> None:
         self._session = session
         self._executor = executor
+        self._request = request
         self._window = window
         self._places = {item.nodeid: place for place, item in enumerate(session.items)}
         self._futures: dict[str, Future[TrialRecord]] = {}
@@ -47,7 +55,7 @@ class Ahead:
 
     def _submit(self, item: CaseItem) -> None:
         if item.nodeid not in self._futures:
-            self._futures[item.nodeid] = self._executor.submit(item.request())
+            self._futures[item.nodeid] = self._executor.submit(self._request(item))
 
     def _coming(self, item: CaseItem) -> Iterator[CaseItem]:
         for place in self._order(item):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from benchgate.gates.judge import Gate
     from benchgate.models import BenchCase, BenchRunReport, BenchScore, TrialResult
     from benchgate.registry import System, TaskClass
+    from benchgate.trials.executor import TrialExecutor
 
 
 @pytest.hookspec(firstresult=True)
@@ -108,4 +109,24 @@ def pytest_bench_run_finished(
 
         def pytest_bench_run_finished(report, decision):
             print(report.run_id, decision.outcome if decision else "not judged")
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_bench_executor(config: pytest.Config) -> TrialExecutor | None:
+    """
+    Return what runs the trials, or ``None`` to leave it to benchgate: one at a time, or ``--bench-jobs`` at once.
+
+    Use it to run trials elsewhere, such as on a cluster. An executor gets requests that can be pickled, loads class,
+    system and rubric by their names where it runs them, and returns futures of their records; see
+    :class:`~benchgate.trials.executor.TrialExecutor`.
+
+    Called once, after the systems were found, in every process that runs items: under xdist in the workers. The first
+    result counts. Works in plugins and in the root ``conftest.py``.
+
+    ::
+
+        @pytest.hookimpl(optionalhook=True)
+        def pytest_bench_executor(config):
+            return ClusterExecutor(os.environ["CLUSTER"])
     """

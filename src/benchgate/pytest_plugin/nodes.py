@@ -159,7 +159,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         )
         # func_only: the limit is on the trial, not on what other plugins set up around it. signal: the other
         # method ends the whole process.
-        limit = self.bench.limit(case)
+        limit = self.bench.limit(case) if self.bench.trials.in_turn else 0
         self.add_marker(pytest.mark.timeout(limit, method="signal", func_only=True))
 
     def setup(self) -> None:
@@ -177,11 +177,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
 
     def runtest(self) -> None:
         """Run the trial."""
-        if isinstance(
-            self.loaded, BenchCaseLoadError
-        ):  # pragma: no branch - setup has failed before
-            raise self.loaded
-        record = self.bench.run(self.loaded, self.trial, self._score)
+        record = self.bench.run(self)
         self.result, self.output_json = record.result, record.output_json
         self.user_properties.extend(properties(record.result))
         if not record.result.passed:
@@ -192,7 +188,15 @@ class CaseItem(_HookedAtCases, pytest.Item):
             text = failure_text(record, meanings, self._shown, output)
             raise BenchCaseFailed(f"{text}\n{printable(self.where())}")
 
-    def _score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
+    @property
+    def case(self) -> BenchCase:
+        """The case; a malformed one has failed when it was set up."""
+        if isinstance(self.loaded, BenchCaseLoadError):  # pragma: no cover
+            raise self.loaded
+        return self.loaded
+
+    def score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
+        """Call the hook as seen from the item, which falls back to the rubric."""
         score = self.ihook.pytest_bench_score
         return score(config=self.config, case=case, harness_output=harness_output)
 

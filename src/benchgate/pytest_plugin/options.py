@@ -60,6 +60,9 @@ class Settings:
     trials: int
     seed: int
     timeout: float
+    jobs: int
+    retries: int
+    max_rpm: int | None
     policy: tuple[str, ...]
     exit_rule: ExitRule
     out: Path

@@ -38,6 +38,9 @@ class Reports:
         """Put the result of an item on the report of the phase that ends it."""
         report = yield
         if isinstance(item, CaseItem):
+            if report.when == "call" and item.result is not None:
+                # Its own, for it may have run ahead of its turn, or waited for another to end.
+                report.duration = item.result.duration_seconds
             result = self._result(item, report)
             if result is not None:
                 name = self._session.bench_of(item.path).name

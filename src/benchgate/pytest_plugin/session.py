@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,17 +24,18 @@ from benchgate.loader.loaded_class import (
     named,
 )
 from benchgate.pytest_plugin.layout import is_case_file
+from benchgate.pytest_plugin.trials import SessionTrials
 from benchgate.registry import TaskClassRegistry
-from benchgate.trials.time_limit import backstop
-from benchgate.trials.trial import Scorer, TrialRecord, TrialRunner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from benchgate.models import BenchCase
+    from benchgate.pytest_plugin.nodes import CaseItem
     from benchgate.pytest_plugin.options import Settings
     from benchgate.pytest_plugin.selection import Selection
+    from benchgate.trials.trial import TrialRecord
 
 
 class BenchSession:
@@ -49,7 +50,8 @@ class BenchSession:
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
-        self._stderr = 2
+        self.stderr = 2
+        self.trials = SessionTrials(self)
 
     def open(self) -> None:
         """
@@ -58,8 +60,8 @@ class BenchSession:
         :raises pytest.UsageError: one cannot be loaded, or the policy is wrong.
         """
         self._exit.enter_context(bench_package(self.selection.root))
-        self._stderr = os.dup(2)  # while a trial runs, pytest captures what is written to 2
-        self._exit.callback(os.close, self._stderr)
+        self.stderr = os.dup(2)  # while a trial runs, pytest captures what is written to 2
+        self._exit.callback(os.close, self.stderr)
         registry = TaskClassRegistry()
         try:
             options = parse_options(self.settings.policy)
@@ -72,7 +74,7 @@ class BenchSession:
             raise
 
     def pytest_unconfigure(self) -> None:
-        """Forget the modules of the bench."""
+        """End what still runs, and forget the modules of the bench."""
         self._exit.close()
 
     @pytest.hookimpl(tryfirst=True)
@@ -81,6 +83,8 @@ class BenchSession:
         for name, bench in self.benches.items():
             self.systems[name] = self._find_system(bench)
             self._exit.callback(self.systems[name].close)
+        self.trials.open()
+        self._exit.callback(self.trials.close)
 
     def _find_system(self, bench: LoadedClass) -> NamedSystem:
         if self.settings.system is None:
@@ -147,33 +151,12 @@ class BenchSession:
             return str(error)
         return None
 
-    def run(self, case: BenchCase, trial: int, score: Scorer) -> TrialRecord:
-        """
-        Run one trial.
-
-        :param score: calls the hook as seen from the item, which falls back to the rubric.
-        """
-        bench = self.benches[case.task_class]
-        system = self.systems[bench.name]
-        runner = TrialRunner(
-            task_class=bench.name,
-            system=system.call,
-            score=score,
-            taxonomy=bench.taxonomy,
-            bench_seed=self.settings.seed,
-            is_timeout=_is_timeout,
-        )
-        limit = self.limit(case)
-        with nullcontext() if self._has_own_timer() else backstop(limit, self._stderr):
-            record = runner.run(case, trial, limit=limit, checkpoint=system.handed())
+    def run(self, item: CaseItem) -> TrialRecord:
+        """Run the trial of an item."""
+        record = self.trials.record_of(item)
         if record.violation:
-            self._violations[bench.name] = record.violation
+            self._violations[self.bench_of(item.path).name] = record.violation
         return record
-
-    def _has_own_timer(self) -> bool:
-        """Whether the user has set pytest's own timer; Python has one alone."""
-        plugin = self.config.pluginmanager.has_plugin("faulthandler")
-        return plugin and float(self.config.getini("faulthandler_timeout") or 0) > 0
 
     @pytest.hookimpl(trylast=True)
     def pytest_bench_score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
@@ -183,8 +166,3 @@ class BenchSession:
 
 def _label(system: object) -> str:
     return str(getattr(system, "__qualname__", type(system).__name__))
-
-
-def _is_timeout(error: BaseException) -> bool:
-    # pytest-timeout raises what pytest.fail raises; its text is all that tells it apart.
-    return isinstance(error, pytest.fail.Exception) and str(error).endswith("from pytest-timeout.")

@@ -5,20 +5,20 @@ from __future__ import annotations
 import fnmatch
 import warnings
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, Unreadable, brief
+from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, brief
 from benchgate.gates.baseline import choose_baseline
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import NamedSystem, find_system, load_class, named
 from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun
+from benchgate.runner.class_trials import ClassTrials
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.ledger import Ledger
-from benchgate.trials.time_limit import TrialTimeout, alarm, backstop
-from benchgate.trials.trial import TrialRunner
 from benchgate.wire.argument_types import MAX_SECONDS
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class RunSettings:
     bench_root: Path = Path("bench")
     trials: int = 1
     seed: int = 0
+    jobs: int = 1
+    retries: int = 3
+    max_rpm: int | None = None
     baseline: str | Path = "none"
     policy: Mapping[str, Any] | None = None
     exit_rule: ExitRule = "strict"
@@ -62,6 +65,7 @@ def run_eval(
     bench_root: Path = Path("bench"),
     trials: int = 1,
     seed: int = 0,
+    jobs: int = 1,
 ) -> BenchRunReport:
     """
     Run the cases of a task class from Python, without a baseline, and return the report.
@@ -75,6 +79,7 @@ def run_eval(
     :param out_dir: where to write the artifacts; ``None`` writes nothing.
     :param bench_root: the folder that holds the task classes.
     :param trials: trials of each case, at least 1.
+    :param jobs: trials that run at once: async systems on one event loop, others in threads.
     :raises EvalError: the class, a system, a policy or the output folder is unusable.
     """
     settings = RunSettings(
@@ -86,6 +91,7 @@ def run_eval(
         bench_root=bench_root,
         trials=trials,
         seed=seed,
+        jobs=jobs,
     )
     run = run_class(settings)
     if run.judgement is None or run.problems:
@@ -103,10 +109,11 @@ def run_class(
     :returns: the finished run; what could not be written is in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
     """
-    if not (settings.trials >= 1 and settings.seed >= 0 and 0 < settings.timeout <= MAX_SECONDS):
+    counted = settings.trials >= 1 and settings.seed >= 0 and settings.jobs >= 1
+    if not (counted and 0 < settings.timeout <= MAX_SECONDS):
         raise EvalError(
-            f"{settings.trials} trials of {settings.timeout} s, seed {settings.seed}; expected at least 1 trial of "
-            f"more than 0 and at most {MAX_SECONDS} s, and a seed of 0 or more"
+            f"{settings.trials} trials of {settings.timeout} s, seed {settings.seed}, {settings.jobs} jobs; expected "
+            f"at least 1 trial of more than 0 and at most {MAX_SECONDS} s, a seed of 0 or more, at least 1 job"
         )
     root = settings.bench_root.resolve()
     with bench_package(root):
@@ -166,32 +173,19 @@ def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
 def _run_all(
     run: ClassRun, settings: RunSettings, on_result: Callable[[TrialResult], None]
 ) -> None:
-    ledger, bench = run.ledger, run.ledger.bench
-    runner = TrialRunner(
-        task_class=bench.name,
-        system=ledger.system.call,
-        score=bench.rubric.score,
-        taxonomy=bench.taxonomy,
-        bench_seed=ledger.seed,
+    ledger = run.ledger
+    trials = ClassTrials(
+        ledger,
+        limit=settings.timeout,
+        jobs=settings.jobs,
+        retries=settings.retries,
+        max_rpm=settings.max_rpm,
     )
-    readable = {case.case_id: case for case in ledger.cases}
-    violation = None
-    for key in ledger.planned:
-        if violation or key[0] not in readable:
-            ledger.not_run(key, f"not run after: {violation}")
-            continue
-        case = readable[key[0]]
-        limit = case.timeout_seconds or settings.timeout
-        try:
-            checkpoint = ledger.system.handed()
-            with backstop(limit), alarm(limit):
-                record = runner.run(case, key[1], limit=limit, checkpoint=checkpoint)
-        except Unreadable as error:
-            ledger.not_run(key, str(error))
-            continue
-        except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
-            ledger.not_run(key, "the time limit passed while the result was put together")
-            continue
-        violation = record.violation
-        run.record(record.result, record.output_json)
-        on_result(record.result)
+    with closing(trials.records()) as records:
+        for record in records:
+            run.record(record.result, record.output_json)
+            on_result(record.result)
+            if record.violation:
+                for key in ledger.planned:
+                    ledger.not_run(key, f"not run after: {record.violation}")
+                return

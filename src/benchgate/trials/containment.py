@@ -19,14 +19,19 @@ class ExitAttempt(BaseException):
 
 
 @contextmanager
-def work_folder() -> Iterator[Path]:
-    """Make a fresh folder for a trial; afterwards remove it, and restore the working directory."""
-    before = os.getcwd()
+def work_folder(*, alone: bool = True) -> Iterator[Path]:
+    """
+    Make a fresh folder for a trial; afterwards remove it, and restore the working directory.
+
+    :param alone: no other trial runs in this process, which has one working directory.
+    """
+    before = os.getcwd() if alone else None
     path = tempfile.mkdtemp(prefix="benchgate-")
     try:
         yield Path(path)
     finally:
-        os.chdir(before)
+        if before is not None:
+            os.chdir(before)
         try:
             os.rmdir(path)  # most systems leave it empty, and this is a tenth of the cost
         except OSError:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from benchgate.ids import trial_seed
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from benchgate.models import BenchCase
+    from benchgate.models import BenchCase, HandedCheckpoint
     from benchgate.trials.trial import TrialRecord
 
 
@@ -17,7 +19,8 @@ class TrialRequest:
     """
     A trial to run. It can be pickled: whoever runs it elsewhere finds system and rubric by their names.
 
-    :param case: the case as the system gets it, but whole: with its trial, its seed and ``expected_path``.
+    :param case: with its trial, its seed and what the system is handed; with ``expected_path``, which the system is
+        not to see.
     :param system: a registered name or ``module:attr``.
     :param limit: in seconds, from the start of the trial, not from its submission.
     """
@@ -25,6 +28,22 @@ class TrialRequest:
     case: BenchCase
     system: str
     limit: float
+
+    @classmethod
+    def of(
+        cls,
+        case: BenchCase,
+        trial: int,
+        *,
+        bench_seed: int,
+        system: str,
+        limit: float,
+        checkpoint: HandedCheckpoint | None = None,
+    ) -> TrialRequest:
+        """Return the request for a trial of a case as it was read."""
+        seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
+        update = {"trial": trial, "seed": seed, "checkpoint": checkpoint}
+        return cls(case=case.model_copy(update=update), system=system, limit=limit)
 
 
 class TrialExecutor(Protocol):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import SystemUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.trials.executor import TrialRequest
     from benchgate.trials.trial import TrialRecord
 
@@ -72,7 +71,8 @@ def delay(tried: int, retry_after: float | None) -> float:
     """
     if retry_after is not None:
         return min(retry_after, MAX_RETRY_AFTER) + random.uniform(0, 0.1)  # noqa: S311 - spreads load
-    return min(MAX_DELAY, FIRST_DELAY * 2**tried) * random.uniform(0.5, 1.0)  # noqa: S311
+    longest: float = min(MAX_DELAY, FIRST_DELAY * 2**tried)
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
 
 def is_unavailable(system: object, error: BaseException) -> bool:
@@ -94,7 +94,7 @@ def retry_after(error: BaseException) -> float | None:
     """Return the seconds that a service asked to wait, from the exception itself or from its response's headers."""
     found = getattr(error, "retry_after", None)
     if found is None:
-        headers = getattr(getattr(error, "response", None), "headers", None)
+        headers: Any = getattr(getattr(error, "response", None), "headers", None)
         found = headers.get("retry-after") if hasattr(headers, "get") else None
     try:
         seconds = float(found)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ import faulthandler
 import signal
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
@@ -72,3 +73,16 @@ def time_left(limit: float) -> float:
     """Return how long a trial may run from now: an alarm that was set a little earlier also rings a little earlier."""
     left = signal.getitimer(signal.ITIMER_REAL)[0] if _in_main_thread() else 0.0
     return min(limit, left) if left else limit
+
+
+def sleep_unlimited(seconds: float, limit: float) -> None:
+    """Sleep without using up the time limit that an alarm keeps; afterwards all of it is left again."""
+    if not _in_main_thread():
+        time.sleep(seconds)
+        return
+    is_set = signal.setitimer(signal.ITIMER_REAL, 0)[0] > 0
+    try:
+        time.sleep(seconds)
+    finally:
+        if is_set:
+            signal.setitimer(signal.ITIMER_REAL, limit)

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from benchgate.errors import MAX_MESSAGE, RubricViolation, excerpt
-from benchgate.ids import trial_seed
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, signals_kept, work_folder
 from benchgate.trials.origin import raised_at
+from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.trials.time_limit import TrialTimeout, time_left
 from benchgate.wire.plain import output_json
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.models import BenchCase, HandedCheckpoint, Outcome
+    from benchgate.models import BenchCase, Outcome
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
+    from benchgate.trials.executor import TrialRequest
 
 
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
+
+Waiter = Callable[[Awaitable[Any], float], Any]
+"""Runs what an async system returned on an event loop, for at most some seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,12 +43,16 @@ class TrialRecord:
     :param output_json: what the system returned, as JSON text; ``None`` if it returned nothing usable.
     :param violation: how the rubric broke its contract; its class must not be scored any further.
     :param raised_at: file and line of the user's code that raised; not recorded, since it has paths of this machine.
+    :param retry_after: seconds that a service asked to wait.
+    :param printed: what the trial printed, if that was kept apart from what others printed.
     """
 
     result: TrialResult
     output_json: str | None
     violation: str | None = None
     raised_at: tuple[Path, int] | None = None
+    retry_after: float | None = None
+    printed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +61,8 @@ class TrialRunner:
     Runs trials of one task class with one system. Used by pytest and the command line, so that both record the same.
 
     :param score: the rubric's ``score``, or a hook in its place.
+    :param wait: runs what an async system returns.
+    :param alone: one trial at a time runs in this process, so that what the process has once can be kept for it.
     :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
     """
 
@@ -58,30 +70,18 @@ class TrialRunner:
     system: System
     score: Scorer
     taxonomy: Taxonomy
-    bench_seed: int
+    wait: Waiter
+    alone: bool = True
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
 
-    def run(
-        self,
-        case: BenchCase,
-        trial: int,
-        *,
-        limit: float,
-        checkpoint: HandedCheckpoint | None = None,
-    ) -> TrialRecord:
+    def run(self, request: TrialRequest) -> TrialRecord:
         """
         Run one trial. Only KeyboardInterrupt propagates; any other exception becomes a result.
 
-        :param limit: in seconds. The caller sets the alarm; a trial that caught it and ran on is still a timeout.
+        The caller sets the alarm; a trial that caught it and ran on is still a timeout.
         """
-        case = case.model_copy(
-            update={
-                "trial": trial,
-                "seed": trial_seed(self.task_class, case.case_id, trial, self.bench_seed),
-                "checkpoint": checkpoint,
-            }
-        )
-        attempt = _Attempt(self, case)
+        limit = request.limit
+        attempt = _Attempt(self, request)
         started, left = time.perf_counter(), time_left(limit)
         try:
             attempt.go()
@@ -100,9 +100,10 @@ class TrialRunner:
 class _Attempt:
     """The state of a trial in progress."""
 
-    def __init__(self, runner: TrialRunner, case: BenchCase) -> None:
+    def __init__(self, runner: TrialRunner, request: TrialRequest) -> None:
         self._runner = runner
-        self._case = case
+        self._case = request.case
+        self._limit = request.limit
         self._outcome: Outcome = "harness_error"
         self._modes: tuple[FailureMode, ...] = ()
         self._score: BenchScore | None = None
@@ -110,11 +111,20 @@ class _Attempt:
         self._violation: str | None = None
         self._raised_at: tuple[Path, int] | None = None
         self._code: str | None = None
+        self._detail: str | None = None
+        self._retry_after: float | None = None
 
     def go(self) -> None:
-        with work_folder() as work, process_kept(), signals_kept():
+        alone = self._runner.alone
+        with (
+            work_folder(alone=alone) as work,
+            process_kept() if alone else nullcontext(),
+            signals_kept() if alone else nullcontext(),
+        ):
             case = self._case.model_copy(update={"work_path": work})
             produced = self._runner.system(case.model_copy(update={"expected_path": None}))
+            if isawaitable(produced):
+                produced = self._runner.wait(produced, self._limit)
             self._check_payload(produced)
             self._output = output_json(produced)
             self._outcome = "rubric_error"
@@ -146,7 +156,7 @@ class _Attempt:
 
     def failed(self, error: BaseException, limit: float) -> None:
         self._score = None
-        if self._runner.is_timeout(error):
+        if isinstance(error, TrialTimeout) or self._runner.is_timeout(error):
             self.timed_out(limit)
             return
         if self._outcome == "scored":  # scored, but the clean-up failed
@@ -155,6 +165,9 @@ class _Attempt:
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
         text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
+        if self._outcome == "harness_error" and is_unavailable(self._runner.system, error):
+            self._outcome, self._detail, self._retry_after = "unavailable", text, retry_after(error)
+            return
         self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)
 
     def _as_violation(self, error: BaseException) -> BaseException:
@@ -170,7 +183,7 @@ class _Attempt:
 
     def timed_out(self, limit: float) -> None:
         self._score = None
-        self._outcome = "timeout"
+        self._outcome, self._detail = "timeout", None
         self._modes = (FailureMode(code="timeout", detail=f"timed out after {limit:g} s"),)
 
     def record(self, duration: float) -> TrialRecord:
@@ -182,6 +195,7 @@ class _Attempt:
             outcome=self._outcome,
             score=self._score,
             failure_modes=self._modes,
+            detail=self._detail,
             duration_seconds=duration,
         )
         return TrialRecord(
@@ -189,7 +203,24 @@ class _Attempt:
             output_json=self._output,
             violation=self._violation,
             raised_at=self._raised_at,
+            retry_after=self._retry_after,
         )
+
+
+def timeout_record(request: TrialRequest) -> TrialRecord:
+    """Return the result of a trial that was given up at its time limit."""
+    case, limit = request.case, request.limit
+    mode = FailureMode(code="timeout", detail=f"timed out after {limit:g} s")
+    result = TrialResult(
+        case_id=case.case_id,
+        trial=case.trial,
+        seed=case.seed,
+        held_out=case.held_out,
+        outcome="timeout",
+        failure_modes=(mode,),
+        duration_seconds=limit,
+    )
+    return TrialRecord(result=result, output_json=None)
 
 
 def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> str:

@@ -141,6 +141,26 @@ RUN_OPTIONS: Final = (
         default=600.0,
     ),
     RunOption(
+        name="jobs",
+        metavar="N",
+        help="Trials that run at once in each process, async systems on one event loop (default: 1)",
+        parse=positive,
+        default=1,
+    ),
+    RunOption(
+        name="retries",
+        metavar="N",
+        help="Further attempts of a trial whose system was unavailable (default: 3)",
+        parse=natural,
+        default=3,
+    ),
+    RunOption(
+        name="max-rpm",
+        metavar="N",
+        help="Attempts started per minute, all trials of the session together (default: unlimited)",
+        parse=positive,
+    ),
+    RunOption(
         name="policy",
         metavar="KEY=VALUE",
         help="A threshold of the gate, over gate.toml; repeatable",

@@ -29,7 +29,7 @@ class Answers:
         self._lock = threading.Lock()
         self._now = 0
 
-    def __call__(self, request, pause):
+    def __call__(self, request, _):
         with self._lock:
             self.started.append(request.name)
             self._now += 1
@@ -98,7 +98,7 @@ def test_a_trial_over_its_limit_is_given_up_and_its_place_taken(running, answers
 
 
 def test_a_limit_counts_from_the_start_of_the_trial(running):
-    executor = running(1, lambda request, pause: time.sleep(0.15) or request.name)
+    executor = running(1, lambda request, _: time.sleep(0.15) or request.name)
     futures = [executor.submit(Request(str(n), limit=0.3)) for n in range(5)]
     assert [future.result(20) for future in futures] == [str(n) for n in range(5)]
 
@@ -135,7 +135,7 @@ def test_closing_drops_what_waits_and_does_not_wait_for_what_runs(running, answe
 
 def test_the_working_directory_is_restored_and_the_process_kept(running, answers, tmp_path):
     before, real = os.getcwd(), os._exit
-    executor = running(2, lambda request, pause: os.chdir(tmp_path))
+    executor = running(2, lambda *_: os.chdir(tmp_path))
     executor.submit(Request("a")).result(20)
     assert os._exit is not real
     executor.close()

@@ -1,0 +1,117 @@
+"""The trials of one task class without pytest: each in this thread, or many at once."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from benchgate.errors import EvalError, Unreadable
+from benchgate.live.loop import SessionLoop
+from benchgate.trials.executor import TrialRequest
+from benchgate.trials.pacing import Pacing
+from benchgate.trials.time_limit import TrialTimeout, alarm, backstop, sleep_unlimited
+from benchgate.trials.trial import TrialRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from concurrent.futures import Future
+
+    from benchgate.trials.executor import TrialExecutor
+    from benchgate.trials.ledger import Ledger
+    from benchgate.trials.trial import TrialRecord
+
+
+class ClassTrials:
+    """
+    Runs the planned trials of a ledger; their records come in the order of the plan.
+
+    :param limit: in seconds, for cases that name none.
+    :param jobs: trials that run at once.
+    :raises EvalError: the system cannot run beside itself.
+    """
+
+    def __init__(
+        self, ledger: Ledger, *, limit: float, jobs: int, retries: int, max_rpm: int | None
+    ) -> None:
+        self._ledger = ledger
+        self._limit = limit
+        self._jobs = jobs
+        self._pacing = Pacing(retries, max_rpm)
+        self._exit = ExitStack()
+        loop = SessionLoop()
+        self._exit.callback(loop.close)
+        bench = ledger.bench
+        if jobs > 1 and getattr(ledger.system.call, "concurrency", None) == "none":
+            msg = f"jobs {jobs}: system {ledger.system.name} says concurrency = 'none'"
+            raise EvalError(msg)
+        self._runner = TrialRunner(
+            task_class=bench.name,
+            system=ledger.system.call,
+            score=bench.rubric.score,
+            taxonomy=bench.taxonomy,
+            wait=loop.wait,
+            alone=jobs == 1,
+        )
+
+    def records(self) -> Generator[TrialRecord]:
+        """Yield the record of each trial that ran; the ledger is told why others did not."""
+        with self._exit:
+            if self._jobs == 1:
+                yield from filter(None, map(self._run_here, self._requests()))
+                return
+            from benchgate.live.side_by_side import SideBySide
+
+            executor = SideBySide(lambda _: self._runner, self._pacing, self._jobs)
+            self._exit.callback(executor.close)
+            yield from self._in_order(executor)
+
+    def _in_order(self, executor: TrialExecutor) -> Iterator[TrialRecord]:
+        submitted: deque[Future[TrialRecord]] = deque()
+        for request in self._requests():
+            submitted.append(executor.submit(request))
+            if len(submitted) >= 4 * self._jobs:
+                yield _printed(submitted.popleft().result())
+        while submitted:
+            yield _printed(submitted.popleft().result())
+
+    def _requests(self) -> Iterator[TrialRequest]:
+        ledger = self._ledger
+        readable = {case.case_id: case for case in ledger.cases}
+        for case_id, trial in ledger.planned:
+            if case_id not in readable:
+                continue
+            case = readable[case_id]
+            try:
+                checkpoint = ledger.system.handed()
+            except Unreadable as error:
+                ledger.not_run((case_id, trial), str(error))
+                continue
+            yield TrialRequest.of(
+                case,
+                trial,
+                bench_seed=ledger.seed,
+                system=ledger.system.name,
+                limit=case.timeout_seconds or self._limit,
+                checkpoint=checkpoint,
+            )
+
+    def _run_here(self, request: TrialRequest) -> TrialRecord | None:
+        try:
+            return self._pacing.run(
+                self._attempt, request, lambda seconds: sleep_unlimited(seconds, request.limit)
+            )
+        except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
+            reason = "the time limit passed while the result was put together"
+            self._ledger.not_run((request.case.case_id, request.case.trial), reason)
+            return None
+
+    def _attempt(self, request: TrialRequest) -> TrialRecord:
+        with backstop(request.limit), alarm(request.limit):
+            return self._runner.run(request)
+
+
+def _printed(record: TrialRecord) -> TrialRecord:
+    sys.stdout.write(record.printed)
+    return record

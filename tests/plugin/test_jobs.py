@@ -1,0 +1,241 @@
+"""Many trials at once: the same results as one at a time, in the same order, each with its own prints and limits."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+
+from benchgate.cli import main
+
+ASYNC = """
+import asyncio
+from pathlib import Path
+
+async def system(case):
+    print(f"asked {case.case_id}")
+    await asyncio.sleep(WAIT.get(case.case_id, 0.01))
+    await asyncio.to_thread(print, f"answered {case.case_id}")
+    with open(LOG, "a") as log:
+        log.write(f"{case.case_id}\\n")
+    return {"answer": (case.input_path / "question.txt").read_text().upper()}
+"""
+SYNC = """
+import time
+from pathlib import Path
+
+def system(case):
+    print(f"asked {case.case_id}")
+    time.sleep(WAIT.get(case.case_id, 0.01))
+    print(f"answered {case.case_id}")
+    with open(LOG, "a") as log:
+        log.write(f"{case.case_id}\\n")
+    return {"answer": (case.input_path / "question.txt").read_text().upper()}
+"""
+
+
+@pytest.fixture
+def waiting(bench):
+    """Make a bench of twelve cases, whose system logs each call; return a function that writes the system."""
+    for number in range(4, 13):
+        bench.case(f"{number:02}")
+    log = bench.root / "calls.log"
+    log.touch()
+
+    def write(source, waits=None):
+        head = f"LOG = {str(log)!r}\nWAIT = {waits or {}!r}\n"
+        bench.write("system.py", head + source)
+        return bench
+
+    write.calls = lambda: log.read_text().split()
+    return write
+
+
+@pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--bench-jobs=4",), pytest.param(("-n2", "--bench-jobs=4"), marks=pytest.mark.slow)],
+    ids=["one", "four", "workers"],
+)
+def test_each_way_gives_the_same_run(waiting, source, arguments, kept):
+    bench = waiting(source)
+    result = bench.run(*arguments, "--bench-trials=2", apart="-n2" in arguments)
+    assert result.ret == pytest.ExitCode.OK
+    report = bench.record()["report"]
+    assert report["run_id"] == kept.setdefault("run_id", report["run_id"])
+    assert sorted(waiting.calls()) == sorted(2 * [f"{n:02}" for n in range(1, 13)])
+    assert main(["verify", str(bench.out)]) == 0
+
+
+@pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
+def test_the_other_door_runs_many_at_once_too(waiting, capsys, source, kept):
+    bench = waiting(source)
+    arguments = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}", "--trials=2"]
+    assert main(["run", "--task-class=echo", "--jobs=5", *arguments]) == 0
+    report = bench.record()["report"]
+    assert report["run_id"] == kept.setdefault("run_id", report["run_id"])
+    cases = [json.loads(line)["case_id"] for line in capsys.readouterr().out.splitlines()[:-1]]
+    assert cases == sorted(cases)
+
+
+@pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
+def test_items_are_reported_in_order_with_their_own_prints_and_durations(waiting, source):
+    bench = waiting(source, {"01": 0.4, "02": 0.2})
+    started = time.monotonic()
+    result = bench.run("--bench-jobs=12", "-rP", "-v", "--durations=0", "-vv")
+    assert time.monotonic() - started < 30
+    text = result.stdout.str()
+    reported = re.findall(r"case\.toml::(\d\d) PASSED", text)
+    assert reported == [f"{n:02}" for n in range(1, 13)]
+    assert waiting.calls()[-1] == "01"
+    sections = re.findall(r"_+ (\d\d) _+\n-+ Captured stdout call -+\n(.*)\n(.*)\n", text)
+    assert sections == [(c, f"asked {c}", f"answered {c}") for c in reported]
+    durations = {case: float(s) for s, case in re.findall(r"([\d.]+)s call .*::(\d\d)", text)}
+    assert durations["01"] >= 0.4
+    assert 0.2 <= durations["02"] < 0.4
+    assert durations["03"] < 0.2
+
+
+def test_an_async_system_over_its_limit_is_cancelled(waiting):
+    bench = waiting(ASYNC, {"02": 60, "05": 60})
+    bench.run("--bench-jobs=3", "--bench-timeout=0.3")
+    outcomes = bench.outcomes()
+    assert {case for case, outcome in outcomes.items() if outcome == "timeout"} == {"02", "05"}
+    assert bench.record()["report"]["complete"]
+    assert bench.result("02")["failure_modes"][0]["detail"] == "timed out after 0.3 s"
+
+
+def test_a_thread_over_its_limit_is_given_up_and_does_not_hang_the_session(waiting):
+    bench = waiting(SYNC, {"02": 600, "05": 600})
+    started = time.monotonic()
+    bench.run("--bench-jobs=2", "--bench-timeout=0.5", apart=True)
+    assert time.monotonic() - started < 60
+    outcomes = bench.outcomes()
+    assert {case for case, outcome in outcomes.items() if outcome == "timeout"} == {"02", "05"}
+
+
+def test_what_a_thread_returns_after_its_limit_is_dropped(waiting):
+    bench = waiting(SYNC, {"01": 1.2, "12": 0.9})
+    bench.run("--bench-jobs=2", "--bench-timeout=0.5")
+    assert bench.outcomes()["01"] == "timeout"
+    assert bench.outcomes()["12"] == "timeout"
+    assert "output" not in (bench.trial("01")["output"] or {})
+
+
+@pytest.mark.parametrize("error", ["SystemExit(0)", "KeyError('x')", "asyncio.CancelledError()"])
+def test_an_async_system_that_raises_fails_its_own_case_alone(waiting, error):
+    raising = ASYNC.replace(
+        "    print(f", f"    if case.case_id == '03':\n        raise {error}\n    print(f", 1
+    )
+    bench = waiting(raising)
+    bench.run("--bench-jobs=3")
+    outcomes = bench.outcomes()
+    assert outcomes.pop("03") == "harness_error"
+    assert set(outcomes.values()) == {"scored"}
+
+
+def test_the_first_failure_stops_what_has_not_started(waiting):
+    failing = SYNC.replace(".upper()", ".upper() + ('x' if case.case_id == '01' else '')")
+    bench = waiting(failing, {f"{n:02}": 0.2 for n in range(2, 13)})
+    bench.run("--bench-jobs=2", "-x")
+    assert len(waiting.calls()) <= 4
+    assert set(bench.outcomes().values()) == {"scored", "not_run"}
+    assert not bench.record()["report"]["complete"]
+
+
+def test_only_selected_cases_are_run_ahead(waiting):
+    bench = waiting(SYNC)
+    bench.run("--bench-jobs=4", "-k", "02 or 07")
+    assert sorted(waiting.calls()) == ["02", "07"]
+
+
+def test_a_case_that_is_skipped_is_not_run_ahead(waiting):
+    bench = waiting(SYNC)
+    bench.pytester.makeconftest("""
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                if item.name == "05":
+                    item.add_marker(pytest.mark.skip(reason="costly"))
+    """)
+    bench.run("--bench-jobs=4")
+    assert "05" not in waiting.calls()
+    assert bench.outcomes()["05"] == "skipped"
+
+
+@pytest.mark.slow
+def test_a_case_that_is_run_again_is_run_once_more_and_no_further(waiting):
+    failing = SYNC.replace(".upper()", ".upper() + ('x' if case.case_id == '02' else '')")
+    bench = waiting(failing)
+    bench.run("--bench-jobs=4", "--reruns=2")
+    assert waiting.calls().count("02") == 3
+    assert waiting.calls().count("03") == 1
+    assert bench.result("02")["reruns"] == 2
+
+
+@pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
+def test_a_system_may_refuse_to_run_beside_itself(waiting, capsys, source):
+    bench = waiting(source + "\nsystem.concurrency = 'none'\n")
+    result = bench.run("--bench-jobs=2")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--bench-jobs=2: system shout says concurrency = 'none'*"])
+    assert bench.run().ret == pytest.ExitCode.OK
+    assert (
+        main(["run", "--task-class=echo", f"--bench-root={bench.root / 'bench'}", "--jobs=2"]) == 2
+    )
+    assert "says concurrency = 'none'" in capsys.readouterr().err
+
+
+def test_all_trials_share_one_event_loop(waiting):
+    source = ASYNC.replace("async def", "loops = set()\n\nasync def").replace(
+        "    print(f",
+        "    loops.add(id(asyncio.get_running_loop()))\n    assert len(loops) == 1\n    print(f",
+        1,
+    )
+    assert waiting(source).run("--bench-jobs=4").ret == pytest.ExitCode.OK
+
+
+def test_a_violation_of_the_rubric_stops_the_class(waiting):
+    bench = waiting(SYNC)
+    bench.rubric("if case.case_id == '03':\n    return 1")
+    bench.run("--bench-jobs=4")
+    outcomes = bench.outcomes()
+    assert outcomes["03"] == "rubric_error"
+    assert {outcomes[f"{n:02}"] for n in range(4, 13)} == {"not_run"}
+
+
+def test_an_executor_of_ones_own_runs_the_trials(waiting):
+    bench = waiting(SYNC)
+    bench.pytester.makeconftest("""
+        import pickle
+        from concurrent.futures import Future
+        from benchgate.models import BenchScore, TrialResult
+        from benchgate.trials.trial import TrialRecord
+
+        class Elsewhere:
+            closed = False
+            def submit(self, request):
+                case = pickle.loads(pickle.dumps(request)).case
+                future = Future()
+                result = TrialResult(
+                    case_id=case.case_id, trial=case.trial, seed=case.seed, held_out=False,
+                    outcome="scored", score=BenchScore(passed=True, score=0.5),
+                )
+                record = TrialRecord(result=result, output_json='{"from": "afar"}')
+                future.set_result(pickle.loads(pickle.dumps(record)))
+                return future
+            def close(self):
+                print("closed")
+
+        def pytest_bench_executor(config):
+            return Elsewhere()
+    """)
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.OK
+    assert waiting.calls() == []
+    assert bench.record()["report"]["mean_score"] == 0.5
+    assert bench.trial("01")["output"] == {"from": "afar"}
+    result.stdout.fnmatch_lines(["closed"])
