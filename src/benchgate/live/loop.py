@@ -27,6 +27,7 @@ class SessionLoop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
 
     def wait(self, awaitable: Awaitable[Any], limit: float) -> Any:
         """
@@ -63,6 +64,10 @@ class SessionLoop:
         with suppress(Exception):  # of a coroutine that does not end when it is cancelled
             asyncio.run_coroutine_threadsafe(_cancel_all(), loop).result(CLOSING)
         loop.call_soon_threadsafe(loop.stop)
+        if self._thread is not None:
+            self._thread.join(CLOSING)
+        if not loop.is_running():  # else a coroutine blocks it; its thread ends with the process
+            loop.close()
 
     def _started(self) -> asyncio.AbstractEventLoop:
         import asyncio
@@ -70,8 +75,10 @@ class SessionLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                name = "benchgate-loop"
-                threading.Thread(target=self._loop.run_forever, name=name, daemon=True).start()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="benchgate-loop", daemon=True
+                )
+                self._thread.start()
             return self._loop
 
 
