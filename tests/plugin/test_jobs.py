@@ -213,7 +213,7 @@ def test_an_executor_of_ones_own_runs_the_trials(waiting):
         import pickle
         from concurrent.futures import Future
         from benchgate.models import BenchScore, TrialResult
-        from benchgate.trials.trial import TrialRecord
+        from benchgate.trials.executor import TrialRecord
 
         class Elsewhere:
             closed = False

@@ -22,6 +22,7 @@ FLOORS = (
     {"gates", "promotion"},
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
+    {"live"},
     {"runner", "verify"},
     {"__init__", "testing"},
     DOORS,

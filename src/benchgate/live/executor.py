@@ -19,9 +19,8 @@ from benchgate.trials.trial import timeout_record
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from benchgate.trials.executor import TrialRequest
+    from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pause
-    from benchgate.trials.trial import TrialRecord
 
 
 GRACE: Final = 0.2

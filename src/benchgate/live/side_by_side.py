@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from benchgate.trials.executor import TrialRequest
+    from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pacing, Pause
-    from benchgate.trials.trial import TrialRecord, TrialRunner
+    from benchgate.trials.trial import TrialRunner
 
 
 class SideBySide:

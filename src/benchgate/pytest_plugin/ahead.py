@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from benchgate.trials.executor import TrialExecutor, TrialRequest
-    from benchgate.trials.trial import TrialRecord
+    from benchgate.trials.executor import TrialExecutor, TrialRecord, TrialRequest
 
 
 HELD_BACK = ("skip", "skipif", "xfail")

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.models import TrialResult
-    from benchgate.trials.trial import TrialRecord
+    from benchgate.trials.executor import TrialRecord
 
 
 class BenchCaseFailed(AssertionError):
@@ -58,7 +58,11 @@ def _reason(result: TrialResult) -> str:
     ]
     if result.score is not None:
         return f"not passed, score {result.score.score:.3f}: {', '.join(modes) or 'no failure mode named'}"
-    return ", ".join(modes) or result.outcome
+    return ", ".join(modes) or _unscored(result)
+
+
+def _unscored(result: TrialResult) -> str:
+    return f"{result.outcome} ({result.detail})" if result.detail else result.outcome
 
 
 def properties(result: TrialResult) -> list[tuple[str, object]]:

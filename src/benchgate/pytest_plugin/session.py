@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.pytest_plugin.nodes import CaseItem
     from benchgate.pytest_plugin.options import Settings
     from benchgate.pytest_plugin.selection import Selection
-    from benchgate.trials.trial import TrialRecord
+    from benchgate.trials.executor import TrialRecord
 
 
 class BenchSession:

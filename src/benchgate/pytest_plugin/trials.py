@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from benchgate.pytest_plugin.ahead import Ahead
     from benchgate.pytest_plugin.nodes import CaseItem
     from benchgate.pytest_plugin.session import BenchSession
-    from benchgate.trials.executor import TrialExecutor
-    from benchgate.trials.trial import Scorer, TrialRecord
+    from benchgate.trials.executor import TrialExecutor, TrialRecord
+    from benchgate.trials.trial import Scorer
 
 
 class SessionTrials:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from concurrent.futures import Future
 
-    from benchgate.trials.executor import TrialExecutor
+    from benchgate.trials.executor import TrialExecutor, TrialRecord
     from benchgate.trials.ledger import Ledger
-    from benchgate.trials.trial import TrialRecord
 
 
 class ClassTrials:

@@ -9,9 +9,9 @@ from benchgate.ids import trial_seed
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
+    from pathlib import Path
 
-    from benchgate.models import BenchCase, HandedCheckpoint
-    from benchgate.trials.trial import TrialRecord
+    from benchgate.models import BenchCase, HandedCheckpoint, TrialResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,26 @@ class TrialRequest:
         seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
         update = {"trial": trial, "seed": seed, "checkpoint": checkpoint}
         return cls(case=case.model_copy(update=update), system=system, limit=limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialRecord:
+    """
+    The result of a trial, and what of the trial is not in the report.
+
+    :param output_json: what the system returned, as JSON text; ``None`` if it returned nothing usable.
+    :param violation: how the rubric broke its contract; its class must not be scored any further.
+    :param raised_at: file and line of the user's code that raised; not recorded, since it has paths of this machine.
+    :param retry_after: seconds that a service asked to wait.
+    :param printed: what the trial printed, if that was kept apart from what others printed.
+    """
+
+    result: TrialResult
+    output_json: str | None
+    violation: str | None = None
+    raised_at: tuple[Path, int] | None = None
+    retry_after: float | None = None
+    printed: str = ""
 
 
 class TrialExecutor(Protocol):

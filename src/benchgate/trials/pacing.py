@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -12,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import SystemUnavailable
 
 if TYPE_CHECKING:
-    from benchgate.trials.executor import TrialRequest
-    from benchgate.trials.trial import TrialRecord
+    from benchgate.trials.executor import TrialRecord, TrialRequest
 
 
 FIRST_DELAY: Final = 1.0
@@ -85,9 +85,12 @@ def is_unavailable(system: object, error: BaseException) -> bool:
     if isinstance(error, SystemUnavailable):
         return True
     declared: Any = getattr(system, "unavailable", ())
-    if isinstance(declared, (type, tuple)):
-        return isinstance(error, declared)
-    return bool(declared(error))
+    try:
+        if isinstance(declared, (type, tuple)):
+            return isinstance(error, declared)
+        return bool(declared(error))
+    except Exception:  # of the predicate: then the error is the system's own
+        return False
 
 
 def retry_after(error: BaseException) -> float | None:
@@ -100,4 +103,4 @@ def retry_after(error: BaseException) -> float | None:
         seconds = float(found)  # type: ignore[arg-type]
     except (TypeError, ValueError):  # absent, or a date
         return None
-    return seconds if seconds >= 0 else None
+    return seconds if 0 <= seconds < math.inf else None

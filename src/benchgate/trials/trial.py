@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from benchgate.errors import MAX_MESSAGE, RubricViolation, excerpt
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, signals_kept, work_folder
+from benchgate.trials.executor import TrialRecord
 from benchgate.trials.origin import raised_at
 from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.trials.time_limit import TrialTimeout, time_left
@@ -33,26 +34,6 @@ Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
 Waiter = Callable[[Awaitable[Any], float], Any]
 """Runs what an async system returned on an event loop, for at most some seconds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialRecord:
-    """
-    The result of a trial, and what of the trial is not in the report.
-
-    :param output_json: what the system returned, as JSON text; ``None`` if it returned nothing usable.
-    :param violation: how the rubric broke its contract; its class must not be scored any further.
-    :param raised_at: file and line of the user's code that raised; not recorded, since it has paths of this machine.
-    :param retry_after: seconds that a service asked to wait.
-    :param printed: what the trial printed, if that was kept apart from what others printed.
-    """
-
-    result: TrialResult
-    output_json: str | None
-    violation: str | None = None
-    raised_at: tuple[Path, int] | None = None
-    retry_after: float | None = None
-    printed: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
