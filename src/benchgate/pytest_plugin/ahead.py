@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from benchgate.errors import BenchCaseLoadError
-from benchgate.pytest_plugin.nodes import CaseItem
+from benchgate.models import BenchCase
+from benchgate.pytest_plugin.layout import is_case_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from concurrent.futures import Future
+    from pathlib import Path
 
     import pytest
 
@@ -18,6 +19,25 @@ if TYPE_CHECKING:
 
 HELD_BACK = ("skip", "skipif", "xfail")
 """Markers by which an item may not run at all; it is submitted in its own turn only."""
+
+
+class CaseRun(Protocol):
+    """What running a trial needs of its item, :class:`~.nodes.CaseItem`."""
+
+    path: Path
+    session: pytest.Session
+    trial: int
+
+    @property
+    def nodeid(self) -> str:
+        """The item's id."""
+
+    @property
+    def case(self) -> BenchCase:
+        """The case."""
+
+    def score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
+        """Score an output."""
 
 
 class Ahead:
@@ -33,7 +53,7 @@ class Ahead:
         self,
         session: pytest.Session,
         executor: TrialExecutor,
-        request: Callable[[CaseItem], TrialRequest],
+        request: Callable[[CaseRun], TrialRequest],
         window: int,
     ) -> None:
         self._session = session
@@ -43,7 +63,7 @@ class Ahead:
         self._places = {item.nodeid: place for place, item in enumerate(session.items)}
         self._futures: dict[str, Future[TrialRecord]] = {}
 
-    def record_of(self, item: CaseItem) -> TrialRecord:
+    def record_of(self, item: CaseRun) -> TrialRecord:
         """Return the result of an item, once it is there; another call for the same item runs it again."""
         self._submit(item)
         for coming in self._coming(item):
@@ -52,19 +72,20 @@ class Ahead:
             self._submit(coming)
         return self._futures.pop(item.nodeid).result()
 
-    def _submit(self, item: CaseItem) -> None:
+    def _submit(self, item: CaseRun) -> None:
         if item.nodeid not in self._futures:
             self._futures[item.nodeid] = self._executor.submit(self._request(item))
 
-    def _coming(self, item: CaseItem) -> Iterator[CaseItem]:
+    def _coming(self, item: CaseRun) -> Iterator[CaseRun]:
         for place in self._order(item):
             coming = self._session.items[place]
-            if isinstance(coming, CaseItem) and not isinstance(coming.loaded, BenchCaseLoadError):
-                held = any(coming.get_closest_marker(name) for name in HELD_BACK)
-                if not held and coming.nodeid not in self._futures:
-                    yield coming
+            readable = isinstance(getattr(coming, "loaded", None), BenchCase)
+            if not (is_case_file(coming.path) and readable) or coming.nodeid in self._futures:
+                continue
+            if not any(coming.get_closest_marker(name) for name in HELD_BACK):
+                yield cast("CaseRun", coming)
 
-    def _order(self, item: CaseItem) -> list[int]:
+    def _order(self, item: CaseRun) -> list[int]:
         """Return the places of the items that this process will run after this one, as far as they are known."""
         config = self._session.config
         if not hasattr(config, "workerinput"):

@@ -6,7 +6,6 @@ The bench session of a process, workers included: loads classes, systems and cas
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.models import BenchCase
-    from benchgate.pytest_plugin.nodes import CaseItem
+    from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.options import Settings
     from benchgate.pytest_plugin.selection import Selection
     from benchgate.trials.executor import TrialRecord
@@ -50,8 +49,7 @@ class BenchSession:
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
-        self.stderr = 2
-        self.trials = SessionTrials(self)
+        self.trials = SessionTrials(config, settings, self.benches, self.systems)
 
     def open(self) -> None:
         """
@@ -60,8 +58,6 @@ class BenchSession:
         :raises pytest.UsageError: one cannot be loaded, or the policy is wrong.
         """
         self._exit.enter_context(bench_package(self.selection.root))
-        self.stderr = os.dup(2)  # while a trial runs, pytest captures what is written to 2
-        self._exit.callback(os.close, self.stderr)
         registry = TaskClassRegistry()
         try:
             options = parse_options(self.settings.policy)
@@ -151,7 +147,7 @@ class BenchSession:
             return str(error)
         return None
 
-    def run(self, item: CaseItem) -> TrialRecord:
+    def run(self, item: CaseRun) -> TrialRecord:
         """Run the trial of an item."""
         record = self.trials.record_of(item)
         if record.violation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import nullcontext
 from functools import cached_property
@@ -10,15 +11,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.live.loop import SessionLoop
+from benchgate.pytest_plugin.ahead import Ahead
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
 from benchgate.trials.time_limit import backstop, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
 
 if TYPE_CHECKING:
-    from benchgate.pytest_plugin.ahead import Ahead
-    from benchgate.pytest_plugin.nodes import CaseItem
-    from benchgate.pytest_plugin.session import BenchSession
+    from collections.abc import Mapping
+
+    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.pytest_plugin.ahead import CaseRun
+    from benchgate.pytest_plugin.options import Settings
     from benchgate.trials.executor import TrialExecutor, TrialRecord
     from benchgate.trials.trial import Scorer
 
@@ -26,28 +30,38 @@ if TYPE_CHECKING:
 class SessionTrials:
     """The trials of one process of a session, a worker's or the only one."""
 
-    def __init__(self, session: BenchSession) -> None:
-        self._session = session
-        self._settings = session.settings
+    def __init__(
+        self,
+        config: pytest.Config,
+        settings: Settings,
+        benches: Mapping[str, LoadedClass],
+        systems: Mapping[str, NamedSystem],
+    ) -> None:
+        self._config = config
+        self._settings = settings
+        self._benches = benches
+        self._systems = systems
+        self._stderr = 2
         self._loop = SessionLoop()
         self._runners: dict[str, TrialRunner] = {}
         self._scorers: dict[str, Scorer] = {}
         self._ahead: Ahead | None = None
         self._executor: TrialExecutor | None = None
-        workers = getattr(session.config, "workerinput", {}).get("workercount", 1)
-        rpm = self._settings.max_rpm
-        self._pacing = Pacing(self._settings.retries, rpm / workers if rpm else None)
+        workers = getattr(config, "workerinput", {}).get("workercount", 1)
+        rpm = settings.max_rpm
+        self._pacing = Pacing(settings.retries, rpm / workers if rpm else None)
 
     def open(self) -> None:
         """
-        Find who runs the trials.
+        Find who runs the trials; called once the systems are known.
 
         :raises pytest.UsageError: a system cannot run beside itself.
         """
-        config, jobs = self._session.config, self._settings.jobs
+        config, jobs = self._config, self._settings.jobs
+        self._stderr = os.dup(2)  # while a trial runs, pytest captures what is written to 2
         self._executor = config.hook.pytest_bench_executor(config=config)
         if self._executor is None and jobs > 1:
-            for system in self._session.systems.values():
+            for system in self._systems.values():
                 if getattr(system.call, "concurrency", None) == "none":
                     msg = f"--bench-jobs={jobs}: system {system.name} says concurrency = 'none'"
                     raise pytest.UsageError(msg)
@@ -60,30 +74,28 @@ class SessionTrials:
         """Whether each trial runs in its item's turn, in the main thread, where an alarm can end it."""
         return self._executor is None
 
-    def record_of(self, item: CaseItem) -> TrialRecord:
+    def record_of(self, item: CaseRun) -> TrialRecord:
         """Run the trial of an item, or wait for it; what it printed is printed now."""
         if self._executor is None:
             return self._run_now(self.request(item))
         if self._ahead is None:
-            from benchgate.pytest_plugin.ahead import Ahead
-
             window = max(4 * self._settings.jobs, 8)
             self._ahead = Ahead(item.session, self._executor, self.request, window)
         record = self._ahead.record_of(item)
         sys.stdout.write(record.printed)  # where pytest captures it for this item
         return record
 
-    def request(self, item: CaseItem) -> TrialRequest:
+    def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""
         case = item.case
-        system = self._session.systems[case.task_class]
+        system = self._systems[case.task_class]
         self._scorers.setdefault(case.task_class, item.score)
         return TrialRequest.of(
             case,
             item.trial,
             bench_seed=self._settings.seed,
             system=system.name,
-            limit=self._session.limit(case),
+            limit=case.timeout_seconds or self._settings.timeout,
             checkpoint=system.handed(),
         )
 
@@ -92,6 +104,8 @@ class SessionTrials:
         if self._executor is not None:
             self._executor.close()
         self._loop.close()
+        if self._stderr != 2:
+            os.close(self._stderr)
 
     def _run_now(self, request: TrialRequest) -> TrialRecord:
         def pause(seconds: float) -> None:
@@ -101,23 +115,22 @@ class SessionTrials:
         return self._pacing.run(self._attempt, request, pause)
 
     def _attempt(self, request: TrialRequest) -> TrialRecord:
-        timer = self._session.stderr if not self._has_own_timer else None
-        with nullcontext() if timer is None else backstop(request.limit, timer):
+        with nullcontext() if self._has_own_timer else backstop(request.limit, self._stderr):
             return self._runner_of(request.case.task_class).run(request)
 
     @cached_property
     def _has_own_timer(self) -> bool:
         """Whether the user has set pytest's own timer; Python has one alone."""
-        config = self._session.config
+        config = self._config
         plugin = config.pluginmanager.has_plugin("faulthandler")
         return plugin and float(config.getini("faulthandler_timeout") or 0) > 0
 
     def _runner_of(self, task_class: str) -> TrialRunner:
         if task_class not in self._runners:
-            bench = self._session.benches[task_class]
+            bench = self._benches[task_class]
             self._runners[task_class] = TrialRunner(
                 task_class=task_class,
-                system=self._session.systems[task_class].call,
+                system=self._systems[task_class].call,
                 score=self._scorers[task_class],
                 taxonomy=bench.taxonomy,
                 wait=self._loop.wait,
