@@ -24,6 +24,9 @@ OPTIONS = {
     "trials": "2",
     "seed": "7",
     "timeout": "50",
+    "jobs": "2",
+    "retries": "2",
+    "max-rpm": "100000",
     "policy": ("alpha=0.04", "power=0.7"),
     "out": "kept",
     "checkpoint": "late.json",
@@ -42,7 +45,8 @@ register_task_class(
 )(EchoRubric)
 """
 SYSTEMS = """
-import json, pathlib, signal
+import json, pathlib, threading
+from benchgate import SystemUnavailable
 
 BUNDLE = json.loads(pathlib.Path(__file__).with_name("bundle.json").read_text())
 
@@ -50,9 +54,14 @@ def system(case):
     return {"answer": 0.1 + int(case.case_id) / 1000}
 
 def better(case):
-    limit = signal.getitimer(signal.ITIMER_REAL)[0]
     BUNDLE["checkpoint"]["metadata"]["artifact_sha256"] = case.checkpoint.sha256
-    return {"answer": 0.9 - int(case.case_id) / 1000, "limit": limit, "rl_payload": BUNDLE}
+    if case.case_id == "03" and tried.setdefault(case.trial, 0) < 2:
+        tried[case.trial] += 1
+        raise SystemUnavailable(retry_after=0)
+    thread = threading.current_thread().name
+    return {"answer": 0.9 - int(case.case_id) / 1000, "thread": thread, "rl_payload": BUNDLE}
+
+tried = {}
 
 better.checkpoint = pathlib.Path(__file__).parents[2] / "late.json"
 """
@@ -164,7 +173,8 @@ def assert_all_options_counted(bench):
     assert (report["system"], report["trial_count"], report["seed"]) == ("better", 2, 7)
     assert report["scope"] == "full"
     assert (record["policy"]["alpha"], record["policy"]["power"]) == (0.04, 0.7)
-    assert 30 < bench.trial("12-t1")["output"]["limit"] <= 50
+    assert bench.trial("12-t1")["output"]["thread"] == "benchgate-trial"
+    assert bench.trial("03")["result"]["retries"] == 2
     assert (bench.folder() / record["baseline"]["path"]).samefile(bench.root / "before.json")
     assert (record["subject"]["kind"], record["subject"]["id"]) == ("checkpoint", "late")
     assert record["decision"]["outcome"] == "promote"

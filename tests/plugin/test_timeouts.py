@@ -272,3 +272,24 @@ def test_no_process_ends_under_a_debugger_or_where_there_is_no_alarm(bench, arme
         finally:
             sys.settrace(before)
     assert armed == []
+
+
+def test_the_command_keeps_the_limit_too(bench):
+    bench.system(f"if case.case_id == '02':\n    {'import time; time.sleep(60)'}")
+    arguments = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}", "--timeout=0.3"]
+    assert main(["run", "--task-class=echo", *arguments]) == 0
+    assert bench.outcomes() == {"01": "scored", "02": "timeout", "03": "scored"}
+
+
+def test_an_alarm_that_was_set_a_while_before_the_trial_counts_all_the_same(bench):
+    bench.case("02", timeout_seconds="0.5")
+    bench.system(hang(bench, SWALLOWED))
+    bench.pytester.makeconftest("""
+        import time, pytest
+
+        @pytest.hookimpl(wrapper=True, trylast=True)
+        def pytest_runtest_call(item):
+            time.sleep(0.2)
+            return (yield)
+    """)
+    assert_timed_out(bench, bench.run())
