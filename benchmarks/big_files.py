@@ -101,7 +101,7 @@ def write_files(folder: Path, results: int, size: int) -> dict[str, list[str]]:
 def measure(cwd: Path, arguments: list[str]) -> tuple[float, float, str]:
     """Return CPU seconds, peak memory in MB and the last line of a command, started in a process of its own."""
     with (cwd / "lines").open("w+") as lines:
-        started = subprocess.Popen(  # noqa: S603
+        started = subprocess.Popen(
             [sys.executable, "-c", CODE, *arguments], cwd=cwd, stdout=lines, stderr=lines
         )
         _, _, used = os.wait4(started.pid, 0)
@@ -116,15 +116,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         # Written by a process of its own: the peak of a child is at least that of the process that started it.
         write = [sys.executable, __file__, "--write", name, results, megabytes]
-        written = subprocess.run(write, check=True, stdout=subprocess.PIPE)  # noqa: S603
+        written = subprocess.run(write, check=True, stdout=subprocess.PIPE)
         for what, arguments in json.loads(written.stdout).items():
             seconds, memory, last = measure(Path(name), arguments)
-            print(f"{what:17} {seconds:7.1f} s {memory:7.0f} MB  {last[:100]}", flush=True)  # noqa: T201
+            print(f"{what:17} {seconds:7.1f} s {memory:7.0f} MB  {last[:100]}", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--write":
         folder, results, megabytes = sys.argv[2:]
-        print(json.dumps(write_files(Path(folder), int(results), int(float(megabytes) * 10**6))))  # noqa: T201
+        print(json.dumps(write_files(Path(folder), int(results), int(float(megabytes) * 10**6))))
     else:
         main()

@@ -143,7 +143,7 @@ def main() -> None:
         lines = ",\n".join(json.dumps(row) for row in results.pop("rows"))
         head = json.dumps(results)[:-1]
         RESULTS.write_text(f'{head}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
-        print(f"{RESULTS}: {time.monotonic() - began:.0f} s")  # noqa: T201 - a script says what it did
+        print(f"{RESULTS}: {time.monotonic() - began:.0f} s")
     text = PAGE.read_text(encoding="utf-8")
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     PAGE.write_text(calibration_tables.put_into(text, results), encoding="utf-8")

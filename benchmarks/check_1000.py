@@ -38,7 +38,7 @@ def make_class(root: Path, cases: int) -> Path:
 def pin(root: Path, folder: Path) -> None:
     """Run the class and pin the run."""
     run = [*BENCHGATE, "run", "--task-class=trivial", "--out=out"]
-    subprocess.run(run, cwd=root, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+    subprocess.run(run, cwd=root, check=True, stdout=subprocess.DEVNULL)
     record = next((root / "out" / "runs" / "trivial").glob("*/record.json"))
     (folder / "baseline.json").write_bytes(record.read_bytes())
 
@@ -48,7 +48,7 @@ def measure(cwd: Path) -> dict[str, float]:
     runs = []
     for _ in range(3):
         before, started = os.times(), time.perf_counter()
-        subprocess.run([*BENCHGATE, "check"], cwd=cwd, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+        subprocess.run([*BENCHGATE, "check"], cwd=cwd, check=True, stdout=subprocess.DEVNULL)
         wall, after = time.perf_counter() - started, os.times()
         cpu = after.children_user + after.children_system
         runs.append((cpu - before.children_user - before.children_system, wall))
@@ -85,7 +85,7 @@ def main() -> None:
         "cpu_ms_per_case": round(per_case * 1000, 3),
         "ratio": round(per_case / (parsed / cases), 2),
     }
-    print(json.dumps(figures, indent=2))  # noqa: T201
+    print(json.dumps(figures, indent=2))
 
 
 if __name__ == "__main__":

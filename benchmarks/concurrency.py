@@ -1,7 +1,8 @@
 """
 How near many trials at once come to what is possible, as ratios measured in one run.
 
-1. CASES cases that wait, at JOBS jobs: time of the loop against the waiting alone, without any overhead.
+1. CASES cases that wait, at JOBS jobs: time of the loop against the waiting alone. The judgement at the end of a full run
+   is not part of it: it takes as long whatever the number of jobs.
 2. An agent that asks a chat-completions server on this machine, which takes 50 to 300 ms and answers some requests with
    429: the run against a bare ``asyncio.gather`` over the same agent with as many requests in flight.
 3. One run_id for one trial at a time, many, two workers, and two workers with many.
@@ -23,6 +24,10 @@ import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CASE = """\
 [case]
@@ -121,12 +126,14 @@ class Server(BaseHTTPRequestHandler):
 
 
 class Many(ThreadingHTTPServer):
+    """Takes all connections at once."""
+
     request_queue_size = 512
     daemon_threads = True
 
 
 @contextmanager
-def server():
+def server() -> Iterator[None]:
     """Serve in the background; tell the port in the environment."""
     made = Many(("127.0.0.1", 0), Server)
     threading.Thread(target=made.serve_forever, daemon=True).start()
@@ -150,7 +157,7 @@ def make(root: Path, cases: int) -> None:
     (root / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     (root / "conftest.py").write_text(
         "import time, pytest\n"
-        "@pytest.hookimpl(wrapper=True, tryfirst=True)\n"
+        "@pytest.hookimpl(wrapper=True, trylast=True)\n"  # inside of benchgate's, which judges
         "def pytest_runtestloop():\n"
         "    started = time.perf_counter()\n"
         "    result = yield\n"
@@ -160,7 +167,7 @@ def make(root: Path, cases: int) -> None:
 
 
 def loop(root: Path, *options: str) -> float:
-    """Run under pytest; return the seconds of its loop, which judges and writes at its end."""
+    """Run under pytest; return the seconds of its loop, in which the trials run and are reported."""
     command = [sys.executable, "-m", "pytest", "--bench=waiting", "-q", "-s", "-p", "no:randomly"]
     done = subprocess.run(
         [*command, "--bench-out=out", *options],

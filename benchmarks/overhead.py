@@ -72,7 +72,7 @@ def measure(*arguments: str, cwd: Path) -> dict[str, float]:
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     plugins = ["-p", "benchgate.pytest_plugin", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", "-q", *plugins, *arguments]
-    done = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL)  # noqa: S603
+    done = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(done.pid, 0)
     if status:
         sys.exit(f"{' '.join(command)} failed")
@@ -109,7 +109,7 @@ def main() -> None:
         kind: (many[kind]["cpu"] - one[kind]["cpu"]) / (cases - 1) * 1000
         for kind in ("bench", "plain")
     }
-    print(  # noqa: T201
+    print(
         json.dumps(
             {
                 "cases": cases,
