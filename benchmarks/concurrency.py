@@ -1,8 +1,8 @@
 """
 How near many trials at once come to what is possible, as ratios measured in one run.
 
-1. CASES cases that wait, at JOBS jobs: time of the loop against the waiting alone. The judgement at the end of a full run
-   is not part of it: it takes as long whatever the number of jobs.
+1. CASES cases that wait, at JOBS jobs: time of the loop against the waiting alone. The judgement at the end of a full
+   run is not part of it: it takes as long whatever the number of jobs.
 2. An agent that asks a chat-completions server on this machine, which takes 50 to 300 ms and answers some requests with
    429: the run against a bare ``asyncio.gather`` over the same agent with as many requests in flight.
 3. One run_id for one trial at a time, many, two workers, and two workers with many.

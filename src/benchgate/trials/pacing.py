@@ -70,7 +70,7 @@ def delay(tried: int, retry_after: float | None) -> float:
     :param retry_after: what the service asked for, in seconds; it wins.
     """
     if retry_after is not None:
-        return min(retry_after, MAX_RETRY_AFTER) + random.uniform(0, 0.1)  # noqa: S311 - spreads load
+        return min(retry_after, MAX_RETRY_AFTER) * random.uniform(1.0, 1.1)  # noqa: S311 - spreads load
     longest: float = min(MAX_DELAY, FIRST_DELAY * 2**tried)
     return longest * random.uniform(0.5, 1.0)  # noqa: S311
 
