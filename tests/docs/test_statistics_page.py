@@ -1,0 +1,181 @@
+"""The figures on the page about statistics are those that the harness counted, and those that the code gives."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from scipy import special
+
+from benchgate.statistics import paired_cases_needed, welch_cases_needed
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "explanation" / "statistics.md").read_text("utf-8")
+BENCHMARKS = ROOT / "benchmarks"
+RESULTS = json.loads((BENCHMARKS / "calibration.json").read_text("utf-8"))
+ROWS = RESULTS["rows"]
+OURS = {"welch", "auto", "exact"}
+
+
+@pytest.fixture
+def harness(monkeypatch):
+    """Import a module of the harness by its name, as its script does."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module
+
+
+def share(count, what="error", digits=1):
+    return f"{100 * count / RESULTS['repetitions'][what]:.{digits}f}"
+
+
+def promoted(column, what="error", scenario="", n=None):
+    """Return how often a column promoted in each row that is meant."""
+    return [
+        row["promoted"][column]
+        for row in ROWS
+        if row["what"] == what
+        and row["scenario"].startswith(scenario)
+        and n in {None, row["n"]}
+        and column in row["promoted"]
+    ]
+
+
+def only(what, n):
+    return next(row for row in ROWS if row["what"] == what and row["n"] == n)
+
+
+def test_the_tables_are_those_of_the_results(harness):
+    assert harness("calibration_tables").put_into(PAGE, RESULTS) == PAGE
+
+
+@pytest.mark.slow
+def test_the_harness_counts_what_it_counted(harness):
+    calibration = harness("calibration")
+    assert RESULTS["repetitions"] == calibration.REPETITIONS
+    assert RESULTS["seed"] == calibration.SEED
+    made = [
+        calibration.compared(scenario, 5, "power")
+        for scenario in calibration.SCENARIOS
+        if 5 in scenario.sizes
+    ]
+    assert made == [row for row in ROWS if row["what"] == "power" and row["n"] == 5]
+
+
+def test_every_row_that_is_asked_for_is_there(harness):
+    scenarios = harness("scenarios")
+    wanted = [
+        (scenario.name, what, n)
+        for scenario in scenarios.SCENARIOS
+        for what in ("error", "power")
+        for n in scenario.sizes
+    ]
+    assert [(row["scenario"], row["what"], row["n"]) for row in ROWS if "scenario" in row] == wanted
+    laws = [(law.name, n) for law in scenarios.LAWS for n in (10, 30, 100, 500)]
+    assert [(row["law"], row["n"]) for row in ROWS if "law" in row] == laws
+
+
+def sentences():
+    """Yield what the page says, with the figures of the results."""
+    flat = [share(max(promoted(rule, scenario="epochs"))) for rule in ("z", "raw Welch", "BCa")]
+    ours = share(max(count for rule in OURS for count in promoted(rule, scenario="epochs")))
+    yield f"They promote up to {flat[0]} %, {flat[1]} % and {flat[2]} % of useless candidates"
+    yield f"which takes the mean of each case, at most {ours} %."
+    few, many = (share(only("worse", n)["significant"]) for n in (10, 100))
+    yield f"a two-sided p alone lets {few} % pass at 10 cases and {many} % at 100."
+    rare = [share(*promoted("welch", scenario="pair rare", n=n)) for n in (10, 30, 100)]
+    yield f"{rare[0]} % of the runs with 10 cases, {rare[1]} % with 30 and {rare[2]} % with 100."
+    found = {
+        (rule, name): share(*promoted(rule, "power", name, 100), "power", 0)
+        for rule in ("auto", "welch")
+        for name in ("pair bern p=0.8 ", "pair bern p=0.95 ", "pair beta")
+    }
+    yield (
+        f"at 100 cases `auto` finds {found['auto', 'pair bern p=0.8 ']} % where `welch` finds "
+        f"{found['welch', 'pair bern p=0.8 ']} % (`pair bern p=0.8`), and {found['auto', 'pair beta']} % "
+        f"where it finds {found['welch', 'pair beta']} % (`pair beta skew`)."
+    )
+    sure = [
+        share(*promoted(rule, "power", "pair bern p=0.5", 500), "power", 0)
+        for rule in ("auto", "welch")
+    ]
+    yield f"on 500 cases of `pair bern p=0.5` is {sure[0]} %, where that of `welch` is {sure[1]}."
+    high = found["auto", "pair bern p=0.95 "], found["welch", "pair bern p=0.95 "]
+    yield f"at `p=0.95` it is {high[0]} % against {high[1]} %."
+    yield f"passes Welch's test in {share(only('attempts', 100)['passed'])} % of simulations"
+    common = [
+        count
+        for row in ROWS
+        if row["what"] == "error" and row["scenario"] != "pair rare break"
+        for rule, count in row["promoted"].items()
+        if rule in OURS
+    ]
+    yield f"Every row of `welch`, `auto` and `exact` is at most {share(max(common))} %, except"
+
+
+@pytest.mark.parametrize("sentence", list(sentences()))
+def test_a_sentence_has_the_figures_of_the_results(sentence):
+    assert sentence in PAGE
+
+
+def test_claims_without_a_figure_follow_from_the_results():
+    for what in ("error", "power"):
+        exact, auto = (promoted(rule, what, "pair bern") for rule in ("exact", "auto"))
+        assert exact == auto
+    covered = [row["covered"] for row in ROWS if row["what"] == "coverage"]
+    assert all(
+        bounds["Gaffke"] == bounds["Clopper-Pearson"]
+        for bounds in covered
+        if "Clopper-Pearson" in bounds
+    )
+    # Two standard errors of a simulation of 4000 at 95 %.
+    assert all(bounds["Gaffke"] >= 0.943 * 4000 for bounds in covered)
+    assert all(count <= 0.05 * 4000 for count in promoted("exact"))
+
+
+def test_the_table_of_sizes_is_what_the_code_beside_it_prints():
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {})  # noqa: S102 - the page's own
+    rows = re.findall(
+        r"^\| (\d+) \| (0\.\d\d|-) \| (0\.\d\d|-) \| (\d+\.\d) % \|$", PAGE, re.MULTILINE
+    )
+    assert [line.split() for line in printed.getvalue().splitlines()] == [
+        [n, unpaired, paired, f"{unseen}%"] for n, unpaired, paired, unseen in rows
+    ]
+    assert len(rows) == 7
+
+
+def sign_flip_power(n, gain, changed):
+    """Return how often the exact test of n pairs passes if a share of them changes, most of these for the better."""
+    up, power = (1 + gain / changed) / 2, 0.0
+    for count in range(n + 1):
+        least = next(
+            (k for k in range(count + 1) if special.bdtrc(k - 1, count, 0.5) <= 0.025), None
+        )
+        if least is not None:
+            chance = special.bdtr(count, n, changed) - special.bdtr(count - 1, n, changed)
+            power += chance * special.bdtrc(least - 1, count, up)
+    return power
+
+
+def test_the_numbers_of_cases_for_a_gain_are_those_of_the_code():
+    sizes = [
+        (
+            welch_cases_needed(gain, baseline_variance=0.25, candidate_variance=0.25),
+            paired_cases_needed(gain, sd=0.2**0.5),
+        )
+        for gain in (0.10, 0.05)
+    ]
+    (welch, paired), (welch_half, paired_half) = sizes
+    text = f"you need {welch} cases on each side, or {paired} pairs"
+    assert f"To find a gain of 0.10 {text}" in PAGE
+    assert f"for 0.05 you need {welch_half}, or {paired_half}." in PAGE
+    exact = re.search(r"test needs (\d+) pairs for 0\.10 and (\d+) for 0\.05", PAGE)
+    for n, gain in zip(map(int, exact.groups()), (0.10, 0.05), strict=True):
+        assert sign_flip_power(n - 1, gain, 0.2) < 0.8 <= sign_flip_power(n, gain, 0.2)
