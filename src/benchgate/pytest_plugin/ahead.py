@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from benchgate.errors import Unreadable
 from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file
 
@@ -66,10 +68,11 @@ class Ahead:
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Return the result of an item, once it is there; another call for the same item runs it again."""
         self._submit(item)
-        for coming in self._coming(item):
-            if len(self._futures) >= self._window:
-                break
-            self._submit(coming)
+        with suppress(Unreadable):  # of a checkpoint: the item that it concerns says so in its own turn
+            for coming in self._coming(item):
+                if len(self._futures) >= self._window:
+                    break
+                self._submit(coming)
         return self._futures.pop(item.nodeid).result()
 
     def _submit(self, item: CaseRun) -> None:
