@@ -75,7 +75,7 @@ class EvalError(Exception):
     """
     Base class of all errors of benchgate.
 
-    Its message is one line of plainly visible text, cut at :data:`MAX_MESSAGE` characters; attributes are exact.
+    Its message is one line of plainly visible text, cut at :data:`MAX_MESSAGE` characters.
     """
 
     _keep: ClassVar[str] = ""

@@ -295,13 +295,12 @@ def test_penalties_of_other_cases_are_not_compared(vectors, capsys):
     (vectors / "harmless.json").write_text(json.dumps({"a": 0.1, "c": 0.1}))
     samples = ["--baseline-safety-samples=all.json", "--trained-safety-samples=harmless.json"]
     arguments = ["safety", *samples, "--run-id=r", "--output-report=out.json"]
-    for options in ([], ["--missing=worst", "--score-range", "0", "1"]):
-        assert main([*arguments, *options]) == 1
-        assert read("out.json", ".")["reason_codes"] == [
-            "checkpoint_promotion_blocked_case_mismatch"
-        ]
-        assert main(["validate", "out.json"]) == 0
+    assert main(arguments) == 1
+    assert read("out.json", ".")["reason_codes"] == ["checkpoint_promotion_blocked_case_mismatch"]
+    assert main(["validate", "out.json"]) == 0
     assert "1 only in baseline: b" in capsys.readouterr().err
+    assert main([*arguments, "--missing=worst", "--score-range", "0", "1"]) == 2
+    assert "what a missing penalty was is not known" in capsys.readouterr().err
 
 
 def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
@@ -315,7 +314,9 @@ def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
     assert baseline["metrics"]["episodes"] == trained["metrics"]["episodes"] == 22
     assert read("significance.json")["policy"]["missing"] == "worst"
     assert read("significance.json")["significance"]["test"] == "paired"
-    assert "note_missing_in_candidate: 10 cases count as the worst" in capsys.readouterr().err
+    assert (
+        "note_missing_in_candidate: counted as the worst score: c0, c10" in capsys.readouterr().err
+    )
     files = [str(path) for path in Path("proof").iterdir()]
     assert main(["validate", *files]) == 0
     # An imputed score is computed again, and is no fact for the next comparison.
@@ -367,3 +368,21 @@ def test_unequal_numbers_of_trials_are_noted(vectors, capsys):
     samples = ["--baseline-samples=low.csv", "--trained-samples=high.csv"]
     main(["evaluate", *samples, "--run-id=r", "--output-report=out.json"])
     assert "note_unequal_trials: trials of a case: 2 against 1, 3" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("without", ["low", "high"])
+@pytest.mark.parametrize("options", [[], ["--missing=worst", "--score-range", "0", "1"]])
+def test_ids_cannot_be_dropped_on_one_side(failing_cases_left_out, capsys, without, options):
+    path = failing_cases_left_out / f"{without}.json"
+    path.write_text(json.dumps(list(json.loads(path.read_text()).values())))
+    assert proof(*options) == 1
+    other = "baseline" if without == "high" else "candidate"
+    assert f"case_mismatch: the sides have different cases; only the {other} has case ids" in (
+        capsys.readouterr().err
+    )
+
+
+def test_lists_of_different_length_are_noted(vectors, capsys):
+    (vectors / "high.json").write_text(json.dumps(HIGH[:8]))
+    proof()
+    assert "note_unequal_cases: 10 scores against 8, without ids" in capsys.readouterr().err

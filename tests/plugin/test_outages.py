@@ -66,7 +66,7 @@ def test_an_outage_holds_and_concludes_nothing_about_the_candidate(graded):
         [
             "errors    12 of 40 (RateLimitError 11, ValueError 1)",
             "gate      HOLD",
-            "*too_many_unscored: candidate: 12 of 40 trials ended in harness_error (*); allowed is 5%",
+            "*too_many_unscored: candidate: 12 of 40 trials ended in * (*); allowed is a share of 0.05, or one",
         ]
     )
     assert main(["verify", str(graded.out)]) == 0
@@ -129,3 +129,16 @@ def test_workers_and_the_other_door_say_the_same(graded, capsys):
     assert main(["run", "--task-class=echo", f"--bench-root={root}", f"--out={out}"]) == 1
     said = "12 of 40 trials ended in harness_error (RateLimitError 11, ValueError 1)"
     assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("errors", "allowed"), [(29, True), (30, False)])
+def test_the_share_itself_is_allowed(errors, allowed):
+    from types import SimpleNamespace
+
+    from benchgate.gates.unscored import too_many
+
+    mode = SimpleNamespace(code="harness_error", detail="E: x")
+    failed = SimpleNamespace(outcome="harness_error", failure_modes=(mode,))
+    scored = SimpleNamespace(outcome="scored", failure_modes=())
+    run = SimpleNamespace(per_case=[failed] * errors + [scored] * (100 - errors))
+    assert (too_many(run, 0.29) is None) is allowed

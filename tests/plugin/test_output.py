@@ -82,6 +82,15 @@ def test_a_link_in_place_of_a_folder_is_refused_before_anything_runs(bench, link
     assert not list(victim.iterdir())
 
 
+@pytest.mark.parametrize("linked", ["runs", "runs/echo", "evidence", "evidence/echo"])
+def test_verify_does_not_follow_a_link_either(bench, capsys, linked):
+    bench.run()
+    (bench.out / linked).rename(bench.root / "elsewhere")
+    (bench.out / linked).symlink_to(bench.root / "elsewhere")
+    assert main(["verify", str(bench.out)]) == 1
+    assert f"{linked} is a link" in capsys.readouterr().err
+
+
 def test_a_link_is_refused_for_a_part_of_the_cases_too(bench):
     (bench.out / "last-selected").mkdir(parents=True)
     victim = bench.root / "victim"

@@ -123,20 +123,23 @@ def test_an_invalid_payload_blocks_its_case_and_the_others_run(policies):
     assert policies.record()["decision"]["outcome"] == "reject"
 
 
+@pytest.mark.parametrize(
+    "options", [["--bench-checkpoint=late.json"], []], ids=["checkpoint", "system"]
+)
 @pytest.mark.parametrize("left_out", [False, True])
-def test_evaluators_have_no_advantages_and_the_decision_says_so(policies, left_out):
+def test_evaluators_have_no_advantages_and_the_decision_says_so(policies, left_out, options):
     bundle = payload(trajectory__rollout_id=None, checkpoint__mean_reward=None)
     if left_out:
         del bundle["advantages"]
     else:
         bundle["advantages"] = None
     emit(policies, bundle)
-    assert policies.run("--bench-checkpoint=late.json").ret == pytest.ExitCode.OK
+    assert policies.run(*options).ret == pytest.ExitCode.OK
     decision = policies.record()["decision"]
     assert decision["outcome"] == "promote"
     assert "note_no_advantages" in decision["notes"]
     told = {remark["code"]: remark["message"] for remark in decision["remarks"]}
-    assert told["note_no_advantages"].startswith("12 trials")
+    assert told["note_no_advantages"].startswith("trials without advantages: 12")
     assert main(["verify", str(policies.out)]) == 0
     emit(policies, payload())
     policies.run()

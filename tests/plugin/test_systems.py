@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from benchgate.cli import main
+
 
 def assert_harness_error(bench, detail: str) -> None:
     """The second of three cases is a harness error; the run is complete and everything is written."""
@@ -365,3 +367,34 @@ def test_the_seed_of_a_trial_is_told_to_the_system_and_recorded(bench):
     assert bench.trial("01-t1")["result"]["seed"] == seeds["01-t1"]
     assert bench.trial("01-t1")["output"]["trial"] == 1
     assert bench.record()["report"]["seed"] == 7
+
+
+@pytest.mark.parametrize("attribute", ["checkpoint", "digest"])
+def test_a_system_that_cannot_be_asked_what_it_is_is_wrong_use(bench, capsys, attribute):
+    bench.write(
+        "system.py",
+        f"""
+        class System:
+            @property
+            def {attribute}(self):
+                raise RuntimeError("no weights")
+            def __call__(self, case):
+                return {{}}
+        system = System()
+        """,
+    )
+    result = bench.run()
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        ["*system 'shout' has no digest or checkpoint to ask for: RuntimeError: no weights*"]
+    )
+    assert main(["run", "--task-class=echo", f"--bench-root={bench.root / 'bench'}"]) == 2
+
+
+def test_an_output_of_too_many_values_costs_its_trial_alone(bench, monkeypatch):
+    from benchgate.wire import parsing
+
+    monkeypatch.setattr(parsing, "MAX_JSON_VALUES", 2000)
+    bench.system("if case.case_id == '02':\n    return {'a': [[]] * 1500}")
+    bench.run()
+    assert bench.outcomes() == {"01": "scored", "02": "harness_error", "03": "scored"}

@@ -293,3 +293,13 @@ def test_an_alarm_that_was_set_a_while_before_the_trial_counts_all_the_same(benc
             return (yield)
     """)
     assert_timed_out(bench, bench.run())
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_is_no_timeout_however_long_its_setup_took(bench):
+    bench.case("02", timeout_seconds="1")
+    bench.system("import os, signal\nif case.case_id == '02': os.kill(os.getpid(), signal.SIGKILL)")
+    bench.pytester.makeconftest("import time\ndef pytest_runtest_setup(item): time.sleep(1.3)\n")
+    bench.run("-n1", apart=True)
+    assert bench.outcomes()["02"] == "not_run"
+    assert not bench.record()["report"]["complete"]

@@ -52,7 +52,7 @@ class ArmReport(WireModel):
     benchmark_suite: Suite
     metrics: ArmMetrics
     samples: tuple[Sample, ...]
-    imputed: tuple[str, ...]
+    imputed: tuple[str, ...] = ()
 
     @property
     def measured(self) -> tuple[Sample, ...]:

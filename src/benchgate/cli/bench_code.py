@@ -55,6 +55,8 @@ def bench_code(given: argparse.Namespace) -> Iterator[TextIO]:
 
 @contextmanager
 def _own_stdout(*, is_program: bool) -> Iterator[TextIO]:
+    if sys.stdout is None:  # closed
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - to the end of the process
     try:
         number = sys.stdout.fileno()
     except (OSError, ValueError):  # replaced by an object without a descriptor, as under pytest

@@ -167,6 +167,9 @@ def _safety_report(given: argparse.Namespace) -> SafetyReport:
     from benchgate.gates.weigh import safety
 
     policy = policy_of(given)
+    if given.policy_missing == "worst":
+        msg = "--missing=worst counts scores; what a missing penalty was is not known"
+        raise ValueError(msg)
     vectors = [read_samples(path) for path in (given.baseline_samples, given.trained_samples)]
     before, after = (arm_of(vector, vector) for vector in vectors)
     differing = mismatch(before, after)

@@ -51,8 +51,12 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
     except TaskClassNotFound as error:
         complain(error)
         return 1
-    except (EvalError, argparse.ArgumentTypeError) as error:
+    except EvalError as error:
         complain(error)
+        return 2
+    except argparse.ArgumentTypeError as error:  # of every option that is wrong, a line each
+        for line in str(error).split("\n"):
+            complain(line)
         return 2
     if finished.judgement is not None:
         for result in finished.judgement.report.per_case:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
@@ -76,7 +77,7 @@ def judge(
     """
     blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
     if checkpoint_problems:
-        blockers.append(("checkpoint_mismatch", "; ".join(checkpoint_problems[:3])))
+        blockers.append(("checkpoint_mismatch", brief(checkpoint_problems, "; ")))
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
     before = baseline.report if baseline and comparable else None
     figures, score_blockers = _compare(report, before, policy)
@@ -108,7 +109,7 @@ def judge(
         checkpoints=checkpoints,
         failures=(
             *failures(report, decision, choice, exit_rule),
-            *(f"checkpoint: {problem}" for problem in checkpoint_problems[:3]),
+            *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
             *(f"gate {name}: {objection}" for name, objection in further),
         ),
     )

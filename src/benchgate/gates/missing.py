@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 
 def mismatch(baseline: Arm, candidate: Arm) -> str | None:
-    """Return which cases only one side has, as a text; ``None`` if they are the same or a side has no ids."""
+    """Return which cases only one side has, as a text; ``None`` if they are the same, or neither side has ids."""
     if baseline.case_ids is None or candidate.case_ids is None:
-        return None
+        if baseline.case_ids is candidate.case_ids:
+            return None
+        named = "candidate" if baseline.case_ids is None else "baseline"
+        return f"only the {named} has case ids"
     before, after = set(baseline.case_ids), set(candidate.case_ids)
     only = [
         f"{len(ids)} only in {name}: {first_five(ids)}"

@@ -56,10 +56,12 @@ def _arms(figures: Figures) -> Iterator[Blocker]:
     for name, arm in (("baseline", figures.baseline), ("candidate", figures.candidate)):
         if arm.imputed:
             cases = first_five(set(arm.imputed))
-            yield (
-                f"missing_in_{name}",
-                f"{len(arm.imputed)} cases count as the worst score: {cases}",
-            )
+            yield f"missing_in_{name}", f"counted as the worst score: {cases}"
+    before, after = figures.baseline, figures.candidate
+    sizes = len(before.scores), len(after.scores)
+    if before.case_ids is after.case_ids is None and sizes[0] != sizes[1]:
+        text = f"{sizes[0]} scores against {sizes[1]}, without ids: nobody knows which cases differ"
+        yield "unequal_cases", text
     counts = [
         sorted({len(row) for row in arm.trials})
         for arm in (figures.baseline, figures.candidate)
@@ -74,4 +76,4 @@ def advantages_note(count: int) -> Iterator[Blocker]:
     """Yield that some scored trials have an RL payload without advantages, if any has."""
     if count:
         unchecked = "they were not compared with the steps"
-        yield "no_advantages", f"{count} trials gave no advantages: {unchecked}"
+        yield "no_advantages", f"trials without advantages: {count}; {unchecked}"

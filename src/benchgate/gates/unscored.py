@@ -29,10 +29,11 @@ def too_many(report: BenchRunReport, limit: float) -> str | None:
     :param limit: the policy's ``max_unscored``, a share of all trials. One trial is always allowed.
     """
     count, total = len(_errors(report)), len(report.per_case)
-    if count <= max(1, limit * total) and count < total:
+    if not total or (count < total and (count <= 1 or count / total <= limit)):
         return None
     share = "all" if count == total else f"{count} of"
-    return f"{share} {total} trials ended in harness_error ({_types(_errors(report))}); allowed is {limit:.0%}"
+    allowed = f"allowed is a share of {limit:g}, or one"
+    return f"{share} {total} trials ended in harness_error ({_types(_errors(report))}); {allowed}"
 
 
 def unscored_note(report: BenchRunReport, side: str) -> Iterator[Blocker]:

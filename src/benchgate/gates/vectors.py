@@ -66,7 +66,8 @@ def weigh_arms(
     With ``missing = "worst"`` both arms of the figures have the cases of both. If scores are outside ``score_range``, a
     blocker says so and the figures are computed as if the range were unknown.
     """
-    if policy.missing == "worst" and policy.score_range and mismatch(baseline, candidate):
+    both = baseline.case_ids is not None and candidate.case_ids is not None
+    if policy.missing == "worst" and both and policy.score_range and mismatch(baseline, candidate):
         baseline, candidate = counted_as_worst(baseline, candidate, policy.score_range)
     blockers = tuple(_blockers(baseline, candidate, policy))
     inside = not any(code == "score_out_of_range" for code, _ in blockers)

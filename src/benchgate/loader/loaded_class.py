@@ -169,14 +169,23 @@ def find_system(task_class: TaskClass, wanted: str | None) -> NamedSystem:
 
 
 def named(name: str, system: System) -> NamedSystem:
-    """Return a system with a name, with what its ``digest()`` returns, and the file that its ``checkpoint`` names."""
-    declare = getattr(system, "digest", None)
-    # A Path only: systems have other things by that name, such as the id of a model that is served elsewhere.
-    source = getattr(system, "checkpoint", None)
+    """
+    Return a system with a name, with what its ``digest()`` returns, and the file that its ``checkpoint`` names.
+
+    :raises EvalError: it raised when it was asked for them.
+    """
+    try:
+        declare = getattr(system, "digest", None)
+        declared = str(declare()) if callable(declare) else None
+        # A Path only: systems have other things by that name, such as the id of a model that is served elsewhere.
+        source = getattr(system, "checkpoint", None)
+    except Exception as error:
+        msg = f"system {name!r} has no digest or checkpoint to ask for: {type(error).__name__}: {error}"
+        raise EvalError(msg) from error
     return NamedSystem(
         name=name,
         call=system,
-        digest=str(declare()) if callable(declare) else None,
+        digest=declared,
         checkpoint=SystemCheckpoint(source) if isinstance(source, Path) else None,
     )
 

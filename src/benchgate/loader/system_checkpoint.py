@@ -18,7 +18,6 @@ from benchgate.wire.files import chunks, file_sha256
 MAX_CHECKPOINT_BYTES: Final = 16 * 1024**3
 """Largest file that is handed over. For larger weights, name a file that has their digests."""
 
-CHUNK: Final = 1024 * 1024
 CLOCK_TICK_SECONDS: Final = 0.02
 """Longest step of the clock that a kernel takes the times of files from."""
 

@@ -68,7 +68,9 @@ class Ahead:
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Return the result of an item, once it is there; another call for the same item runs it again."""
         self._submit(item)
-        with suppress(Unreadable):  # of a checkpoint: the item that it concerns says so in its own turn
+        with suppress(
+            Unreadable
+        ):  # of a checkpoint: the item that it concerns says so in its own turn
             for coming in self._coming(item):
                 if len(self._futures) >= self._window:
                     break

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
+from benchgate.trials.time_limit import ends_after
 
 if TYPE_CHECKING:
     from benchgate.pytest_plugin.controller import Controller
 
 
+ENOUGH: Final = 0.9
+"""The controller hears of the beginning and of the end of a trial a little late."""
+
+
 class Crashes:
-    """Files a case whose worker died: as a timeout if it was over its limit by then, else as not run."""
+    """Files a case whose worker died: as a timeout if the backstop of its limit ended it, else as not run."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
         self._started: dict[str, float] = {}
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Note when an item began."""
-        self._started[nodeid] = time.monotonic()
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Forget an item that ended."""
@@ -31,7 +32,9 @@ class Crashes:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """File the item of xdist's report about a worker that died."""
+        """Note when a trial began, and file the item of xdist's report about a worker that died."""
+        if report.when == "setup":  # before it only other plugins ran, which no limit is on
+            self._started[report.nodeid] = time.monotonic()
         if report.when != "???":  # type: ignore[comparison-overlap]
             return
         now = time.monotonic()
@@ -48,7 +51,12 @@ class Crashes:
             return
         key = trial_key(case_file, name)
         case = session.load(case_file)
-        if isinstance(case, BenchCase) and after >= (limit := session.limit(case)):
+        # Only what the backstop ends is surely a timeout. Whatever else ends a worker says nothing about the system.
+        if (
+            isinstance(case, BenchCase)
+            and session.trials.in_turn
+            and after >= ENOUGH * ends_after(limit := session.limit(case))
+        ):
             self._controller.file(run, report, run.ledger.ended(key, limit, after))
         else:
             run.ledger.not_run(key, str(report.longrepr))

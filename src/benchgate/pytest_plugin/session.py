@@ -90,9 +90,11 @@ class BenchSession:
             if hooked is not None and not callable(hooked):
                 msg = f"pytest_bench_system returned {hooked!r}, which is not callable"
                 raise pytest.UsageError(printable(msg))
+        else:
+            hooked = None
+        try:
             if hooked is not None:
                 return named(str(getattr(hooked, "name", None) or _label(hooked)), hooked)
-        try:
             return find_system(bench.task_class, self.settings.system)
         except EvalError as error:
             raise pytest.UsageError(f"--bench-system: {error}") from error

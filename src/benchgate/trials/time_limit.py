@@ -18,6 +18,11 @@ class TrialTimeout(BaseException):
     """The time limit of a trial has passed. Not an Exception: ``except Exception`` in a system must not catch it."""
 
 
+def ends_after(limit: float) -> float:
+    """Return the seconds after which :func:`backstop` ends the process of a trial."""
+    return limit + min(max(limit, 5.0), 60.0)
+
+
 @contextmanager
 def backstop(limit: float, stderr: int = 2) -> Iterator[None]:
     """
@@ -31,7 +36,7 @@ def backstop(limit: float, stderr: int = 2) -> Iterator[None]:
     if not _in_main_thread() or _is_debugged():
         yield
         return
-    faulthandler.dump_traceback_later(limit + min(max(limit, 5.0), 60.0), file=stderr, exit=True)
+    faulthandler.dump_traceback_later(ends_after(limit), file=stderr, exit=True)
     try:
         yield
     finally:

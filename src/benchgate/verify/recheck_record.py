@@ -17,6 +17,7 @@ from benchgate.errors import Unreadable
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
+from benchgate.training.checkpoints import lacks_advantages
 from benchgate.verify.agreement import digest_holds, plain, same
 from benchgate.verify.recheck_decision import recheck_decision
 
@@ -118,7 +119,7 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
     """
     Compare each result with the file of its trial.
 
-    :param outputs: is filled with what the systems returned, by file name, if a checkpoint is the subject.
+    :param outputs: is filled with what the systems returned, by file name, as far as somebody asks.
     """
     report = record.report
     named = {case_file_name(result): result for result in report.per_case}
@@ -130,8 +131,10 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
         except Unreadable as error:
             yield f"cases/{name}: {error.why}"
             continue
-        if record.subject.kind == "checkpoint":  # else nobody asks, and outputs may be large
+        if record.subject.kind == "checkpoint":
             outputs[name] = case.output
+        elif lacks_advantages(case.output):  # all that is asked of it; outputs may be large
+            outputs[name] = {"rl_payload": {}}
         in_file = {
             "task_class": case.task_class,
             "case_id": case.case_id,

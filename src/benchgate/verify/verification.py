@@ -113,9 +113,13 @@ def _verify_class(
 ) -> ClassVerification:
     runs = out / "runs" / name
     reason = None
+    copy = out / "evidence" / name
+    linked = [path for path in (runs.parent, runs, copy.parent, copy) if path.is_symlink()]
     if not TASK_CLASS_PATTERN.fullmatch(name):
         reason = "no name of a task class"
-    elif not runs.is_dir() or runs.is_symlink():
+    elif linked:
+        reason = f"{linked[0]} is a link; a run writes into folders only"
+    elif not runs.is_dir():
         reason = "missing: there is no record of this class"
     try:
         if reason is None:

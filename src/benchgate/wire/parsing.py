@@ -62,7 +62,7 @@ def check_size(data: bytes) -> None:
         raise ValueError(msg)
     # Commas in texts count only at second sight: to cut the texts out takes long.
     if _values(data) > MAX_JSON_VALUES and _values(_TEXT.sub(b"", data)) > MAX_JSON_VALUES:
-        msg = f"more than {MAX_JSON_VALUES} values; so many are not read"
+        msg = f"more than {MAX_JSON_VALUES} values as JSON"
         raise ValueError(msg)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from benchgate.wire.model import check_text
+from benchgate.wire.parsing import check_size
 
 MAX_OUTPUT_DEPTH: Final = 150
 """Depth of arrays and objects allowed in an output; pydantic parses files to a depth of about 200."""
@@ -34,6 +35,7 @@ def output_json(produced: object) -> str:
     text = json.dumps(plain_json(produced, "output", max_depth=MAX_OUTPUT_DEPTH))
     if len(text) > MAX_OUTPUT_BYTES:
         raise ValueError(_too_large("output"))
+    check_size(text.encode())
     return text
 
 
