@@ -44,10 +44,17 @@ def execute(given: argparse.Namespace) -> int:
 def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.errors import EvalError, TaskClassNotFound
     from benchgate.runner.run import run_class
+    from benchgate.trials.interrupts import Interrupts
 
     printer = _Printer(out)
     try:
-        finished = run_class(_settings(given), on_result=printer)
+        with Interrupts() as interrupts:
+
+            def on_result(result: TrialResult) -> None:
+                printer(result)
+                interrupts.check()
+
+            finished = run_class(_settings(given), on_result)
     except TaskClassNotFound as error:
         complain(error)
         return 1

@@ -25,6 +25,7 @@ from benchgate.loader.loaded_class import (
 from benchgate.pytest_plugin.layout import is_case_file
 from benchgate.pytest_plugin.trials import SessionTrials
 from benchgate.registry import TaskClassRegistry
+from benchgate.trials.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,6 +50,7 @@ class BenchSession:
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
+        self.interrupts = Interrupts()
         self.trials = SessionTrials(config, settings, self.benches, self.systems)
 
     def open(self) -> None:
@@ -57,6 +59,7 @@ class BenchSession:
 
         :raises pytest.UsageError: one cannot be loaded, or the policy is wrong.
         """
+        self._exit.enter_context(self.interrupts)
         self._exit.enter_context(bench_package(self.selection.root))
         registry = TaskClassRegistry()
         try:
@@ -68,6 +71,10 @@ class BenchSession:
             if isinstance(error, EvalError):
                 raise pytest.UsageError(str(error)) from error
             raise
+
+    def pytest_runtest_logfinish(self) -> None:
+        """End the session also if a system has swallowed the interrupt."""
+        self.interrupts.check()
 
     def pytest_unconfigure(self) -> None:
         """End what still runs, and forget the modules of the bench."""
