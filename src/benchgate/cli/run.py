@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -71,15 +72,20 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
 
 
 def _settings(given: argparse.Namespace) -> RunSettings:
-    from benchgate.gates.policy import parse_options
+    from benchgate.errors import PolicyError
+    from benchgate.gates.policy import load_run_table, parse_options
     from benchgate.runner.run import RunSettings
     from benchgate.training.checkpoints import CheckpointFiles
 
+    declared: dict[str, Any] = {}
+    with suppress(PolicyError):  # which is reported with all that is wrong with the class
+        declared = load_run_table(given.bench_root / given.task_class).model_dump()
     value = read_options(
         RUN_OPTIONS,
         lambda option: option.value(
             getattr(given, option.key), environ=os.environ, here=Path.cwd()
         ),
+        declared,
     )
     for line in misspelled(os.environ):
         complain(line)

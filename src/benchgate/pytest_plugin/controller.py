@@ -105,7 +105,7 @@ class Controller:
         for name, keys in sorted(self._keys.items()):
             if name in self.runs or name not in self.session.benches:
                 continue
-            settings = self.session.settings
+            settings = self.session.settings_of[name]
             ledger = Ledger(
                 self.session.benches[name],
                 self.session.systems[name],
