@@ -239,3 +239,43 @@ def test_an_executor_of_ones_own_runs_the_trials(waiting):
     assert bench.record()["report"]["mean_score"] == 0.5
     assert bench.trial("01")["output"] == {"from": "afar"}
     result.stdout.fnmatch_lines(["closed"])
+
+
+HANGS = {
+    "blocks the loop": "time.sleep(25)",
+    "hides in a thread": "await asyncio.to_thread(time.sleep, 25)",
+    "ignores cancellation": "await stubborn()",
+}
+STUBBORN = """
+import asyncio, time
+
+async def stubborn():
+    while True:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            pass
+
+async def system(case):
+    if case.case_id == "03":
+        {hang}
+    return {{"answer": (case.input_path / "question.txt").read_text().upper()}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("hang", HANGS.values(), ids=HANGS)
+def test_an_async_system_that_does_not_end_holds_up_neither_session_nor_exit(bench, hang, jobs):
+    bench.write("system.py", STUBBORN.format(hang=hang))
+    for number in range(4, 8):
+        bench.case(f"{number:02}")
+    started = time.monotonic()
+    bench.run(f"--bench-jobs={jobs}", "--bench-timeout=1", apart=True)
+    assert time.monotonic() - started < 20
+    outcomes = bench.outcomes()
+    assert outcomes.pop("03") == "timeout"
+    assert outcomes["01"] == "scored"
+    blocked = {"timeout"} if "time.sleep(25)" in hang else set()
+    assert set(outcomes.values()) - blocked == {"scored"}
+    assert bench.record()["report"]["complete"]

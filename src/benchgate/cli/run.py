@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -44,10 +45,17 @@ def execute(given: argparse.Namespace) -> int:
 def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.errors import EvalError, TaskClassNotFound
     from benchgate.runner.run import run_class
+    from benchgate.trials.interrupts import Interrupts
 
     printer = _Printer(out)
     try:
-        finished = run_class(_settings(given), on_result=printer)
+        with Interrupts() as interrupts:
+
+            def on_result(result: TrialResult) -> None:
+                printer(result)
+                interrupts.check()
+
+            finished = run_class(_settings(given), on_result)
     except TaskClassNotFound as error:
         complain(error)
         return 1
@@ -68,15 +76,20 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
 
 
 def _settings(given: argparse.Namespace) -> RunSettings:
-    from benchgate.gates.policy import parse_options
+    from benchgate.errors import PolicyError
+    from benchgate.gates.policy import load_run_table, parse_options
     from benchgate.runner.run import RunSettings
     from benchgate.training.checkpoints import CheckpointFiles
 
+    declared: dict[str, Any] = {}
+    with suppress(PolicyError):  # which is reported with all that is wrong with the class
+        declared = load_run_table(given.bench_root / given.task_class).model_dump()
     value = read_options(
         RUN_OPTIONS,
         lambda option: option.value(
             getattr(given, option.key), environ=os.environ, here=Path.cwd()
         ),
+        declared,
     )
     for line in misspelled(os.environ):
         complain(line)

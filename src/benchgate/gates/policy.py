@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import tomli
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from benchgate.errors import PolicyError
 from benchgate.wire.canonical import digest
-from benchgate.wire.model import MAX_SAFE_INTEGER, Number, WireModel
+from benchgate.wire.model import MAX_SAFE_INTEGER, Number, Seconds, WireModel
 from benchgate.wire.toml import faults_of, read_toml
 
 if TYPE_CHECKING:
@@ -95,6 +95,40 @@ class GatePolicy(WireModel):
         return self.score_range[1] - self.score_range[0] if self.score_range else None
 
 
+Policy = TypeVar("Policy", bound=GatePolicy)
+
+
+class RunTable(WireModel):
+    """
+    The table ``[run]`` of a ``gate.toml``: options for the runs of its class; those left out are ``None``.
+
+    They are no thresholds: no digest and no decision depends on them.
+    """
+
+    trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
+    seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
+    timeout: Seconds | None = None
+    jobs: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
+    retries: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
+    max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
+
+
+class GateFile(GatePolicy):
+    """A whole ``gate.toml``."""
+
+    run: RunTable = RunTable()
+
+
+def load_run_table(class_path: Path) -> RunTable:
+    """
+    Return the options that a class sets for its runs in its ``gate.toml``, if there is one.
+
+    :raises PolicyError: as :func:`read_policy`.
+    """
+    path = class_path / FILE_NAME
+    return _read(path)[1] if os.path.lexists(path) else RunTable()
+
+
 def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> GatePolicy:
     """
     Return the policy of a class: options win over its ``gate.toml``, if there is one, and that over the defaults.
@@ -109,13 +143,18 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
 
 def read_policy(path: Path) -> dict[str, Any]:
     """
-    Read a ``gate.toml``.
+    Read the thresholds of a ``gate.toml``.
 
     :raises PolicyError: the file is unreadable, or has keys or values that are not allowed; lists every fault.
     """
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], RunTable]:
     table, lines = read_toml(path, PolicyError)
-    make_policy(table, path, lines)
-    return table
+    run = _validated(GateFile, table, path, lines).run
+    table.pop("run", None)
+    return table, run
 
 
 def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
@@ -136,19 +175,22 @@ def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
     return options
 
 
-def make_policy(
-    table: Mapping[str, Any], source: Path | str = OPTION, lines: KeyLines | None = None
-) -> GatePolicy:
+def make_policy(table: Mapping[str, Any], source: Path | str = OPTION) -> GatePolicy:
     """
     Build a policy from a table of thresholds; those left out have their defaults.
 
     :param source: where the table came from, for errors.
-    :param lines: lines of the keys, if it came from a file.
     :raises PolicyError: unknown keys or values that are not allowed; lists every fault.
     """
+    return _validated(GatePolicy, table, source, None)
+
+
+def _validated(
+    model: type[Policy], table: Mapping[str, Any], source: Path | str, lines: KeyLines | None
+) -> Policy:
     # "none" stands for null, which TOML does not have.
     given = {key: None if value == "none" else value for key, value in table.items()}
     try:
-        return GatePolicy.model_validate(given)
+        return model.model_validate(given)
     except ValidationError as error:
-        raise PolicyError(source, faults_of(error, GatePolicy, lines)) from None
+        raise PolicyError(source, faults_of(error, model, lines)) from None

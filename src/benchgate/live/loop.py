@@ -72,9 +72,12 @@ class SessionLoop:
     def _started(self) -> asyncio.AbstractEventLoop:
         import asyncio
 
+        from benchgate.live.helpers import HelperThreads
+
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
+                self._loop.set_default_executor(HelperThreads())
                 self._thread = threading.Thread(
                     target=self._loop.run_forever, name="benchgate-loop", daemon=True
                 )

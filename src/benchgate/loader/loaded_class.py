@@ -17,7 +17,7 @@ from benchgate.errors import (
     SystemNotFound,
     TaskClassNotFound,
 )
-from benchgate.gates.policy import load_policy
+from benchgate.gates.policy import load_policy, load_run_table
 from benchgate.loader.case_folder import case_folders, load_case, shown_name
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.rubric_source import rubric_digest
@@ -27,7 +27,7 @@ from benchgate.loader.task_class import load_task_class
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.policy import GatePolicy, RunTable
     from benchgate.models import BenchCase, HandedCheckpoint
     from benchgate.registry import System, TaskClass, TaskClassRegistry
     from benchgate.rubric import Rubric
@@ -71,6 +71,7 @@ class LoadedClass:
     rubric_digest: str
     taxonomy: Taxonomy
     policy: GatePolicy
+    run: RunTable
     folders: Mapping[str, Path]
     _loaded: dict[str, BenchCase | BenchCaseLoadError] = field(default_factory=dict, repr=False)
 
@@ -123,7 +124,7 @@ def load_class(
     with _collecting(errors):
         taxonomy = load_taxonomy(path)
     with _collecting(errors):
-        policy = load_policy(path, policy_options)
+        policy, run = load_policy(path, policy_options), load_run_table(path)
     if errors:
         raise errors[0] if len(errors) == 1 else ClassLoadError(errors)
     return LoadedClass(
@@ -133,6 +134,7 @@ def load_class(
         rubric_digest=digest,
         taxonomy=taxonomy,
         policy=policy,
+        run=run,
         folders={shown_name(folder): folder for folder in case_folders(path)},
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from benchgate.trials.executor import TrialExecutor, TrialRecord, TrialRequest
+    from benchgate.trials.executor import TrialRecord
 
 
 HELD_BACK = ("skip", "skipif", "xfail")
@@ -46,7 +46,7 @@ class Ahead:
     """
     Keeps a bounded number of coming items submitted.
 
-    :param request: makes the request for an item.
+    :param submit: submits an item; returns ``None`` for one that runs in its own turn, beside no other.
     :param window: items that were submitted and not yet reported. More than run at once, so that one slow item at the
         head does not leave the others waiting; bounded, because what was submitted is paid for if the session stops.
     """
@@ -54,32 +54,30 @@ class Ahead:
     def __init__(
         self,
         session: pytest.Session,
-        executor: TrialExecutor,
-        request: Callable[[CaseRun], TrialRequest],
+        submit: Callable[[CaseRun], Future[TrialRecord] | None],
         window: int,
     ) -> None:
         self._session = session
-        self._executor = executor
-        self._request = request
+        self._submit = submit
         self._window = window
         self._places = {item.nodeid: place for place, item in enumerate(session.items)}
         self._futures: dict[str, Future[TrialRecord]] = {}
 
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Return the result of an item, once it is there; another call for the same item runs it again."""
-        self._submit(item)
-        with suppress(
-            Unreadable
-        ):  # of a checkpoint: the item that it concerns says so in its own turn
+        self._start(item)
+        # Of a checkpoint: the item that it concerns says so in its own turn.
+        with suppress(Unreadable):
             for coming in self._coming(item):
-                if len(self._futures) >= self._window:
+                if len(self._futures) >= self._window or not self._start(coming):
                     break
-                self._submit(coming)
         return self._futures.pop(item.nodeid).result()
 
-    def _submit(self, item: CaseRun) -> None:
-        if item.nodeid not in self._futures:
-            self._futures[item.nodeid] = self._executor.submit(self._request(item))
+    def _start(self, item: CaseRun) -> bool:
+        future = self._futures.get(item.nodeid) or self._submit(item)
+        if future is not None:
+            self._futures[item.nodeid] = future
+        return future is not None
 
     def _coming(self, item: CaseRun) -> Iterator[CaseRun]:
         for place in self._order(item):

@@ -7,7 +7,6 @@ Under xdist this is the controller, which runs no item and knows items only by t
 from __future__ import annotations
 
 import os
-import shlex
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.reports import PAYLOAD
 from benchgate.runner.class_run import ClassRun
 from benchgate.training.checkpoints import CheckpointFiles, Checkpoints, read_checkpoints
+from benchgate.trials.interrupts import finishing
 from benchgate.trials.ledger import Key, Ledger
 from benchgate.wire.writing import check_writable
 
@@ -35,15 +35,6 @@ if TYPE_CHECKING:
 TOLERATED = frozenset({"scored", "harness_error", "timeout"})
 """Outcomes that fail a case but, with ``--bench-exit=gate``, not the session."""
 
-ADDOPTS = "PYTEST_ADDOPTS"
-
-
-def restore_addopts(before: str | None) -> None:
-    """Put the variable back that told workers rootdir; ``None`` is not set."""
-    os.environ.pop(ADDOPTS, None)
-    if before is not None:
-        os.environ[ADDOPTS] = before
-
 
 class Controller:
     """Plans, collects results, and at the end of the loop judges and writes."""
@@ -56,7 +47,6 @@ class Controller:
         self._tolerated = 0
         self._checkpoints: Checkpoints | None = None
         self._unplanned: list[str] = []
-        self._addopts: str | None = None
 
     def open(self) -> None:
         """
@@ -107,27 +97,6 @@ class Controller:
         self._add_keys((root / path, name) for path, _, name in named if is_case_file(root / path))
         self._plan()
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_setupnodes(self) -> None:
-        """
-        Tell workers rootdir and ini file.
-
-        They look for these by the arguments. There pytest takes the second word of ``--bench-out DIR`` for a path, but
-        only once DIR exists, so that they would find another rootdir than this process did.
-        """
-        config = self.session.config
-        self._addopts = os.environ.get(ADDOPTS)
-        given = [*shlex.split(self._addopts or ""), "--rootdir", str(config.rootpath)]
-        if config.inipath is not None:
-            given += ["-c", str(config.inipath)]
-        os.environ[ADDOPTS] = shlex.join(given)
-        config.add_cleanup(lambda: restore_addopts(self._addopts))
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker what it has to restore: its systems must see the environment that they see without workers."""
-        node.workerinput[ADDOPTS] = self._addopts
-
     def _add_keys(self, items: Iterable[tuple[Path, str]]) -> None:
         for path, name in items:
             self._keys.setdefault(path.parents[2].name, set()).add(trial_key(path, name))
@@ -136,7 +105,7 @@ class Controller:
         for name, keys in sorted(self._keys.items()):
             if name in self.runs or name not in self.session.benches:
                 continue
-            settings = self.session.settings
+            settings = self.session.settings_of[name]
             ledger = Ledger(
                 self.session.benches[name],
                 self.session.systems[name],
@@ -223,8 +192,9 @@ class Controller:
     # Judging
 
     def _finish(self, session: pytest.Session) -> None:
-        for run in self.runs.values():
-            run.finish(self._gates(run), self.session.settings.exit_rule)
+        with finishing():
+            for run in self.runs.values():
+                run.finish(self._gates(run), self.session.settings.exit_rule)
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
         if self._unplanned or any(run.failures for run in self.runs.values()):

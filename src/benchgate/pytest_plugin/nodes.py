@@ -118,7 +118,7 @@ class CaseFile(_HookedAtCases, pytest.File):
         bench = self.config.stash[SESSION]
         loaded = bench.load(self.path)
         case_id = self.path.parent.name
-        for trial in range(bench.settings.trials):
+        for trial in range(bench.settings_of[self.path.parents[2].name].trials):
             name = f"{case_id}-t{trial}" if trial else case_id
             yield CaseItem.from_parent(self, name=name, bench=bench, loaded=loaded, trial=trial)
 
@@ -159,7 +159,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         )
         # func_only: the limit is on the trial, not on what other plugins set up around it. signal: the other
         # method ends the whole process.
-        limit = self.bench.limit(case) if self.bench.trials.in_turn else 0
+        limit = self.bench.limit(case) if self.bench.trials.in_turn(case.task_class) else 0
         self.add_marker(pytest.mark.timeout(limit, method="signal", func_only=True))
 
     def setup(self) -> None:

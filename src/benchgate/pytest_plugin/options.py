@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.gates.exit_status import ExitRule
+    from benchgate.gates.policy import RunTable
 
 OPTIONS = (*RUN_OPTIONS, EXIT_OPTION)
 PREFIX = "bench-"
@@ -52,7 +53,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the user asked for; read once."""
+    """What was asked for, for a session or for the runs of a class in it."""
 
     patterns: tuple[str, ...]
     system: str | None
@@ -69,14 +70,16 @@ class Settings:
     checkpoints: dict[str, Path | None]
 
     @classmethod
-    def from_config(cls, config: pytest.Config) -> Settings:
+    def from_config(cls, config: pytest.Config, run: RunTable | None = None) -> Settings:
         """
         Read options, environment and ini settings.
 
+        :param run: what a class sets in its ``gate.toml``; all of these win over it.
         :raises pytest.UsageError: a value is out of range.
         """
         try:
-            values = read_options(OPTIONS, lambda option: _value(option, config))
+            declared = run.model_dump() if run else {}
+            values = read_options(OPTIONS, lambda option: _value(option, config), declared)
         except argparse.ArgumentTypeError as error:
             raise pytest.UsageError(str(error)) from None
         return cls(

@@ -67,7 +67,7 @@ class Reports:
 
     def _result(self, item: CaseItem, report: pytest.TestReport) -> TrialResult | None:
         """Return the result of an item if this phase is its last, else ``None``."""
-        seed = self._session.settings.seed
+        seed = self._session.settings_of[item.path.parents[2].name].seed
         if report.when == "call" and item.result is not None:
             # A trial that passed, but failed as an item: a strict xfail, or a hook that failed after it.
             excused = hasattr(report, "wasxfail") or (item.result.passed and report.failed)

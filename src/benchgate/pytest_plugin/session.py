@@ -23,8 +23,10 @@ from benchgate.loader.loaded_class import (
     named,
 )
 from benchgate.pytest_plugin.layout import is_case_file
+from benchgate.pytest_plugin.options import Settings
 from benchgate.pytest_plugin.trials import SessionTrials
 from benchgate.registry import TaskClassRegistry
+from benchgate.trials.interrupts import Interrupts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
     from benchgate.models import BenchCase
     from benchgate.pytest_plugin.ahead import CaseRun
-    from benchgate.pytest_plugin.options import Settings
     from benchgate.pytest_plugin.selection import Selection
     from benchgate.trials.executor import TrialRecord
 
@@ -45,11 +46,13 @@ class BenchSession:
         self.settings = settings
         self.selection = selection
         self.benches: dict[str, LoadedClass] = {}
+        self.settings_of: dict[str, Settings] = {}
         self.systems: dict[str, NamedSystem] = {}
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
-        self.trials = SessionTrials(config, settings, self.benches, self.systems)
+        self.interrupts = Interrupts()
+        self.trials = SessionTrials(config, self.settings_of, self.benches, self.systems)
 
     def open(self) -> None:
         """
@@ -57,17 +60,24 @@ class BenchSession:
 
         :raises pytest.UsageError: one cannot be loaded, or the policy is wrong.
         """
+        self._exit.enter_context(self.interrupts)
         self._exit.enter_context(bench_package(self.selection.root))
         registry = TaskClassRegistry()
         try:
             options = parse_options(self.settings.policy)
             for name in self.selection.classes:
-                self.benches[name] = load_class(self.selection.root, name, registry, options)
+                bench = load_class(self.selection.root, name, registry, options)
+                self.benches[name] = bench
+                self.settings_of[name] = Settings.from_config(self.config, bench.run)
         except BaseException as error:
             self._exit.close()
             if isinstance(error, EvalError):
                 raise pytest.UsageError(str(error)) from error
             raise
+
+    def pytest_runtest_logfinish(self) -> None:
+        """End the session also if a system has swallowed the interrupt."""
+        self.interrupts.check()
 
     def pytest_unconfigure(self) -> None:
         """End what still runs, and forget the modules of the bench."""
@@ -107,7 +117,8 @@ class BenchSession:
 
     def folder_of(self, case_file: Path) -> Path:
         """Return the folder of a case's run as people find it: that of a full run gets its name at the end."""
-        bench, settings = self.bench_of(case_file), self.settings
+        bench = self.bench_of(case_file)
+        settings = self.settings_of[bench.name]
         if self._trials[bench.name] < len(bench.folders) * settings.trials:
             return settings.out / "last-selected" / bench.name
         return settings.out / "runs" / bench.name / "<newest>"
@@ -136,7 +147,7 @@ class BenchSession:
 
     def limit(self, case: BenchCase) -> float:
         """Return the time limit of a case in seconds."""
-        return case.timeout_seconds or self.settings.timeout
+        return case.timeout_seconds or self.settings_of[case.task_class].timeout
 
     def obstacle(self, case_file: Path) -> str | None:
         """Return why a case cannot be run: the rubric broke its contract, or there is no checkpoint to hand over."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.pytest_plugin.controller import ADDOPTS, Controller, restore_addopts
+from benchgate.pytest_plugin.controller import Controller
 from benchgate.pytest_plugin.crashes import Crashes
 from benchgate.pytest_plugin.json_report import JsonReport
 from benchgate.pytest_plugin.junit import JunitSuite
@@ -15,6 +15,7 @@ from benchgate.pytest_plugin.options import Settings
 from benchgate.pytest_plugin.reports import Reports
 from benchgate.pytest_plugin.session import BenchSession
 from benchgate.pytest_plugin.terminal import Terminal
+from benchgate.pytest_plugin.workers import ADDOPTS, Workers, restore_addopts
 
 if TYPE_CHECKING:
     from benchgate.pytest_plugin.selection import Selection
@@ -44,6 +45,7 @@ def start(config: pytest.Config, selection: Selection) -> None:
     controller = Controller(session)
     controller.open()
     config.pluginmanager.register(controller, "benchgate-controller")
+    config.pluginmanager.register(Workers(session), "benchgate-workers")
     config.pluginmanager.register(Crashes(controller), "benchgate-crashes")
     config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
     config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")

@@ -34,7 +34,7 @@ class Terminal:
         for name, bench in session.benches.items():
             path = self._controller.choice(name).path
             baseline = _relative(path, config.rootpath) if path else "none"
-            cases, trials = len(bench.folders), session.settings.trials
+            cases, trials = len(bench.folders), session.settings_of[name].trials
             text = (
                 f"benchgate: {name}, system {session.systems[name].name}, {cases} case{'s' * (cases != 1)}, "
                 f"{trials} trial{'s' * (trials > 1)} each, baseline {baseline}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -19,6 +19,7 @@ from benchgate.trials.trial import TrialRunner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from concurrent.futures import Future
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.pytest_plugin.ahead import CaseRun
@@ -27,13 +28,28 @@ if TYPE_CHECKING:
     from benchgate.trials.trial import Scorer
 
 
+class _Lane(NamedTuple):
+    """
+    How trials run; classes whose settings agree share one.
+
+    :param executor: ``None`` runs each trial in its item's turn.
+    """
+
+    pacing: Pacing
+    executor: TrialExecutor | None
+
+
 class SessionTrials:
-    """The trials of one process of a session, a worker's or the only one."""
+    """
+    The trials of one process of a session, a worker's or the only one.
+
+    :param settings: of each class; filled once the classes are loaded, as are the other mappings.
+    """
 
     def __init__(
         self,
         config: pytest.Config,
-        settings: Settings,
+        settings: Mapping[str, Settings],
         benches: Mapping[str, LoadedClass],
         systems: Mapping[str, NamedSystem],
     ) -> None:
@@ -46,10 +62,9 @@ class SessionTrials:
         self._runners: dict[str, TrialRunner] = {}
         self._scorers: dict[str, Scorer] = {}
         self._ahead: Ahead | None = None
-        self._executor: TrialExecutor | None = None
-        workers = getattr(config, "workerinput", {}).get("workercount", 1)
-        rpm = settings.max_rpm
-        self._pacing = Pacing(settings.retries, rpm / workers if rpm else None)
+        self._lanes: dict[str, _Lane] = {}
+        self._exit = ExitStack()
+        self._exit.callback(self._loop.close)
 
     def open(self) -> None:
         """
@@ -57,33 +72,54 @@ class SessionTrials:
 
         :raises pytest.UsageError: a system cannot run beside itself.
         """
-        config, jobs = self._config, self._settings.jobs
         self._stderr = os.dup(2)  # while a trial runs, pytest captures what is written to 2
-        self._executor = config.hook.pytest_bench_executor(config=config)
-        if self._executor is None and jobs > 1:
-            for system in self._systems.values():
-                if getattr(system.call, "concurrency", None) == "none":
-                    msg = f"--bench-jobs={jobs}: system {system.name} says concurrency = 'none'"
-                    raise pytest.UsageError(msg)
+        self._exit.callback(os.close, self._stderr)
+        own = self._config.hook.pytest_bench_executor(config=self._config)
+        if own is not None:
+            self._exit.callback(own.close)
+        lanes: dict[tuple[int, int, int | None], _Lane] = {}
+        for name, given in self._settings.items():
+            pace = given.jobs, given.retries, given.max_rpm
+            if own is None and given.jobs > 1:
+                self._check_concurrency(name)
+            if pace not in lanes:
+                lanes[pace] = self._lane(given, own)
+            self._lanes[name] = lanes[pace]
+
+    def _check_concurrency(self, name: str) -> None:
+        system = self._systems[name]
+        if getattr(system.call, "concurrency", None) == "none":
+            msg = f"--bench-jobs={self._settings[name].jobs}: system {system.name} says concurrency = 'none'"
+            raise pytest.UsageError(msg)
+
+    def _lane(self, given: Settings, executor: TrialExecutor | None) -> _Lane:
+        workers = getattr(self._config, "workerinput", {}).get("workercount", 1)
+        pacing = Pacing(given.retries, given.max_rpm / workers if given.max_rpm else None)
+        if executor is None and given.jobs > 1:
             from benchgate.live.side_by_side import SideBySide
 
-            self._executor = SideBySide(self._runner_of, self._pacing, jobs)
+            executor = SideBySide(self._runner_of, pacing, given.jobs)
+            self._exit.callback(executor.close)
+        return _Lane(pacing, executor)
 
-    @property
-    def in_turn(self) -> bool:
+    def in_turn(self, task_class: str) -> bool:
         """Whether each trial runs in its item's turn, in the main thread, where an alarm can end it."""
-        return self._executor is None
+        return self._lanes[task_class].executor is None
 
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Run the trial of an item, or wait for it; what it printed is printed now."""
-        if self._executor is None:
+        if self.in_turn(item.case.task_class):
             return self._run_now(self.request(item))
         if self._ahead is None:
-            window = max(4 * self._settings.jobs, 8)
-            self._ahead = Ahead(item.session, self._executor, self.request, window)
+            window = max(8, *(4 * given.jobs for given in self._settings.values()))
+            self._ahead = Ahead(item.session, self._submit, window)
         record = self._ahead.record_of(item)
         sys.stdout.write(record.printed)  # where pytest captures it for this item
         return record
+
+    def _submit(self, item: CaseRun) -> Future[TrialRecord] | None:
+        executor = self._lanes[item.case.task_class].executor
+        return executor.submit(self.request(item)) if executor else None
 
     def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""
@@ -93,26 +129,23 @@ class SessionTrials:
         return TrialRequest.of(
             case,
             item.trial,
-            bench_seed=self._settings.seed,
+            bench_seed=self._settings[case.task_class].seed,
             system=system.name,
-            limit=case.timeout_seconds or self._settings.timeout,
+            limit=case.timeout_seconds or self._settings[case.task_class].timeout,
             checkpoint=system.handed(),
         )
 
     def close(self) -> None:
         """End what still runs."""
-        if self._executor is not None:
-            self._executor.close()
-        self._loop.close()
-        if self._stderr != 2:
-            os.close(self._stderr)
+        self._exit.close()
 
     def _run_now(self, request: TrialRequest) -> TrialRecord:
         def pause(seconds: float) -> None:
             if seconds > 0:
                 sleep_unlimited(seconds, request.limit)
 
-        return self._pacing.run(self._attempt, request, pause)
+        pacing = self._lanes[request.case.task_class].pacing
+        return pacing.run(self._attempt, request, pause)
 
     def _attempt(self, request: TrialRequest) -> TrialRecord:
         with nullcontext() if self._has_own_timer else backstop(request.limit, self._stderr):
@@ -134,7 +167,7 @@ class SessionTrials:
                 score=self._scorers[task_class],
                 taxonomy=bench.taxonomy,
                 wait=self._loop.wait,
-                alone=self.in_turn,
+                alone=self.in_turn(task_class),
                 is_timeout=_is_timeout,
             )
         return self._runners[task_class]

@@ -18,6 +18,7 @@ from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun
 from benchgate.runner.class_trials import ClassTrials
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
+from benchgate.trials.interrupts import finishing
 from benchgate.trials.ledger import Ledger
 from benchgate.wire.argument_types import MAX_SECONDS
 
@@ -142,8 +143,9 @@ def run_class(
             ledger.interrupted = True
             raise
         finally:
-            system.close()
-            run.finish(exit_rule=settings.exit_rule)
+            with finishing():
+                system.close()
+                run.finish(exit_rule=settings.exit_rule)
     return run
 
 

@@ -3,7 +3,8 @@ The options of a run, in one table for pytest and ``benchgate run``.
 
 The option ``trials`` is ``--bench-trials`` under pytest and ``--trials`` under ``benchgate run``. Both read
 ``BENCHGATE_TRIALS`` from the environment, pytest also ``bench_trials`` from its ini file. The command line wins over
-the environment, the environment over the ini file. This module imports little, because every pytest run loads it.
+the environment, the environment over the ini file, and that over the class's ``gate.toml``. This module imports
+little, because every pytest run loads it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.wire.argument_types import baseline, exit_rule, natural, path, positive, seconds
@@ -68,7 +70,7 @@ class RunOption:
         ini_folder: Path | None = None,
     ) -> Any:
         """
-        Return the option's value: from the command line, else the environment, else the ini file, else the default.
+        Return the option's value: from the command line, else the environment, else the ini file, else ``None``.
 
         :param given: from the command line; ``None`` if it was not given.
         :param ini: text from the ini file; here and in the environment, each line is a value of a repeatable option.
@@ -90,7 +92,7 @@ class RunOption:
             )
         if self.repeatable:
             return tuple(value for values in found for value in values)
-        return found[-1][0] if found else self.default
+        return found[-1][0] if found else None
 
     def _parse_text(self, text: str, source: str, folder: Path) -> list[Any]:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -205,17 +207,22 @@ EXIT_OPTION: Final = RunOption(
 
 
 def read_options(
-    options: Iterable[RunOption], value_of: Callable[[RunOption], Any]
+    options: Iterable[RunOption],
+    value_of: Callable[[RunOption], Any],
+    declared: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """
     Return the value of each option by its key.
 
+    :param value_of: returns ``None`` for an option that was not given.
+    :param declared: what counts for these, by key, before their defaults.
     :raises argparse.ArgumentTypeError: texts that cannot be parsed; one message for all of them.
     """
     values, wrong = {}, []
     for option in options:
         try:
-            values[option.key] = value_of(option)
+            given = (value_of(option), declared.get(option.key), option.default)
+            values[option.key] = next((value for value in given if value is not None), None)
         except argparse.ArgumentTypeError as error:
             wrong.append(str(error))
     if wrong:

@@ -1,0 +1,69 @@
+"""The threads behind ``asyncio.to_thread``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from benchgate.live.helpers import MOST, HelperThreads
+from benchgate.live.loop import SessionLoop
+
+
+@pytest.fixture
+def pool():
+    made = HelperThreads()
+    yield made
+    made.shutdown()
+
+
+def test_results_and_errors_come_back(pool):
+    assert list(pool.map(str, range(100), timeout=20)) == [str(n) for n in range(100)]
+    with pytest.raises(ZeroDivisionError):
+        pool.submit(lambda: 1 / 0).result(20)
+
+
+def test_a_free_thread_is_used_again_and_there_are_never_too_many(pool):
+    names = set()
+
+    def work():
+        names.add(threading.current_thread())
+        time.sleep(0.001)
+
+    for _ in range(20):
+        pool.submit(work).result(20)
+        time.sleep(0.001)  # until it is free
+    assert len(names) <= 2
+    for future in [pool.submit(work) for _ in range(10 * MOST)]:
+        future.result(20)
+    assert len(names) <= MOST
+
+
+def test_no_thread_outlives_the_loop():
+    async def work():
+        import asyncio
+
+        await asyncio.to_thread(time.sleep, 0.01)
+
+    loop = SessionLoop()
+    loop.wait(work(), 20)
+    loop.close()
+    ends = time.monotonic() + 20
+    while any(t.name == "benchgate-helper" for t in threading.enumerate()):
+        assert time.monotonic() < ends, "still there"
+        time.sleep(0.005)
+
+
+HANGS = """
+import time
+from benchgate.live.helpers import HelperThreads
+
+HelperThreads().submit(time.sleep, 600)
+"""
+
+
+def test_a_hung_thread_does_not_hold_up_the_end_of_the_process():
+    subprocess.run([sys.executable, "-c", HANGS], check=True, timeout=60)
