@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.audit.chain import UNFINISHED
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import BaselineChoice, choose_baseline
 from benchgate.models import BenchRunReport, TrialResult
@@ -125,8 +126,9 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker what it has to restore: its systems must see the environment that they see without workers."""
+        """Tell a worker where finished trials are kept, and the environment that its systems are to see."""
         node.workerinput[ADDOPTS] = self._addopts
+        node.workerinput[UNFINISHED] = self.session.unfinished
 
     def _add_keys(self, items: Iterable[tuple[Path, str]]) -> None:
         for path, name in items:
@@ -144,7 +146,14 @@ class Controller:
                 seed=settings.seed,
                 checkpoints=self._checkpoints,
             )
-            run = ClassRun(ledger=ledger, choice=self._choices[name], out=settings.out)
+            run = ClassRun(
+                ledger=ledger,
+                choice=self._choices[name],
+                out=settings.out,
+                timeout=settings.timeout,
+                resume=settings.resume,
+                name=self.session.unfinished,
+            )
             self.runs[name] = run
             try:
                 run.open(keys)
@@ -217,7 +226,12 @@ class Controller:
         """File a result; without a payload, that of a trial whose process is gone."""
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
-        run.record(result, payload.get("output"), scorer=payload.get("scorer"))
+        run.record(
+            result,
+            payload.get("output"),
+            scorer=payload.get("scorer"),
+            file_sha256=payload.get("file_sha256"),
+        )
         self._call("pytest_bench_case_finished", result=result)
 
     # Judging

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import pytest
 
 from benchgate.live.loop import SessionLoop
 from benchgate.pytest_plugin.ahead import Ahead
+from benchgate.runner.trial_files import Keeping, TrialFiles
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
 from benchgate.trials.time_limit import backstop, sleep_unlimited
@@ -28,7 +30,11 @@ if TYPE_CHECKING:
 
 
 class SessionTrials:
-    """The trials of one process of a session, a worker's or the only one."""
+    """
+    The trials of one process of a session, a worker's or the only one.
+
+    :param unfinished: name of the folder that a full run of a class has until it is recorded.
+    """
 
     def __init__(
         self,
@@ -36,11 +42,14 @@ class SessionTrials:
         settings: Settings,
         benches: Mapping[str, LoadedClass],
         systems: Mapping[str, NamedSystem],
+        unfinished: str,
     ) -> None:
         self._config = config
         self._settings = settings
         self._benches = benches
         self._systems = systems
+        self._unfinished = unfinished
+        self._files: dict[str, TrialFiles | None] = {}
         self._stderr = 2
         self._loop = SessionLoop()
         self._runners: dict[str, TrialRunner] = {}
@@ -76,14 +85,41 @@ class SessionTrials:
 
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Run the trial of an item, or wait for it; what it printed is printed now."""
+        files = self._files_of(item)
+        submitted = self._ahead is not None and item in self._ahead
+        if files is not None and not submitted and item.attempts == 1:
+            found = files.of(self.request(item))
+            if found is not None:
+                return found
+        record = self._ran(item, files)
+        if files is not None and item.attempts > 1:  # a plugin runs the item again
+            again = record.result.model_copy(update={"reruns": item.attempts - 1})
+            record = files.keep(replace(record, result=again))
+        return record
+
+    def _ran(self, item: CaseRun, files: TrialFiles | None) -> TrialRecord:
         if self._executor is None:
-            return self._run_now(self.request(item))
+            record = self._run_now(self.request(item))
+            return files.keep(record) if files else record
         if self._ahead is None:
             window = max(4 * self._settings.jobs, 8)
-            self._ahead = Ahead(item.session, self._executor, self.request, window)
+            executor = Keeping(self._executor, self._files.get)
+            self._ahead = Ahead(item.session, executor, self.request, self._has_file, window)
         record = self._ahead.record_of(item)
         sys.stdout.write(record.printed)  # where pytest captures it for this item
         return record
+
+    def _has_file(self, item: CaseRun) -> bool:
+        files = self._files_of(item)
+        return files is not None and files.path(item.case.case_id, item.trial).exists()
+
+    def _files_of(self, item: CaseRun) -> TrialFiles | None:
+        name = item.case.task_class
+        if name not in self._files:
+            folder = self._settings.out / "runs" / name / self._unfinished
+            there = folder.is_dir()  # as far as the whole class is run
+            self._files[name] = TrialFiles(folder, name, item.scored_by()) if there else None
+        return self._files[name]
 
     def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""
