@@ -63,7 +63,8 @@ class Resumable:
     def killed(self, door: str = "pytest", *arguments: str) -> None:
         """Run the class in a process that does not come to its end."""
         if door == "pytest":
-            command = ["-m", "pytest", "--bench=echo", "--bench-trials=2", *arguments]
+            plugins = ["-p", "no:randomly", "-p", "no:hypothesispytest"]
+            command = ["-m", "pytest", *plugins, "--bench=echo", "--bench-trials=2", *arguments]
         else:
             command = ["-m", "benchgate", *self.command(*arguments)]
         done = subprocess.run(

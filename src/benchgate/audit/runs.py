@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import ClosedRecord, PlanFile, RunRecord
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, STAMP, UNFINISHED, numbered
 from benchgate.errors import ArtifactError
 from benchgate.wire.writing import hold
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 State = Literal[
     "complete", "incomplete", "resumed", "closed", "unrecorded", "running", "unreadable"
@@ -67,6 +70,14 @@ def read_record(folder: Path) -> RunRecord | ClosedRecord | None:
     return read_artifact(path, RunRecord) or read_artifact(path, ClosedRecord)
 
 
+def newest_first(runs: Path) -> Iterator[tuple[int, Path, RunRecord | None]]:
+    """Yield number, folder and record of each run that was not closed; ``None`` is a record that cannot be read."""
+    for seq, folder in reversed(numbered(runs)):
+        record = read_record(folder)
+        if not isinstance(record, ClosedRecord):
+            yield seq, folder, record
+
+
 def known_runs(runs: Path) -> list[KnownRun]:
     """Return the full runs in ``runs/<class>/``: those with a record in the order of the chain, then the others."""
     folders = [*numbered(runs), *((None, path) for path in sorted(runs.glob(f"{UNFINISHED}*")))]
@@ -98,19 +109,25 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
         left = [run for run in known if run.seq is None]
         able = [r for r in (*recorded, *left) if r.plan and r.state in {"incomplete", "unrecorded"}]
         return max(able, key=lambda run: run.stamp, default=None)
-    for run in known:
+    run = chosen(runs, wanted)
+    if run.state in {"incomplete", "unrecorded"}:
+        return run
+    by = f" by {run.resumed_by}" if run.resumed_by else ""
+    raise ArtifactError(run.folder, f"cannot be resumed: it is {run.state}{by}")
+
+
+def chosen(runs: Path, wanted: str | Path) -> KnownRun:
+    """
+    Return a run by its number or its folder.
+
+    :raises ArtifactError: there is no such run.
+    """
+    for run in known_runs(runs) if runs.is_dir() else ():
         if str(run.seq) == str(wanted) or _is_at(run.folder, wanted):
-            return _checked(run)
+            return run
     raise ArtifactError(runs, f"there is no run {str(wanted)!r}; benchgate runs lists them")
 
 
 def _is_at(folder: Path, wanted: str | Path) -> bool:
     path = Path(wanted)
     return path.name == folder.name and (not path.exists() or path.samefile(folder))
-
-
-def _checked(run: KnownRun) -> KnownRun:
-    if run.state in {"incomplete", "unrecorded"}:
-        return run
-    by = f" by {run.resumed_by}" if run.resumed_by else ""
-    raise ArtifactError(run.folder, f"cannot be resumed: it is {run.state}{by}")

@@ -14,13 +14,10 @@ from benchgate.audit.chain import (
     RECORD_FILE,
     STAMP,
     UNFINISHED,
-    numbered,
-    read_end,
     record_folder,
-    unentered,
     write_head,
 )
-from benchgate.audit.evidence_copy import write_copy
+from benchgate.audit.evidence_copy import settled_end, write_copy
 from benchgate.audit.trial_file import write_trial
 from benchgate.audit.unfinished import begin
 from benchgate.audit.walk import chain_faults
@@ -118,7 +115,7 @@ class RunStore:
         if self._scope == "full":
             make_folder(self._runs)
             with locked(self._runs):
-                self._end()
+                settled_end(self._runs, self._copy)
                 self._held, self._plan = begin(self._folder, plan, resume)
         else:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -132,12 +129,6 @@ class RunStore:
 
     def _check_folders(self) -> list[str]:
         return list(check_folders(self._out, self._folder / "cases", self._copy))
-
-    def _end(self) -> ChainEnd:
-        """Return the end of the chain. If the last process died before it entered its record, finish its copy first."""
-        if unentered(self._runs) is not None:
-            write_copy(self._copy, numbered(self._runs)[-1][1])
-        return read_end(self._runs)
 
     def write_trial(
         self, result: TrialResult, output_json: str | None, scorer: str | None = None
@@ -193,7 +184,7 @@ class RunStore:
         self._check_folders()  # again: the run may have taken hours
         self._settle_trials(report)
         with locked(self._runs):
-            end = self._end()
+            end = settled_end(self._runs, self._copy)
             entry = build(self._slot(end))
             self._write_evidence(entry.evidence)
             write_file(self._folder / RECORD_FILE, entry.record)

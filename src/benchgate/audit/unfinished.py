@@ -1,9 +1,9 @@
 """
 The folder of a run that is not recorded yet: how it begins, and how it takes over what another run left.
 
-A folder is held by the process that runs it. When that process is killed, the folder stays, with the plan and the file of
-each trial that had finished. Who resumes it renames it first: whatever is left of the killed run, such as a worker, then
-writes to a name that is gone.
+A folder is held by the process that runs it. When that process is killed, the folder stays, with the plan and the file
+of each trial that had finished. Who resumes it renames it first: whatever is left of the killed run, such as a worker,
+then writes to a name that is gone.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _new(folder: Path, plan: PlanFile, before: KnownRun | None) -> tuple[int, Pl
     draft = folder.with_name(f".{folder.name}")
     make_folder(draft / "cases")
     if before is not None:
-        for name, data in _finished(before.folder, plan):
+        for name, data in finished_trials(before.folder, plan):
             write_draft(draft / "cases" / name, data)
     held = _held(draft)
     write_file(draft / PLAN_FILE, model_bytes(plan))
@@ -82,7 +82,7 @@ def _new(folder: Path, plan: PlanFile, before: KnownRun | None) -> tuple[int, Pl
 def _taken_over(folder: Path, plan: PlanFile, before: Path) -> int:
     held = _held(before)
     rename(before, folder)
-    kept = {name for name, _ in _finished(folder, plan)}
+    kept = {name for name, _ in finished_trials(folder, plan)}
     for name in set(os.listdir(folder / "cases")) - kept:
         (folder / "cases" / name).unlink()
     # Of a process that was killed while it recorded the run.
@@ -98,7 +98,8 @@ def _held(folder: Path) -> int:
     return held
 
 
-def _finished(folder: Path, plan: PlanFile) -> Iterator[tuple[str, bytes]]:
+def finished_trials(folder: Path, plan: PlanFile) -> Iterator[tuple[str, bytes]]:
+    """Yield name and bytes of each file of a finished trial in a run's folder."""
     for case_id in plan.case_ids:
         for trial in range(plan.trial_count):
             name = trial_file_name(case_id, trial)

@@ -140,6 +140,7 @@ class ClassRun:
             reason = result.detail or "not run"
             self.ledger.not_run((result.case_id, result.trial), reason)
             return
+        scorer = scorer or self.ledger.bench.rubric_digest
         self.ledger.record(result, output_json, scorer=scorer)
         if self._store is None:
             return

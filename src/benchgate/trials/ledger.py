@@ -108,20 +108,19 @@ class Ledger:
         """Return the planned cases that nobody has validated for more than 90 days, sorted."""
         return tuple(case.case_id for case in self.cases if now - case.last_validated_at > MAX_AGE)
 
-    def record(
-        self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
-    ) -> None:
+    def record(self, result: TrialResult, output_json: str | None, *, scorer: str) -> None:
         """
         File a result; a second one for the same trial counts as a rerun and replaces the first.
 
         :param output_json: what the system returned; compared with the checkpoint, if one is the subject.
+        :param scorer: digest of what scored it.
         """
         key = (result.case_id, result.trial)
         if key in self._results:
             self.rerun(key)
         self._reruns[key] = max(self._reruns.get(key, 0), result.reruns)
         self._results[key] = result
-        self._scorers.add(scorer or self.bench.rubric_digest)
+        self._scorers.add(scorer)
         if result.outcome == "scored":
             self._check_payload(key, output_json or "")
 
