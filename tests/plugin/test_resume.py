@@ -352,7 +352,9 @@ def test_a_run_that_goes_on_is_left_alone(resumable, capfd):
         assert resumable.run("pytest", "resume") == 0
         going.kill()
     assert main(["runs", out, "--json"]) == 0
-    rows = [json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
+    rows = [
+        json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")
+    ]
     assert [(row["seq"], row["state"], row["done"]) for row in rows] == [
         (1, "complete", 12),
         (None, "unrecorded", 6),

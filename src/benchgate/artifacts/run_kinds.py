@@ -1,8 +1,9 @@
 """
 The models of what a run writes besides the evidence of a comparison: promotion, record, trials, head.
 
-No field has a default, so that a file which leaves one out is invalid. ``schema_version`` is the major version: within
-it fields are only added. A value that is not known is ``null``.
+No field has a default, so that a file which leaves one out is invalid; but those that older files lack, see
+:data:`~benchgate.verify.agreement.LATER`. ``schema_version`` is the major version: within it fields are only added. A
+value that is not known is ``null``.
 """
 
 from __future__ import annotations

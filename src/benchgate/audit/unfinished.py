@@ -57,8 +57,11 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[int, PlanFi
 
 def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
     if before.plan is None:
+        instead = (
+            "close it with benchgate runs --close" if before.seq is None else "begin a new run"
+        )
         why = (
-            f"cannot be resumed: it has no valid {PLAN_FILE}; close it with benchgate runs --close"
+            f"cannot be resumed: it has no valid {PLAN_FILE}, as those of older versions; {instead}"
         )
         raise ArtifactError(before.folder, why)
     if changes := list(plan_changes(before.plan, plan)):

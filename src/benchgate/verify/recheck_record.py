@@ -19,7 +19,7 @@ from benchgate.errors import Unreadable
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
-from benchgate.verify.agreement import digest_holds, plain, same
+from benchgate.verify.agreement import digest_holds, plain, policy_digest, same
 from benchgate.verify.recheck_decision import recheck_decision
 from benchgate.wire.canonical import digest
 
@@ -123,7 +123,7 @@ def _identity(record: RunRecord) -> Iterator[str]:
     yield from same("report.plan_id", _planned(record).plan_id(), report.plan_id)
     yield from same("report.suite.name", name, report.suite.name)
     yield from same("report.suite.version", suite_version(digests.cases), report.suite.version)
-    yield from same("report.digests.policy", record.policy.digest, digests.policy)
+    yield from same("report.digests.policy", policy_digest(record.policy), digests.policy)
     baseline = record.baseline.sha256 if record.baseline else None
     yield from same("report.digests.baseline", baseline, digests.baseline)
     for result in report.per_case:

@@ -227,13 +227,14 @@ def _folder_faults(folder: Path, record: RunRecord | ClosedRecord) -> Iterator[s
     if folder.is_symlink():
         yield "is a symlink; a record is a folder of its own"
     if isinstance(record, ClosedRecord):
-        run_id, task_class = CLOSED_ID, record.task_class
+        run_id, field, task_class = CLOSED_ID, "task_class", record.task_class
     else:
-        run_id, task_class = record.report.run_id, record.report.task_class
+        run_id, field = record.report.run_id, "report.task_class"
+        task_class = record.report.task_class
     expected = record_folder(record.seq, record.finished_at, run_id)
     if folder.name != expected:
         yield f"the folder of this record must be named {expected}"
-    yield from same("task_class", folder.parent.name, task_class)
+    yield from same(field, folder.parent.name, task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"
     raw = read_json(read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES))
