@@ -18,6 +18,7 @@ All errors that benchgate raises on purpose; catch :class:`EvalError` for any of
     |   +-- PromotionMustBeHumanAuthorized
     +-- ArtifactError
     |   +-- Unreadable
+    |   +-- PlanChanged
     +-- SampleError
     +-- SystemUnavailable
 
@@ -232,6 +233,17 @@ class Unreadable(ArtifactError):
         self.why = excerpt(why)
         self.missing = missing
         super().__init__(path, why)
+
+
+class PlanChanged(ArtifactError):
+    """A run that cannot be resumed, for it would be another one now; :attr:`changes` has a line for each difference."""
+
+    _keep = "\n"
+
+    def __init__(self, path: Path, changes: Iterable[str]) -> None:
+        self.changes = tuple(changes)
+        lines = brief(f"  {printable(change)}" for change in self.changes)
+        super().__init__(path, f"cannot be resumed, the plan has changed since:\n{lines}")
 
 
 class SampleError(EvalError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -88,12 +89,7 @@ def damage_newest(runs, paths):
 
 def lose_newest(runs, paths):
     paths[-1].rename(runs / "elsewhere")
-    paths[-1].parent.joinpath("cases", "only.json").unlink()
-    paths[-1].parent.joinpath("cases").rmdir()
-    for path in paths[-1].parent.joinpath("evidence").iterdir():
-        path.unlink()
-    paths[-1].parent.joinpath("evidence").rmdir()
-    paths[-1].parent.rmdir()
+    shutil.rmtree(paths[-1].parent)
     return "HEAD.json"
 
 

@@ -342,6 +342,7 @@ def forge(out, seq, edit):
         raw[key] = {
             name: sha256_hex((folder / part / name).read_bytes()) for name in sorted(raw[key])
         }
+    raw["plan_sha256"] = sha256_hex((folder / "plan.json").read_bytes())
     path.write_text(json.dumps(raw))
     rechained(out)
     with pytest.MonkeyPatch.context() as patch:  # all of them, where a user sees the first
@@ -427,10 +428,32 @@ def test_a_softened_severity_contradicts_the_taxonomy(out):
 
     def with_digest(raw, folder):
         edit(raw, folder)
+        before = raw["report"]["digests"]["taxonomy"]
         raw["report"]["digests"]["taxonomy"] = digest(raw["severities"])
+        plan = (folder / "plan.json").read_text()
+        (folder / "plan.json").write_text(plan.replace(before, digest(raw["severities"])))
 
     # The digest can be mended too: then it is another taxonomy, and only a head that was kept tells.
     assert not any("taxonomy" in message for message in forge(out, 3, with_digest))
+
+
+def test_a_plan_contradicts_the_run(out):
+    def edit(_, folder):
+        text = (folder / "plan.json").read_text()
+        (folder / "plan.json").write_text(text.replace('"seed": 0', '"seed": 9'))
+
+    assert forge(out, 3, edit) == ["plan.json.seed is 9; recomputed: 0"]
+
+
+@pytest.mark.parametrize("seq", [1, 3, 7])
+def test_a_run_completes_an_incomplete_one_before_it(out, seq):
+    def edit(raw, folder):
+        raw["resumes"] = {"folder": folders(out)[0].name, "seq": seq}
+        plan = json.loads((folder / "plan.json").read_bytes())
+        (folder / "plan.json").write_text(json.dumps({**plan, "resumes": raw["resumes"]}))
+
+    (message,) = forge(out, 3, edit)
+    assert message.startswith("resumes: 00000001-")
 
 
 def test_a_hidden_block_is_counted_again(out):

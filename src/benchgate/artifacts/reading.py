@@ -13,7 +13,9 @@ from benchgate.artifacts.evidence_kinds import (
     SignificanceReport,
 )
 from benchgate.artifacts.run_kinds import (
+    ClosedRecord,
     Head,
+    PlanFile,
     PromotionReport,
     RunRecord,
     SelectedRecord,
@@ -48,8 +50,10 @@ KINDS: Final[Mapping[str, type[WireModel]]] = MappingProxyType(
         "proof": ProofBundle,
         "promotion": PromotionReport,
         "record": RunRecord,
+        "closed": ClosedRecord,
         "selected": SelectedRecord,
         "case": TrialFile,
+        "plan": PlanFile,
         "head": Head,
     }
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import Verdict
+    from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport
     from benchgate.promotion.tiers import TierConfig
@@ -59,7 +59,7 @@ class ChainSlot:
     seq: int
     prev_hash: str
     folder: Path
-    started: datetime
+    plan: PlanFile
     previous_finished: datetime | None
     chain_intact: Callable[[], bool]
     case_files: Mapping[str, str]
@@ -95,7 +95,7 @@ def record_entry(
         report_kind="record",
         seq=slot.seq,
         prev_hash=slot.prev_hash,
-        started_at=slot.started,
+        started_at=slot.plan.started_at,
         finished_at=finished,
         clock_regressed=slot.previous_finished is not None and finished < slot.previous_finished,
         harness=Harness(
@@ -112,6 +112,8 @@ def record_entry(
         verdict=verdict,
         case_files=dict(sorted(slot.case_files.items())),
         evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
+        plan_sha256=sha256_hex(model_bytes(slot.plan)),
+        resumes=slot.plan.resumes,
     )
     return RecordEntry(
         record=model_bytes(record),

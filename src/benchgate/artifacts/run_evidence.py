@@ -97,7 +97,7 @@ class RunEvidence:
             ),
             verdict=verdict,
             policy=self.policy,
-            policy_sha256=self.policy.digest,
+            policy_sha256=self.report.digests.policy,
             record_ref=RecordRef(seq=seq, path=OWN_RECORD),
         )
         files = evidence_files(made) if made is not None else {}

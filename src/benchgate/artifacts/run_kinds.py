@@ -1,8 +1,9 @@
 """
 The models of what a run writes besides the evidence of a comparison: promotion, record, trials, head.
 
-No field has a default, so that a file which leaves one out is invalid. ``schema_version`` is the major version: within
-it fields are only added. A value that is not known is ``null``.
+No field has a default, so that a file which leaves one out is invalid; but those that older files lack, see
+:data:`~benchgate.verify.agreement.LATER`. ``schema_version`` is the major version: within it fields are only added. A
+value that is not known is ``null``.
 """
 
 from __future__ import annotations
@@ -15,10 +16,20 @@ from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
-from benchgate.models import BenchRunReport, TrialResult
+from benchgate.models import BenchRunReport, IsolationClass, TrialResult
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
-from benchgate.wire.model import Count, Digests, Sha256, Version, WireModel, freeze_json
+from benchgate.wire.model import (
+    Count,
+    Digests,
+    DisplayText,
+    Seconds,
+    Sha256,
+    Text,
+    Version,
+    WireModel,
+    freeze_json,
+)
 
 Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
 
@@ -79,6 +90,49 @@ class BaselineRef(WireModel):
     run_id: Sha256 | None
 
 
+class Resumed(WireModel):
+    """The run that another one completes: its folder, and its number if it has a record."""
+
+    folder: str
+    seq: Count | None
+
+
+class PlanDigests(WireModel):
+    """SHA-256 of what a run depends on, as far as it is known before the first trial."""
+
+    cases: Digests
+    rubric: Sha256
+    taxonomy: Sha256
+    system: str | None
+    policy: Sha256
+    baseline: Sha256 | None
+    checkpoint: Sha256 | None
+
+
+class PlanFile(WireModel):
+    """
+    ``plan.json``: what a full run is going to do, written before its first trial. A run that is resumed must agree.
+
+    :param started_at: when the run began; of a resumed one, when that which it completes began.
+    :param case_ids: all cases; those that cannot be read have no digest.
+    :param timeout_seconds: the limit of trials whose case names none.
+    """
+
+    schema_version: Version
+    report_kind: Literal["plan"]
+    task_class: str
+    started_at: AwareDatetime
+    benchgate: str
+    system: str
+    case_ids: tuple[Text, ...]
+    trial_count: Annotated[Count, Field(ge=1)]
+    seed: Count
+    timeout_seconds: Seconds
+    isolation_class: IsolationClass
+    digests: PlanDigests
+    resumes: Resumed | None
+
+
 class RunRecord(WireModel):
     """
     ``record.json``: one link of the audit chain.
@@ -87,6 +141,8 @@ class RunRecord(WireModel):
     :param clock_regressed: the run ended, by its clock, before the previous one: a clock was set back.
     :param severities: severity of each failure code, as the class's taxonomy had it.
     :param case_files: SHA-256 of each file of ``cases/``; ``evidence_files`` likewise.
+    :param plan_sha256: SHA-256 of ``plan.json``; ``None`` in records of versions that wrote none.
+    :param resumes: the run that this one completes; ``None`` if it began from nothing.
     """
 
     schema_version: Version
@@ -106,6 +162,30 @@ class RunRecord(WireModel):
     verdict: Verdict
     case_files: Digests
     evidence_files: Digests
+    plan_sha256: Sha256 | None = None
+    resumes: Resumed | None = None
+
+
+class ClosedRecord(WireModel):
+    """
+    ``record.json`` of a run that was given up: it left no evidence, and nothing was judged.
+
+    :param closes: the name of the folder that the run had left.
+    :param reason: why nobody completes it, in the words of who closed it.
+    :param case_files: SHA-256 of each file that it left in ``cases/``.
+    """
+
+    schema_version: Version
+    report_kind: Literal["closed"]
+    seq: Annotated[Count, Field(ge=1)]
+    prev_hash: Sha256
+    finished_at: AwareDatetime
+    clock_regressed: bool
+    task_class: str
+    closes: str
+    reason: Annotated[DisplayText, Field(min_length=1)]
+    plan_sha256: Sha256 | None
+    case_files: Digests
 
 
 class SelectedRecord(WireModel):
@@ -118,7 +198,11 @@ class SelectedRecord(WireModel):
 
 
 class TrialFile(WireModel):
-    """``cases/<case_id>[-t<k>].json``: a trial's result and the full output of the system."""
+    """
+    ``cases/<case_id>[-t<k>].json``: a trial's result and the full output of the system.
+
+    :param scorer: digest of what scored it, the rubric or a hook; ``None`` if it was not run.
+    """
 
     schema_version: Version
     report_kind: Literal["case"]
@@ -126,6 +210,7 @@ class TrialFile(WireModel):
     case_id: str
     result: TrialResult
     output: Any
+    scorer: Sha256 | None = None
 
 
 class Head(WireModel):
@@ -138,6 +223,11 @@ class Head(WireModel):
 
 def case_file_name(result: TrialResult) -> str:
     """Return the name of a trial's file: the id of its pytest item."""
+    return trial_file_name(result.case_id, result.trial)
+
+
+def trial_file_name(case_id: str, trial: int) -> str:
+    """Return the name of the file of a trial by its key."""
     # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
-    ambiguous = re.search(r"-t\d+$", result.case_id)
-    return f"{result.case_id}{f'-t{result.trial}' if result.trial or ambiguous else ''}.json"
+    ambiguous = re.search(r"-t\d+$", case_id)
+    return f"{case_id}{f'-t{trial}' if trial or ambiguous else ''}.json"

@@ -14,14 +14,14 @@ from benchgate.audit.chain import (
     RECORD_FILE,
     STAMP,
     UNFINISHED,
-    numbered,
-    read_end,
     record_folder,
-    unentered,
     write_head,
 )
-from benchgate.audit.evidence_copy import write_copy
+from benchgate.audit.evidence_copy import settled_end, write_copy
+from benchgate.audit.trial_file import write_trial
+from benchgate.audit.unfinished import begin
 from benchgate.audit.walk import chain_faults
+from benchgate.errors import ArtifactError
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import SCHEMA_VERSION
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.record import RecordEntry
-    from benchgate.artifacts.run_kinds import Verdict
+    from benchgate.artifacts.run_kinds import PlanFile, Resumed, Verdict
     from benchgate.audit.chain import ChainEnd
     from benchgate.models import BenchRunReport, Scope, TrialResult
 
@@ -70,74 +70,80 @@ class Published:
         return None if self.sha256 is None else f"{self.seq}:{self.sha256}"
 
 
+def unfinished_name(started: datetime) -> str:
+    """Return the name of the folder that a full run of this process has until it is recorded."""
+    return f"{UNFINISHED}{started:{STAMP}}-{os.getpid()}"
+
+
 class RunStore:
     """
     Writes one class's run below the output folder.
 
     Trials are written as they end, into a folder that gets its name in the chain only at the end: a killed
     process leaves what it recorded in ``runs/<class>/incomplete-...``.
+
+    :param name: of that folder, see :func:`unfinished_name`.
     """
 
-    def __init__(self, out: Path, task_class: str, scope: Scope, started: datetime) -> None:
+    def __init__(self, out: Path, task_class: str, scope: Scope, name: str) -> None:
         self._out = out
         self._task_class = task_class
-        self._started = started
+        self._scope = scope
         self._runs = out / "runs" / task_class
-        if scope == "full":
-            stamp = started.strftime(STAMP)
-            self._folder = self._runs / f"{UNFINISHED}{stamp}-{os.getpid()}"
-        else:
-            self._folder = out / "last-selected" / task_class
-        self._written: dict[str, tuple[TrialResult, str]] = {}
+        selected = out / "last-selected" / task_class
+        self._folder = self._runs / name if scope == "full" else selected
+        self._written: dict[str, tuple[TrialResult, str, str | None]] = {}
+        self._plan: PlanFile | None = None
+        self._held: int | None = None
 
-    def open(self, scope: Scope) -> list[str]:
+    @property
+    def folder(self) -> Path:
+        """Where the run is written until it is recorded."""
+        return self._folder
+
+    def open(self, plan: PlanFile, resume: str | Path = "none") -> list[str]:
         """
         Make the folders, and fail now if the run could not be recorded at its end.
 
+        :param resume: the run to complete, see :func:`~benchgate.audit.runs.resumable`.
         :returns: warnings.
-        :raises ArtifactError: not writable, open to every user, redirected by a link, or the chain is damaged.
+        :raises ArtifactError: not writable, open to every user, redirected by a link, the chain is damaged, or the run
+            cannot be resumed.
         """
         check_writable(self._out)
         warnings = self._check_folders()
-        if scope == "full":
+        if self._scope == "full":
             make_folder(self._runs)
             with locked(self._runs):
-                self._end()
+                settled_end(self._runs, self._copy)
+                self._held, self._plan = begin(self._folder, plan, resume)
         else:
             shutil.rmtree(self._folder, ignore_errors=True)
-        make_folder(self._folder / "cases")
+            make_folder(self._folder / "cases")
         return warnings
+
+    @property
+    def resumes(self) -> Resumed | None:
+        """The run that this one completes."""
+        return self._plan.resumes if self._plan else None
 
     def _check_folders(self) -> list[str]:
         return list(check_folders(self._out, self._folder / "cases", self._copy))
 
-    def _end(self) -> ChainEnd:
-        """Return the end of the chain. If the last process died before it entered its record, finish its copy first."""
-        if unentered(self._runs) is not None:
-            write_copy(self._copy, numbered(self._runs)[-1][1])
-        return read_end(self._runs)
-
-    def write_trial(self, result: TrialResult, output_json: str | None) -> None:
+    def write_trial(
+        self, result: TrialResult, output_json: str | None, scorer: str | None = None
+    ) -> None:
         """
-        Write the file of a trial. Not synced: the record has the file's digest, so that a lost file is noticed.
+        Write the file of a trial.
 
         :raises ArtifactError: it cannot be written.
         """
-        name = case_file_name(result)
-        head = json.dumps(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "report_kind": "case",
-                "task_class": self._task_class,
-                "case_id": result.case_id,
-            }
-        )
-        # Concatenated as text: the output may be large, and it is JSON already.
-        told = result.model_dump_json(ensure_ascii=True)
-        text = f'{head[:-1]}, "result": {told}, "output": {output_json or "null"}}}\n'
-        data = text.encode()
-        write_draft(self._folder / "cases" / name, data)
-        self._written[name] = result, sha256_hex(data)
+        sha256 = write_trial(self._folder, self._task_class, result, output_json, scorer)
+        self.note(result, sha256, scorer)
+
+    def note(self, result: TrialResult, sha256: str, scorer: str | None) -> None:
+        """Note the file of a trial that was written by whoever finished it."""
+        self._written[case_file_name(result)] = result, sha256, scorer
 
     def _settle_trials(self, report: BenchRunReport) -> None:
         """Write the results that are known only at the end: trials that never ran, inputs that changed."""
@@ -148,7 +154,7 @@ class RunStore:
                 self.write_trial(result, None)
             elif written[0] != result:
                 stored = json.loads(read_bytes(self._folder / "cases" / name, limit=MAX_JSON_BYTES))
-                self.write_trial(result, json.dumps(stored["output"]))
+                self.write_trial(result, json.dumps(stored["output"]), written[2])
 
     def publish_selected(self, report: BenchRunReport, finished: datetime) -> Published:
         """
@@ -178,7 +184,7 @@ class RunStore:
         self._check_folders()  # again: the run may have taken hours
         self._settle_trials(report)
         with locked(self._runs):
-            end = self._end()
+            end = settled_end(self._runs, self._copy)
             entry = build(self._slot(end))
             self._write_evidence(entry.evidence)
             write_file(self._folder / RECORD_FILE, entry.record)
@@ -189,6 +195,8 @@ class RunStore:
             problem = write_copy(self._copy, final)
             sha256 = sha256_hex(entry.record)
             write_head(self._runs, seq, sha256)
+        if self._held is not None:
+            os.close(self._held)
         return Published(
             folder=final,
             evidence=self._copy,
@@ -199,14 +207,16 @@ class RunStore:
         )
 
     def _slot(self, end: ChainEnd) -> ChainSlot:
+        if self._plan is None:
+            raise ArtifactError(self._folder, "only a full run has a record")
         return ChainSlot(
             seq=end.seq + 1,
             prev_hash=end.sha256,
             folder=self._folder,
-            started=self._started,
+            plan=self._plan,
             previous_finished=end.finished_at,
             chain_intact=lambda: not chain_faults(self._runs),
-            case_files={name: sha256 for name, (_, sha256) in self._written.items()},
+            case_files={name: sha256 for name, (_, sha256, _) in self._written.items()},
         )
 
     def _write_evidence(self, files: Mapping[str, bytes]) -> None:

@@ -17,6 +17,7 @@ from benchgate.cli import (
     evidence,
     new_case,
     run,
+    runs,
     schema,
     validate,
     verdict,
@@ -26,7 +27,7 @@ from benchgate.cli import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (run, compare, evidence, validate, verify, verdict, check, new_case, schema)
+COMMANDS = (run, runs, compare, evidence, validate, verify, verdict, check, new_case, schema)
 
 
 class _Version(argparse.Action):

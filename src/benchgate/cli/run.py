@@ -59,11 +59,9 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
     except TaskClassNotFound as error:
         complain(error)
         return 1
-    except EvalError as error:
-        complain(error)
-        return 2
-    except argparse.ArgumentTypeError as error:  # of every option that is wrong, a line each
-        for line in str(error).split("\n"):
+    except (EvalError, argparse.ArgumentTypeError) as error:
+        # Of several options that are wrong there is a line each.
+        for line in [error] if isinstance(error, EvalError) else str(error).split("\n"):
             complain(line)
         return 2
     if finished.judgement is not None:

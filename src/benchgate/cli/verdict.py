@@ -95,17 +95,18 @@ def _min_cases(given: argparse.Namespace) -> dict[str, int]:
 
 
 def _newest(out: Path, task_class: str) -> Path:
-    from benchgate.audit.chain import RECORD_FILE, numbered
+    from benchgate.audit.chain import RECORD_FILE
+    from benchgate.audit.runs import newest_first
     from benchgate.errors import ArtifactError
 
     runs = out / "runs" / task_class
     try:
-        found = numbered(runs) if os.path.isdir(runs) else []
+        found = next(newest_first(runs), None) if os.path.isdir(runs) else None
     except OSError as error:
         raise ArtifactError(runs, f"cannot be read: {error.strerror}") from error
-    if not found:
+    if found is None:
         raise ArtifactError(runs, "there is no record; run the class, or name one with --report")
-    return found[-1][1] / RECORD_FILE
+    return found[1] / RECORD_FILE
 
 
 def _record(path: Path) -> RunRecord:

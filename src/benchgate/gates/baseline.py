@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 FILE_NAME: Final = "baseline.json"
+REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then copy its record"
 
 
 class BaselineRecord(WireModel):
@@ -91,7 +92,8 @@ def read_baseline(path: Path) -> Baseline:
     try:
         report = BaselineRecord.parse(path, data, "record of a run").report
     except Unreadable as error:
-        return Baseline(path=path, sha256=sha256, report=None, problems=(error.why,))
+        why = f"{error.why}; {REMEDY}"
+        return Baseline(path=path, sha256=sha256, report=None, problems=(why,))
     return Baseline(path=path, sha256=sha256, report=report, problems=tuple(_faults(report)))
 
 

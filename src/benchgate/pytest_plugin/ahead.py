@@ -38,6 +38,13 @@ class CaseRun(Protocol):
     def case(self) -> BenchCase:
         """The case."""
 
+    @property
+    def attempts(self) -> int:
+        """How often it was set up: more than once if a plugin runs it again."""
+
+    def scored_by(self) -> str:
+        """Return the digest of what scores it."""
+
     def score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
         """Score an output."""
 
@@ -47,6 +54,7 @@ class Ahead:
     Keeps a bounded number of coming items submitted.
 
     :param submit: submits an item; returns ``None`` for one that runs in its own turn, beside no other.
+    :param finished: whether the trial of an item has a result already.
     :param window: items that were submitted and not yet reported. More than run at once, so that one slow item at the
         head does not leave the others waiting; bounded, because what was submitted is paid for if the session stops.
     """
@@ -55,13 +63,18 @@ class Ahead:
         self,
         session: pytest.Session,
         submit: Callable[[CaseRun], Future[TrialRecord] | None],
+        finished: Callable[[CaseRun], bool],
         window: int,
     ) -> None:
         self._session = session
         self._submit = submit
+        self._finished = finished
         self._window = window
         self._places = {item.nodeid: place for place, item in enumerate(session.items)}
         self._futures: dict[str, Future[TrialRecord]] = {}
+
+    def __contains__(self, item: CaseRun) -> bool:
+        return item.nodeid in self._futures
 
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Return the result of an item, once it is there; another call for the same item runs it again."""
@@ -85,8 +98,10 @@ class Ahead:
             readable = isinstance(getattr(coming, "loaded", None), BenchCase)
             if not (is_case_file(coming.path) and readable) or coming.nodeid in self._futures:
                 continue
-            if not any(coming.get_closest_marker(name) for name in HELD_BACK):
-                yield cast("CaseRun", coming)
+            run = cast("CaseRun", coming)
+            held = any(coming.get_closest_marker(name) for name in HELD_BACK)
+            if not held and not self._finished(run):
+                yield run
 
     def _order(self, item: CaseRun) -> list[int]:
         """Return the places of the items that this process will run after this one, as far as they are known."""

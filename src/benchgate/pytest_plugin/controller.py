@@ -113,7 +113,14 @@ class Controller:
                 seed=settings.seed,
                 checkpoints=self._checkpoints,
             )
-            run = ClassRun(ledger=ledger, choice=self._choices[name], out=settings.out)
+            run = ClassRun(
+                ledger=ledger,
+                choice=self._choices[name],
+                out=settings.out,
+                timeout=settings.timeout,
+                resume=settings.resume,
+                name=self.session.unfinished,
+            )
             self.runs[name] = run
             try:
                 run.open(keys)
@@ -186,7 +193,12 @@ class Controller:
         """File a result; without a payload, that of a trial whose process is gone."""
         if report.failed and result.outcome in TOLERATED:
             self._tolerated += 1
-        run.record(result, payload.get("output"), scorer=payload.get("scorer"))
+        run.record(
+            result,
+            payload.get("output"),
+            scorer=payload.get("scorer"),
+            file_sha256=payload.get("file_sha256"),
+        )
         self._call("pytest_bench_case_finished", result=result)
 
     # Judging

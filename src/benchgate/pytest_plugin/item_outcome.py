@@ -80,3 +80,19 @@ def properties(result: TrialResult) -> list[tuple[str, object]]:
         if result.score.safety_penalty is not None:
             properties.append(("bench.safety_penalty", result.score.safety_penalty))
     return properties
+
+
+def scorer_digest(rubric: str, plugins: list[object]) -> str:
+    """Return the digest of what scores: of the rubric, and of every plugin that may score in its place."""
+    from benchgate.wire.canonical import digest
+
+    return digest([rubric, *map(_source_digest, plugins)]) if plugins else rubric
+
+
+def _source_digest(plugin: object) -> str:
+    from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
+
+    path = getattr(plugin, "__file__", None)
+    if path is None:
+        return str(getattr(plugin, "__name__", type(plugin).__qualname__))
+    return file_sha256(path, limit=MAX_TREE_BYTES)

@@ -13,6 +13,7 @@ from benchgate.pytest_plugin.item_outcome import (
     BenchCaseFailed,
     failure_text,
     properties,
+    scorer_digest,
 )
 from benchgate.pytest_plugin.layout import CASE_FILE
 
@@ -140,6 +141,9 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.loaded = loaded
         self.result: TrialResult | None = None
         self.output_json: str | None = None
+        self.scorer: str | None = None
+        self.file_sha256: str | None = None
+        self.attempts = 0
         self._mark()
 
     def _mark(self) -> None:
@@ -165,7 +169,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
     def setup(self) -> None:
         """Fail if the case cannot be run; clear an earlier attempt, whose properties would be added twice."""
         self.user_properties.clear()
-        self.result = self.output_json = None
+        self.result = self.output_json = self.scorer = self.file_sha256 = None
+        self.attempts += 1
         if reason := self._obstacle():
             self.user_properties.append(("bench.outcome", "not_run"))
             pytest.fail(reason, pytrace=False)
@@ -179,6 +184,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         """Run the trial."""
         record = self.bench.run(self)
         self.result, self.output_json = record.result, record.output_json
+        self.scorer, self.file_sha256 = record.scorer, record.file_sha256
         self.user_properties.extend(properties(record.result))
         if not record.result.passed:
             from benchgate.artifacts.run_kinds import case_file_name
@@ -194,6 +200,12 @@ class CaseItem(_HookedAtCases, pytest.Item):
         if isinstance(self.loaded, BenchCaseLoadError):  # pragma: no cover
             raise self.loaded
         return self.loaded
+
+    def scored_by(self) -> str:
+        """Return the digest of what scores the item: the rubric, and every hook that may score in its place."""
+        rubric = self.bench.bench_of(self.path).rubric_digest
+        hooks = self.ihook.pytest_bench_score.get_hookimpls()
+        return scorer_digest(rubric, [h.plugin for h in hooks if h.plugin is not self.bench])
 
     def score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
         """Call the hook as seen from the item, which falls back to the rubric."""

@@ -10,8 +10,6 @@ from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.ids import trial_seed
 from benchgate.models import BenchCase, TrialResult
 from benchgate.pytest_plugin.nodes import CaseItem
-from benchgate.wire.canonical import digest
-from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -49,7 +47,9 @@ class Reports:
                     # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
                     "output": item.output_json,
-                    "scorer": self._scorer(item),
+                    "scorer": item.scorer or item.scored_by(),
+                    # What is reported may be another result than what was kept: of an expected failure, say.
+                    "file_sha256": item.file_sha256 if result is item.result else None,
                     "checkpoint": self._checkpoint(name),
                 }
                 setattr(report, PAYLOAD, payload)
@@ -85,23 +85,6 @@ class Reports:
             return self._session.systems[name].checkpoint_sha256()
         except Unreadable:
             return None
-
-    def _scorer(self, item: CaseItem) -> str:
-        """Return the digest of what scores an item: the rubric, and every hook that may score in its place."""
-        rubric = self._session.bench_of(item.path).rubric_digest
-        plugins = [
-            implementation.plugin
-            for implementation in item.ihook.pytest_bench_score.get_hookimpls()
-            if implementation.plugin is not self._session
-        ]
-        return digest([rubric, *map(_source_digest, plugins)]) if plugins else rubric
-
-
-def _source_digest(plugin: object) -> str:
-    path = getattr(plugin, "__file__", None)
-    if path is None:
-        return str(getattr(plugin, "__name__", type(plugin).__qualname__))
-    return file_sha256(path, limit=MAX_TREE_BYTES)
 
 
 def first_line(report: pytest.TestReport) -> str:

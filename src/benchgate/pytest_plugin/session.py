@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.audit.chain import UNFINISHED
+from benchgate.audit.store import unfinished_name
 from benchgate.errors import BenchCaseLoadError, EvalError, Unreadable, printable
 from benchgate.gates.policy import parse_options
 from benchgate.loader.imports import bench_package
@@ -27,6 +29,8 @@ from benchgate.pytest_plugin.options import Settings
 from benchgate.pytest_plugin.trials import SessionTrials
 from benchgate.registry import TaskClassRegistry
 from benchgate.trials.interrupts import Interrupts
+from benchgate.trials.ledger import AFTER_VIOLATION
+from benchgate.wire import clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,7 +56,11 @@ class BenchSession:
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
         self.interrupts = Interrupts()
-        self.trials = SessionTrials(config, self.settings_of, self.benches, self.systems)
+        given = getattr(config, "workerinput", {}).get(UNFINISHED)
+        self.unfinished: str = given or unfinished_name(clock.now())
+        self.trials = SessionTrials(
+            config, self.settings_of, self.benches, self.systems, self.unfinished
+        )
 
     def open(self) -> None:
         """
@@ -153,7 +161,7 @@ class BenchSession:
         """Return why a case cannot be run: the rubric broke its contract, or there is no checkpoint to hand over."""
         name = self.bench_of(case_file).name
         if violation := self._violations.get(name):
-            return f"not run after: {violation}"
+            return f"{AFTER_VIOLATION}{violation}"
         try:
             self.systems[name].handed()  # here, for the time of a trial is not spent on copying
         except Unreadable as error:

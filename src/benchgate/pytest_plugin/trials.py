@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ import pytest
 
 from benchgate.live.loop import SessionLoop
 from benchgate.pytest_plugin.ahead import Ahead
+from benchgate.runner.trial_files import Keeping, TrialFiles
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
 from benchgate.trials.time_limit import backstop, sleep_unlimited
@@ -44,6 +46,7 @@ class SessionTrials:
     The trials of one process of a session, a worker's or the only one.
 
     :param settings: of each class; filled once the classes are loaded, as are the other mappings.
+    :param unfinished: name of the folder that a full run of a class has until it is recorded.
     """
 
     def __init__(
@@ -52,11 +55,14 @@ class SessionTrials:
         settings: Mapping[str, Settings],
         benches: Mapping[str, LoadedClass],
         systems: Mapping[str, NamedSystem],
+        unfinished: str,
     ) -> None:
         self._config = config
         self._settings = settings
         self._benches = benches
         self._systems = systems
+        self._unfinished = unfinished
+        self._files: dict[str, TrialFiles | None] = {}
         self._stderr = 2
         self._loop = SessionLoop()
         self._runners: dict[str, TrialRunner] = {}
@@ -108,18 +114,47 @@ class SessionTrials:
 
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Run the trial of an item, or wait for it; what it printed is printed now."""
+        files = self._files_of(item)
+        submitted = self._ahead is not None and item in self._ahead
+        if files is not None and not submitted and item.attempts == 1:
+            found = files.of(self.request(item))
+            if found is not None:
+                return found
+        record = self._ran(item, files)
+        if files is not None and item.attempts > 1:  # a plugin runs the item again
+            again = record.result.model_copy(update={"reruns": item.attempts - 1})
+            record = files.keep(replace(record, result=again))
+        return record
+
+    def _ran(self, item: CaseRun, files: TrialFiles | None) -> TrialRecord:
         if self.in_turn(item.case.task_class):
-            return self._run_now(self.request(item))
+            record = self._run_now(self.request(item))
+            return files.keep(record) if files else record
         if self._ahead is None:
             window = max(8, *(4 * given.jobs for given in self._settings.values()))
-            self._ahead = Ahead(item.session, self._submit, window)
+            self._ahead = Ahead(item.session, self._submit, self._has_file, window)
         record = self._ahead.record_of(item)
         sys.stdout.write(record.printed)  # where pytest captures it for this item
         return record
 
     def _submit(self, item: CaseRun) -> Future[TrialRecord] | None:
         executor = self._lanes[item.case.task_class].executor
-        return executor.submit(self.request(item)) if executor else None
+        if executor is None:
+            return None
+        self._files_of(item)
+        return Keeping(executor, self._files.get).submit(self.request(item))
+
+    def _has_file(self, item: CaseRun) -> bool:
+        files = self._files_of(item)
+        return files is not None and files.path(item.case.case_id, item.trial).exists()
+
+    def _files_of(self, item: CaseRun) -> TrialFiles | None:
+        name = item.case.task_class
+        if name not in self._files:
+            folder = self._settings[name].out / "runs" / name / self._unfinished
+            there = folder.is_dir()  # as far as the whole class is run
+            self._files[name] = TrialFiles(folder, name, item.scored_by()) if there else None
+        return self._files[name]
 
     def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""

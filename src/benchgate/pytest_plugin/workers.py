@@ -1,4 +1,4 @@
-"""Tells the workers of pytest-xdist where rootdir is, and when to stop."""
+"""Tells the workers of pytest-xdist where rootdir and the run are, and when to stop."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from benchgate.audit.chain import UNFINISHED
 
 if TYPE_CHECKING:
     from benchgate.pytest_plugin.session import BenchSession
@@ -48,8 +50,9 @@ class Workers:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker what it has to restore: its systems must see the environment that they see without workers."""
+        """Tell a worker where finished trials are kept, and the environment that its systems are to see."""
         node.workerinput[ADDOPTS] = self._addopts
+        node.workerinput[UNFINISHED] = self._session.unfinished
         self._nodes.append(node)
 
     def pytest_keyboard_interrupt(self) -> None:

@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.record import RunTerms, record_entry
-from benchgate.audit.store import RunStore
+from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
 from benchgate.gates.judge import judge
 from benchgate.gates.notes import advantages_note
+from benchgate.ids import trial_seed
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
+from benchgate.runner.trial_files import TrialFiles
 from benchgate.wire import clock
 from benchgate.wire.writing import model_bytes
 
@@ -27,10 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import Resumed
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline, BaselineChoice
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.judge import Gate, Judgement
+    from benchgate.ids import RunPlan
     from benchgate.models import TrialResult
     from benchgate.trials.ledger import Key, Ledger
 
@@ -41,6 +46,10 @@ class ClassRun:
     A run of one task class.
 
     :param out: output folder; ``None`` writes nothing.
+    :param name: of the folder that a full run has until it is recorded; its workers know it too.
+    :param timeout: in seconds, of trials whose case names none.
+    :param resume: the full run to complete: ``none``, ``auto``, a number or a folder.
+    :param files: of the trials of a full run that is written.
     :param judgement: what was decided, once the run is finished.
     :param problems: what could not be written or judged; a run with problems fails the session.
     :param warnings: what a person should look at, but what fails nothing.
@@ -50,6 +59,10 @@ class ClassRun:
     ledger: Ledger
     choice: BaselineChoice
     out: Path | None
+    timeout: float
+    resume: str | Path = "none"
+    name: str = field(default_factory=lambda: unfinished_name(clock.now()))
+    files: TrialFiles | None = None
     judgement: Judgement | None = None
     published: Published | None = None
     problems: list[str] = field(default_factory=list)
@@ -74,15 +87,37 @@ class ClassRun:
         if self.choice.path and self.ledger.scope == "full":
             self._baseline = read_baseline(self.choice.path)
         self._read_tiers(self.ledger.bench.path.parents[1] / TIER_FILE)
+        if self.resume != "none" and (self.out is None or self.ledger.scope != "full"):
+            why = "only a full run can be resumed; here " + (
+                "a part of the cases is selected" if self.out else "nothing is written"
+            )
+            raise ArtifactError(f"resume {self.resume}", why)
         if self.out is not None:
-            name, scope = self.ledger.bench.name, self.ledger.scope
-            self._store = RunStore(self.out, name, scope, clock.now())
             try:
-                self.warnings += self._store.open(scope)
+                self._open_store(self.out)
             except OSError as error:
                 raise ArtifactError(self.out, f"cannot be used: {error}") from error
         if stale := self.ledger.stale(clock.now()):
             self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
+
+    def _open_store(self, out: Path) -> None:
+        bench, scope = self.ledger.bench, self.ledger.scope
+        self._store = RunStore(out, bench.name, scope, self.name)
+        plan = plan_file(self._plan(), timeout=self.timeout, started=clock.now())
+        self.warnings += self._store.open(plan, self.resume)
+        if scope == "full":
+            self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
+
+    def _plan(self) -> RunPlan:
+        return self.ledger.run_plan(
+            harness_version=version("pytest-benchgate"),
+            baseline=self._baseline.sha256 if self._baseline else None,
+        )
+
+    @property
+    def resumes(self) -> Resumed | None:
+        """The run that this one completes."""
+        return self._store.resumes if self._store else None
 
     def _read_tiers(self, path: Path) -> None:
         if not os.path.lexists(path):
@@ -93,20 +128,34 @@ class ClassRun:
             self.tier_problem = str(error)
 
     def record(
-        self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
+        self,
+        result: TrialResult,
+        output_json: str | None,
+        *,
+        scorer: str | None = None,
+        file_sha256: str | None = None,
     ) -> None:
-        """Record a result and write its file."""
+        """Record a result, and write its file unless whoever finished the trial has done so."""
+        if result.outcome == "not_run":  # its file may be there, from the run that is resumed
+            reason = result.detail or "not run"
+            self.ledger.not_run((result.case_id, result.trial), reason)
+            return
+        scorer = scorer or self.ledger.bench.rubric_digest
         self.ledger.record(result, output_json, scorer=scorer)
         if self._store is None:
             return
         try:
-            self._store.write_trial(result, output_json)
+            if file_sha256 is None:
+                self._store.write_trial(result, output_json, scorer)
+            else:
+                self._store.note(result, file_sha256, scorer)
         except ArtifactError as error:
             self.problems.append(str(error))
             self._store = None
 
     def finish(self, gates: Iterable[Gate] = (), exit_rule: ExitRule = "strict") -> None:
         """Judge and write; a report that cannot be written goes to stderr, so that nothing measured is lost."""
+        self._add_finished()
         try:
             self._judge(gates, exit_rule)
         except EvalError as error:
@@ -118,6 +167,19 @@ class ClassRun:
         except (ArtifactError, OSError, ValueError) as error:
             self.problems.append(f"the run is not recorded: {error}")
             sys.stderr.write(model_bytes(self.judgement.report).decode())
+
+    def _add_finished(self) -> None:
+        """Record trials that are on disk but were not reported: the session stopped before, or their worker died."""
+        for case_id, trial in self.ledger.missing() if self.files else ():
+            seed = trial_seed(self.ledger.bench.name, case_id, trial, self.ledger.seed)
+            found = self.files.find(case_id, trial, seed) if self.files else None
+            if found is not None:
+                self.record(
+                    found.result,
+                    found.output_json,
+                    scorer=found.scorer,
+                    file_sha256=found.file_sha256,
+                )
 
     def _judge(self, gates: Iterable[Gate], exit_rule: ExitRule) -> None:
         ledger, baseline = self.ledger, self._baseline

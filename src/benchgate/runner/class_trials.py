@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import EvalError, Unreadable
 from benchgate.live.loop import SessionLoop
+from benchgate.runner.trial_files import Keeping, ended
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
 from benchgate.trials.time_limit import TrialTimeout, alarm, backstop, sleep_unlimited
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from concurrent.futures import Future
 
+    from benchgate.runner.trial_files import TrialFiles
     from benchgate.trials.executor import TrialExecutor, TrialRecord
     from benchgate.trials.ledger import Ledger
 
@@ -28,15 +30,24 @@ class ClassTrials:
 
     :param limit: in seconds, for cases that name none.
     :param jobs: trials that run at once.
+    :param files: where the trials are kept that are finished; those that are there are not run.
     :raises EvalError: the system cannot run beside itself.
     """
 
     def __init__(
-        self, ledger: Ledger, *, limit: float, jobs: int, retries: int, max_rpm: int | None
+        self,
+        ledger: Ledger,
+        *,
+        limit: float,
+        jobs: int,
+        retries: int,
+        max_rpm: int | None,
+        files: TrialFiles | None = None,
     ) -> None:
         self._ledger = ledger
         self._limit = limit
         self._jobs = jobs
+        self._files = files
         self._pacing = Pacing(retries, max_rpm)
         self._exit = ExitStack()
         loop = SessionLoop()
@@ -58,18 +69,24 @@ class ClassTrials:
         """Yield the record of each trial that ran; the ledger is told why others did not."""
         with self._exit:
             if self._jobs == 1:
-                yield from filter(None, map(self._run_here, self._requests()))
+                for request in self._requests():
+                    if record := self._found(request) or self._run_here(request):
+                        yield record
                 return
             from benchgate.live.side_by_side import SideBySide
 
             executor = SideBySide(lambda _: self._runner, self._pacing, self._jobs)
             self._exit.callback(executor.close)
-            yield from self._in_order(executor)
+            yield from self._in_order(Keeping(executor, lambda _: self._files))
+
+    def _found(self, request: TrialRequest) -> TrialRecord | None:
+        return self._files.of(request) if self._files else None
 
     def _in_order(self, executor: TrialExecutor) -> Iterator[TrialRecord]:
         submitted: deque[Future[TrialRecord]] = deque()
         for request in self._requests():
-            submitted.append(executor.submit(request))
+            found = self._found(request)
+            submitted.append(ended(found) if found else executor.submit(request))
             if len(submitted) >= 4 * self._jobs:
                 yield _printed(submitted.popleft().result())
         while submitted:
@@ -98,9 +115,10 @@ class ClassTrials:
 
     def _run_here(self, request: TrialRequest) -> TrialRecord | None:
         try:
-            return self._pacing.run(
+            record = self._pacing.run(
                 self._attempt, request, lambda seconds: sleep_unlimited(seconds, request.limit)
             )
+            return self._files.keep(record) if self._files else record
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
             reason = "the time limit passed while the result was put together"
             self._ledger.not_run((request.case.case_id, request.case.trial), reason)

@@ -19,7 +19,7 @@ from benchgate.runner.class_run import ClassRun
 from benchgate.runner.class_trials import ClassTrials
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.interrupts import finishing
-from benchgate.trials.ledger import Ledger
+from benchgate.trials.ledger import AFTER_VIOLATION, Ledger
 from benchgate.wire.argument_types import MAX_SECONDS
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class RunSettings:
     jobs: int = 1
     retries: int = 3
     max_rpm: int | None = None
+    resume: str | Path = "none"
     baseline: str | Path = "none"
     policy: Mapping[str, Any] | None = None
     exit_rule: ExitRule = "strict"
@@ -132,7 +133,13 @@ def run_class(
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
         out = settings.out.resolve() if settings.out else None
-        run = ClassRun(ledger=ledger, choice=choice, out=out)
+        run = ClassRun(
+            ledger=ledger,
+            choice=choice,
+            out=out,
+            timeout=settings.timeout,
+            resume=settings.resume,
+        )
         run.open(keys)
         for text in run.warnings:
             warnings.warn(text, stacklevel=3)
@@ -182,12 +189,18 @@ def _run_all(
         jobs=settings.jobs,
         retries=settings.retries,
         max_rpm=settings.max_rpm,
+        files=run.files,
     )
     with closing(trials.records()) as records:
         for record in records:
-            run.record(record.result, record.output_json)
+            run.record(
+                record.result,
+                record.output_json,
+                scorer=record.scorer,
+                file_sha256=record.file_sha256,
+            )
             on_result(record.result)
             if record.violation:
                 for key in ledger.planned:
-                    ledger.not_run(key, f"not run after: {record.violation}")
+                    ledger.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
                 return

@@ -56,6 +56,8 @@ class TrialRecord:
     :param raised_at: file and line of the user's code that raised; not recorded, since it has paths of this machine.
     :param retry_after: seconds that a service asked to wait.
     :param printed: what the trial printed, if that was kept apart from what others printed.
+    :param scorer: digest of what scored it.
+    :param file_sha256: SHA-256 of its file, if that is written already.
     """
 
     result: TrialResult
@@ -64,6 +66,8 @@ class TrialRecord:
     raised_at: tuple[Path, int] | None = None
     retry_after: float | None = None
     printed: str = ""
+    scorer: str | None = None
+    file_sha256: str | None = None
 
 
 class TrialExecutor(Protocol):

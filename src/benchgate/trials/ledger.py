@@ -28,6 +28,8 @@ Key = tuple[str, int]
 """Case id and trial number: what a record is filed under, never a pytest node id."""
 
 MODIFIED = "input_modified"
+AFTER_VIOLATION = "not run after: "
+"""Begins the reason of a trial that was not run because the rubric broke its contract in another."""
 MAX_AGE = timedelta(days=90)
 
 
@@ -106,19 +108,19 @@ class Ledger:
         """Return the planned cases that nobody has validated for more than 90 days, sorted."""
         return tuple(case.case_id for case in self.cases if now - case.last_validated_at > MAX_AGE)
 
-    def record(
-        self, result: TrialResult, output_json: str | None, *, scorer: str | None = None
-    ) -> None:
+    def record(self, result: TrialResult, output_json: str | None, *, scorer: str) -> None:
         """
         File a result; a second one for the same trial counts as a rerun and replaces the first.
 
         :param output_json: what the system returned; compared with the checkpoint, if one is the subject.
+        :param scorer: digest of what scored it.
         """
         key = (result.case_id, result.trial)
         if key in self._results:
             self.rerun(key)
+        self._reruns[key] = max(self._reruns.get(key, 0), result.reruns)
         self._results[key] = result
-        self._scorers.add(scorer or self.bench.rubric_digest)
+        self._scorers.add(scorer)
         if result.outcome == "scored":
             self._check_payload(key, output_json or "")
 
@@ -217,8 +219,13 @@ class Ledger:
         :param baseline: SHA-256 of the baseline's file, if the run is compared with one.
         """
         self._check_inputs()
+        plan = self.run_plan(harness_version=harness_version, baseline=baseline)
+        return build_report(plan, self.results(), self.bench.taxonomy, interrupted=self.interrupted)
+
+    def run_plan(self, *, harness_version: str, baseline: str | None) -> RunPlan:
+        """Return what is run; what scores the trials is known only once there are results."""
         scorers = sorted(self._scorers) or [self.bench.rubric_digest]
-        plan = RunPlan(
+        return RunPlan(
             task_class=self.bench.name,
             case_ids=tuple(sorted({case_id for case_id, _ in self._planned})),
             scope=self.scope,
@@ -237,4 +244,14 @@ class Ledger:
                 checkpoint=self._handed,
             ),
         )
-        return build_report(plan, self.results(), self.bench.taxonomy, interrupted=self.interrupted)
+
+    def missing(self) -> list[Key]:
+        """Return the planned trials that have no result, though their case can be read and their rubric be trusted."""
+        reasons = self._reasons
+        return [
+            key
+            for key in self._planned
+            if key not in self._results
+            and key[0] not in self._broken
+            and not reasons.get(key, "").startswith(AFTER_VIOLATION)
+        ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import Unreadable
+from benchgate.wire.canonical import digest
 from benchgate.wire.files import file_sha256
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
@@ -13,7 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from benchgate.gates.policy import GatePolicy
     from benchgate.wire.model import WireModel
+
+
+LATER: Final = frozenset(
+    {
+        "checkpoint",
+        "imputed",
+        "max_unscored",
+        "missing",
+        "plan_sha256",
+        "resumes",
+        "retries",
+        "scorer",
+    }
+)
+"""Fields that were added within a major version and have a default: older files lack them, which is no fault."""
 
 
 def plain(model: WireModel) -> dict[str, Any]:
@@ -27,13 +44,18 @@ def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
         return
     if isinstance(full, dict) and isinstance(raw, dict):
         for key, value in full.items():
-            if key not in raw:
+            if key not in raw and key not in LATER:
                 yield f"{where}{key}: Field required"
-            else:
+            elif key in raw:
                 yield from missing_fields(value, raw[key], f"{where}{key}.")
     elif isinstance(full, list) and isinstance(raw, list):
         for index, (value, found) in enumerate(zip(full, raw, strict=False)):
             yield from missing_fields(value, found, f"{where}{index}.")
+
+
+def policy_digest(policy: GatePolicy) -> str:
+    """Return the digest of a policy as its file has it, without the thresholds that came later."""
+    return digest(policy.model_dump(mode="json", include=policy.model_fields_set))
 
 
 def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
@@ -52,7 +74,7 @@ def same(where: str, expected: Any, found: Any) -> Iterator[str]:
     if expected == found:  # most of a large file
         return
     if isinstance(expected, dict) and isinstance(found, dict):
-        for key in expected:
+        for key in [key for key in expected if key in found or key not in LATER]:
             yield from same(f"{where}.{key}", expected[key], found.get(key))
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for index, (wanted, there) in enumerate(zip(expected, found, strict=True)):

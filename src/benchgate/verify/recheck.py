@@ -23,7 +23,7 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.gates.decide import SAFETY_TOLERANCE
 from benchgate.gates.reason_codes import PREFIX
-from benchgate.verify.agreement import digest_holds, plain, same
+from benchgate.verify.agreement import digest_holds, plain, policy_digest, same
 from benchgate.verify.rebuild import family_in, of_the_run, rebuilt
 from benchgate.verify.recheck_record import recheck_record
 
@@ -157,7 +157,7 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
 
 def _promotion(folder: Path, report: PromotionReport) -> Iterator[str]:
     decision = report.decision
-    yield from same("policy_sha256", report.policy.digest, report.policy_sha256)
+    yield from same("policy_sha256", policy_digest(report.policy), report.policy_sha256)
     yield from same(
         "decision.promotion_allowed", not decision.reason_codes, decision.promotion_allowed
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
-from benchgate.audit.chain import RECORD_FILE, numbered, unentered
+from benchgate.artifacts.run_kinds import PromotionReport
+from benchgate.audit.chain import unentered
 from benchgate.audit.evidence_copy import promotion_in_copy
+from benchgate.audit.runs import newest_first
 from benchgate.audit.walk import ChainFault
 from benchgate.errors import Unreadable
 from benchgate.verify.agreement import missing_fields, plain, same
@@ -18,6 +20,8 @@ from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from benchgate.artifacts.run_kinds import RunRecord
 
 
 AFTER: Final = 10**15
@@ -32,9 +36,8 @@ def copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
     """
     # Listed again: runs may have ended since the chain was checked.
     waiting = unentered(runs)
-    newest = numbered(runs)[-2 if waiting is not None else -1 :]
-    read = [(folder, read_artifact(folder / RECORD_FILE, RunRecord)) for _, folder in newest]
-    sources = [(folder, record) for folder, record in read if record is not None]
+    newest = list(islice(newest_first(runs), 1 if waiting is None else 2))
+    sources = [(folder, record) for _, folder, record in reversed(newest) if record is not None]
     if newest and not sources:  # a record that cannot be read is reported already
         return
     there = set(os.listdir(copy)) if copy.is_dir() else set()

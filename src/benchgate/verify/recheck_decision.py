@@ -91,7 +91,11 @@ def _baseline(
     for problem in (*found.problems, *differences(found.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
     unscored = too_many(found.report, record.policy.max_unscored)
-    if unscored and f"{PREFIX}too_many_unscored" not in decision.reason_codes:
+    if (
+        _counts_errors(record)
+        and unscored
+        and f"{PREFIX}too_many_unscored" not in decision.reason_codes
+    ):
         yield f"baseline: could not be compared with: {unscored}"
     yield from same("baseline.run_id", found.report.run_id, reference.run_id)
     there = _arm_values(arm(found.report))
@@ -135,6 +139,7 @@ def _decided(
     outputs: Mapping[str, Any],
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
     weighed, objections = _weighed(record, before)
+    counted = _counts_errors(record)
     stated = [(remark.code, remark.message) for remark in found.remarks]
     given = [
         (code.removeprefix(PREFIX), message)
@@ -153,7 +158,7 @@ def _decided(
             figures=weighed,
             blockers=(
                 *run_blockers(record.report),
-                *unscored_blocker(record.policy, record.report),
+                *(unscored_blocker(record.policy, record.report) if counted else ()),
                 *given,
                 *objections,
             ),
@@ -161,11 +166,16 @@ def _decided(
             noted=(
                 *advantages_note(_without_advantages(record, outputs)),
                 *(("unscored_baseline", text) for code, text in stated if code == BASELINE_NOTE),
-                *unscored_note(record.report, "candidate"),
+                *(unscored_note(record.report, "candidate") if counted else ()),
             ),
         )
     )
     return made, weighed
+
+
+def _counts_errors(record: RunRecord) -> bool:
+    """Whether the run was judged by its trials that ended in an error, as older versions did not."""
+    return "max_unscored" in record.policy.model_fields_set
 
 
 def _without_advantages(record: RunRecord, outputs: Mapping[str, Any]) -> int:

@@ -12,17 +12,20 @@ import os
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import aggregates, irregular
-from benchgate.artifacts.run_kinds import RunRecord, TrialFile, case_file_name
+from benchgate.artifacts.plan import plan_file
+from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_file_name
+from benchgate.audit.chain import PLAN_FILE
 from benchgate.errors import Unreadable
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
 from benchgate.training.checkpoints import lacks_advantages
-from benchgate.verify.agreement import digest_holds, plain, same
+from benchgate.verify.agreement import digest_holds, plain, policy_digest, same
 from benchgate.verify.recheck_decision import recheck_decision
+from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchgate.models import BenchRunReport
@@ -35,7 +38,9 @@ def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
     """Yield where a record, or a file beside it, differs from what the record's facts give."""
     # Forged facts may make any of the computations raise: that is a finding too.
     try:
-        yield from _files(folder, record)
+        parts = {"cases": record.case_files, "evidence": record.evidence_files}
+        yield from file_faults(folder, parts, record.plan_sha256)
+        yield from _plan(folder, record)
         yield from _report(record)
         yield from _identity(record)
         outputs: dict[str, Any] = {}
@@ -45,19 +50,42 @@ def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
         yield f"its facts cannot be rechecked: {type(error).__name__}: {error}"
 
 
-def _files(folder: Path, record: RunRecord) -> Iterator[str]:
-    for part, digests in (("cases", record.case_files), ("evidence", record.evidence_files)):
+def file_faults(
+    folder: Path, parts: Mapping[str, Mapping[str, str]], plan_sha256: str | None
+) -> Iterator[str]:
+    """
+    Yield which files of a record's folder are not those that it names.
+
+    :param parts: SHA-256 of each file, by folder and name.
+    """
+    for part, digests in {**parts, "": {PLAN_FILE: plan_sha256} if plan_sha256 else {}}.items():
         if os.path.islink(folder / part):
             yield f"{part}: is a symlink; a record must have its files in its own folder"
             continue
         there = set(os.listdir(folder / part)) if (folder / part).is_dir() else set()
-        for name, digest in digests.items():
-            if name not in there or os.path.islink(folder / part / name):
-                yield f"{part}/{name}: missing, or a symlink"
+        if not part:
+            there &= {PLAN_FILE}
+        for name, sha256 in digests.items():
+            where = os.path.join(part, name)
+            if name not in there or os.path.islink(folder / where):
+                yield f"{where}: missing, or a symlink"
                 continue
-            yield from digest_holds(folder / part / name, digest, f"{part}/{name}")
+            yield from digest_holds(folder / where, sha256, where)
         for name in sorted(there - set(digests)):
-            yield f"{part}/{name}: not in the record: added later"
+            yield f"{os.path.join(part, name)}: not in the record: added later"
+
+
+def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
+    if record.plan_sha256 is None:
+        return
+    stated = PlanFile.read_file(folder / PLAN_FILE, "plan of a run")
+    expected = plan_file(
+        _planned(record),
+        timeout=stated.timeout_seconds,
+        started=record.started_at,
+        resumes=record.resumes,
+    )
+    yield from same(PLAN_FILE, plain(expected), plain(stated))
 
 
 def _report(record: RunRecord) -> Iterator[str]:
@@ -93,26 +121,30 @@ def _identity(record: RunRecord) -> Iterator[str]:
     report, digests = record.report, record.report.digests
     name = report.task_class
     yield from same("report.run_id", run_id(name, report.per_case), report.run_id)
-    plan = RunPlan(
-        task_class=name,
-        case_ids=tuple({result.case_id for result in report.per_case}),
-        scope=report.scope,
-        system=report.system,
-        trial_count=report.trial_count,
-        seed=report.seed,
-        digests=digests,
-        harness_version=record.harness.benchgate,
-        isolation_class=report.isolation_class,
-    )
-    yield from same("report.plan_id", plan.plan_id(), report.plan_id)
+    yield from same("report.plan_id", _planned(record).plan_id(), report.plan_id)
     yield from same("report.suite.name", name, report.suite.name)
     yield from same("report.suite.version", suite_version(digests.cases), report.suite.version)
-    yield from same("report.digests.policy", record.policy.digest, digests.policy)
+    yield from same("report.digests.policy", policy_digest(record.policy), digests.policy)
     baseline = record.baseline.sha256 if record.baseline else None
     yield from same("report.digests.baseline", baseline, digests.baseline)
     for result in report.per_case:
         seed = trial_seed(name, result.case_id, result.trial, report.seed)
         yield from same(f"report.per_case.{_label(result)}.seed", seed, result.seed)
+
+
+def _planned(record: RunRecord) -> RunPlan:
+    report = record.report
+    return RunPlan(
+        task_class=report.task_class,
+        case_ids=tuple({result.case_id for result in report.per_case}),
+        scope=report.scope,
+        system=report.system,
+        trial_count=report.trial_count,
+        seed=report.seed,
+        digests=report.digests,
+        harness_version=record.harness.benchgate,
+        isolation_class=report.isolation_class,
+    )
 
 
 def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator[str]:
@@ -125,12 +157,14 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
     named = {case_file_name(result): result for result in report.per_case}
     if set(named) != set(record.case_files) or len(named) != len(report.per_case):
         yield "case_files: not one file for each result"
+    scorers: set[str | None] = set()
     for name, result in named.items():
         try:
             case = TrialFile.read_file(folder / name, "file of a trial")
         except Unreadable as error:
             yield f"cases/{name}: {error.why}"
             continue
+        scorers.add(case.scorer)
         if record.subject.kind == "checkpoint":
             outputs[name] = case.output
         elif lacks_advantages(case.output):  # all that is asked of it; outputs may be large
@@ -146,6 +180,10 @@ def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator
             "result": plain(result),
         }
         yield from same(f"cases/{name}", in_file, in_report)
+    known = sorted(scorer for scorer in scorers if scorer is not None)
+    if known:
+        expected = known[0] if len(known) == 1 else digest(known)
+        yield from same("report.digests.scorer", expected, report.digests.scorer)
 
 
 def _label(result: Any) -> str:

@@ -11,23 +11,25 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.artifacts.run_kinds import ClosedRecord, RunRecord
 from benchgate.audit.chain import (
+    CLOSED_ID,
     FOLDER_NAME,
     HEAD_FILE,
+    PLAN_FILE,
     RECORD_FILE,
     UNFINISHED,
     numbered,
     record_folder,
     unentered,
 )
+from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import missing_fields, plain, same
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
-from benchgate.verify.recheck_record import recheck_record
+from benchgate.verify.recheck_record import file_faults, recheck_record
 from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
@@ -38,9 +40,9 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import Head
 
 
-PARTS: Final = frozenset({RECORD_FILE, "cases", "evidence"})
+PARTS: Final = frozenset({RECORD_FILE, PLAN_FILE, "cases", "evidence"})
 RETRIES: Final = 10
-Found = tuple[int, "Path", "RunRecord | None"]
+Found = tuple[int, "Path", "RunRecord | ClosedRecord | None"]
 """Number, folder and content of a record; the content is ``None`` if it cannot be read."""
 
 
@@ -155,28 +157,25 @@ def _verify_runs(
     out: Path, name: str, kept: Head | None, *, require_complete: bool
 ) -> ClassVerification:
     runs = out / "runs" / name
-    records = [(seq, folder, _read(folder)) for seq, folder in numbered(runs)]
+    records = [(seq, folder, read_record(folder)) for seq, folder in numbered(runs)]
     faults = [
         *chain_faults(runs, kept),
         *_record_faults(records),
         *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
         *copy_faults(out / "evidence" / name, runs),
     ]
-    newest = records[-1] if records else None
+    judged = [record for *_, record in records if not isinstance(record, ClosedRecord)]
+    newest = judged[-1] if judged else None
     if require_complete:
-        faults += _incompleteness(runs, newest[2] if newest else None, unentered(runs))
+        faults += _incompleteness(runs, newest, unentered(runs))
     return ClassVerification(
         task_class=name,
         records=len(records),
-        newest=newest[2] if newest else None,
-        head=_head(newest) if newest else None,
+        newest=newest,
+        head=_head(records[-1]) if records else None,
         anchored_at=kept.seq if kept else None,
         faults=tuple(sorted(faults, key=lambda fault: fault.seq)),
     )
-
-
-def _read(folder: Path) -> RunRecord | None:
-    return read_artifact(folder / RECORD_FILE, RunRecord)
 
 
 def _head(newest: Found) -> str | None:
@@ -187,12 +186,12 @@ def _head(newest: Found) -> str | None:
 
 
 def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
-    before: RunRecord | None = None
+    before: RunRecord | ClosedRecord | None = None
     for seq, folder, record in records:
         if record is None:
             yield ChainFault(seq, folder / RECORD_FILE, _unreadable(folder / RECORD_FILE))
         else:
-            found = [*_folder_faults(folder, record), *recheck_record(folder, record)]
+            found = [*_folder_faults(folder, record), *_own_faults(folder, record, records)]
             for message in brief(found).splitlines():
                 yield ChainFault(seq, folder, message)
             if before is not None and record.clock_regressed != (
@@ -200,6 +199,24 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
             ):
                 yield ChainFault(seq, folder, "clock_regressed does not agree with the times")
         before = record
+
+
+def _own_faults(
+    folder: Path, record: RunRecord | ClosedRecord, records: list[Found]
+) -> Iterator[str]:
+    if isinstance(record, ClosedRecord):
+        yield from file_faults(
+            folder, {"cases": record.case_files, "evidence": {}}, record.plan_sha256
+        )
+        return
+    yield from recheck_record(folder, record)
+    resumed = record.resumes
+    if resumed is None or resumed.seq is None:
+        return
+    there = {seq: (there.name, one) for seq, there, one in records if seq < record.seq}
+    name, before = there.get(resumed.seq, (None, None))
+    if name != resumed.folder or not isinstance(before, RunRecord) or before.report.complete:
+        yield f"resumes: {resumed.folder} is no incomplete run before it"
 
 
 def _unreadable(path: Path) -> str:
@@ -210,13 +227,18 @@ def _unreadable(path: Path) -> str:
     return "changed while it was read"
 
 
-def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
+def _folder_faults(folder: Path, record: RunRecord | ClosedRecord) -> Iterator[str]:
     if folder.is_symlink():
         yield "is a symlink; a record is a folder of its own"
-    expected = record_folder(record.seq, record.finished_at, record.report.run_id)
+    if isinstance(record, ClosedRecord):
+        run_id, field, task_class = CLOSED_ID, "task_class", record.task_class
+    else:
+        run_id, field = record.report.run_id, "report.task_class"
+        task_class = record.report.task_class
+    expected = record_folder(record.seq, record.finished_at, run_id)
     if folder.name != expected:
         yield f"the folder of this record must be named {expected}"
-    yield from same("report.task_class", folder.parent.name, record.report.task_class)
+    yield from same(field, folder.parent.name, task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"
     raw = read_json(read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES))

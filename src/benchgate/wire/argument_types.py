@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from pathlib import Path
 from typing import Final
 
@@ -75,6 +76,22 @@ def path(text: str) -> Path:
         msg = f"{text!r}: expected a path"
         raise argparse.ArgumentTypeError(msg)
     return Path(text)
+
+
+def run_reference(text: str) -> str | Path:
+    """
+    Parse which run to resume: ``auto``, ``none``, the number of a record, else a folder of ``runs/<class>/``.
+
+    :raises argparse.ArgumentTypeError: anything else, such as a path to run that follows the bare option.
+    """
+    if text in {"auto", "none"} or (text.isdecimal() and len(text) < 16):
+        return text
+    if re.fullmatch(
+        r"incomplete-[0-9TZ]+-[0-9]+|[0-9]{8,15}-[0-9TZ]+-[0-9a-f]{8}", Path(text).name
+    ):
+        return Path(text)
+    msg = f"{text[:80]!r}: expected auto, none, the number of a record, or a folder of runs/CLASS/"
+    raise argparse.ArgumentTypeError(msg)
 
 
 def baseline(text: str) -> str | Path:

@@ -15,7 +15,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.wire.argument_types import baseline, exit_rule, natural, path, positive, seconds
+from benchgate.wire.argument_types import (
+    baseline,
+    exit_rule,
+    natural,
+    path,
+    positive,
+    run_reference,
+    seconds,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,6 +38,7 @@ class RunOption:
 
     :param parse: converts its text, from the command line, the environment or the ini file.
     :param repeatable: all values count, those of the command line last.
+    :param bare: its text if it is given without one; ``None`` if it must have one.
     """
 
     name: str
@@ -38,6 +47,7 @@ class RunOption:
     parse: Callable[[str], Any] = str
     default: Any = None
     repeatable: bool = False
+    bare: str | None = None
 
     @property
     def key(self) -> str:
@@ -56,7 +66,11 @@ class RunOption:
 
     def declare(self, add: Callable[..., object], prefix: str) -> None:
         """Declare the option with ``add``, which is argparse's ``add_argument`` or pytest's ``addoption``."""
-        kind = {"action": "append", "type": self.parse} if self.repeatable else {"type": self.parse}
+        kind: dict[str, Any] = {"type": self.parse}
+        if self.repeatable:
+            kind["action"] = "append"
+        if self.bare is not None:
+            kind |= {"nargs": "?", "const": self.bare}
         dest = f"{prefix}{self.name}".replace("-", "_")
         add(f"--{prefix}{self.name}", dest=dest, metavar=self.metavar, help=self.help, **kind)
 
@@ -161,6 +175,15 @@ RUN_OPTIONS: Final = (
         metavar="N",
         help="Attempts started per minute, all trials of the session together (default: unlimited)",
         parse=positive,
+    ),
+    RunOption(
+        name="resume",
+        metavar="auto|none|RUN",
+        help="Complete a full run that was killed, stopped or held up by an outage: a folder of runs/CLASS/ or a "
+        "number; alone it is auto, the newest one of each class. Write it as one word (default: none)",
+        parse=run_reference,
+        default="none",
+        bare="auto",
     ),
     RunOption(
         name="policy",

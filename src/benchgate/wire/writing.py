@@ -46,20 +46,23 @@ def make_folder(path: Path) -> None:
         raise ArtifactError(path, f"cannot be created: {error.strerror}") from error
 
 
-def write_file(path: Path, data: bytes) -> None:
+def write_file(path: Path, data: bytes, *, durable: bool = True) -> None:
     """
     Write a file atomically and durably: readers see the old bytes or the new ones, also after a power cut.
 
     A symlink is replaced, not followed. For many files in a new folder :func:`write_draft` is faster.
+
+    :param durable: without it a file may be lost in a power cut, but not when the process is killed.
 
     :raises ArtifactError: it cannot be written; the old file is unchanged.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.unlink(missing_ok=True)
-        _write(temporary, data, os.O_EXCL, sync=True)
+        _write(temporary, data, os.O_EXCL, sync=durable)
         os.replace(temporary, path)
-        sync_folder(path.parent)
+        if durable:
+            sync_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise ArtifactError(path, f"cannot be written: {error.strerror}") from error
@@ -147,6 +150,21 @@ def check_folders(out: Path, *folders: Path) -> Iterator[str]:
 
 def _down_from(out: Path, folder: Path) -> list[Path]:
     return [folder, *(path for path in folder.parents if out in path.parents)]
+
+
+def hold(folder: Path) -> int | None:
+    """
+    Mark a folder as in use until the returned descriptor is closed or this process ends, even if it is killed.
+
+    :returns: ``None`` if another process holds it.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
 
 
 @contextmanager

@@ -1,0 +1,67 @@
+"""What a run is going to do, as ``plan.json`` says it, and how two plans differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchgate.artifacts.run_kinds import PlanDigests, PlanFile
+from benchgate.gates.missing import first_five
+from benchgate.wire.model import SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from benchgate.artifacts.run_kinds import Resumed
+    from benchgate.ids import RunPlan
+
+
+def plan_file(
+    plan: RunPlan, *, timeout: float, started: datetime, resumes: Resumed | None = None
+) -> PlanFile:
+    """Return the plan of a run as it is written."""
+    digests = plan.digests
+    return PlanFile(
+        schema_version=SCHEMA_VERSION,
+        report_kind="plan",
+        task_class=plan.task_class,
+        started_at=started,
+        benchgate=plan.harness_version,
+        system=plan.system,
+        case_ids=tuple(sorted(plan.case_ids)),
+        trial_count=plan.trial_count,
+        seed=plan.seed,
+        timeout_seconds=timeout,
+        isolation_class=plan.isolation_class,
+        digests=PlanDigests(**{name: getattr(digests, name) for name in PlanDigests.model_fields}),
+        resumes=resumes,
+    )
+
+
+def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
+    """Yield why results of one plan are none of another, a line for each change."""
+    for name in (
+        "benchgate",
+        "system",
+        "trial_count",
+        "seed",
+        "timeout_seconds",
+        "isolation_class",
+    ):
+        old, new = getattr(before, name), getattr(now, name)
+        if old != new:
+            yield f"{name} was {old!r}, is {new!r}"
+    for name in ("rubric", "taxonomy", "system", "policy", "baseline", "checkpoint"):
+        old, new = getattr(before.digests, name), getattr(now.digests, name)
+        if old != new:
+            yield f"digest of the {name} was {str(old)[:12]}, is {str(new)[:12]}"
+    old_ids, new_ids = set(before.case_ids), set(now.case_ids)
+    if new_ids - old_ids:
+        yield f"new cases: {first_five(new_ids - old_ids)}"
+    if old_ids - new_ids:
+        yield f"cases that are gone: {first_five(old_ids - new_ids)}"
+    # A case that could not be read was not run: no result depends on what it was.
+    changed = {c for c, d in before.digests.cases.items() if now.digests.cases.get(c, d) != d}
+    unreadable = set(before.digests.cases) & new_ids - set(now.digests.cases)
+    if changed | unreadable:
+        yield f"cases that changed: {first_five(changed | unreadable)}"

@@ -1,0 +1,133 @@
+"""
+The folder of a run that is not recorded yet: how it begins, and how it takes over what another run left.
+
+A folder is held by the process that runs it. When that process is killed, the folder stays, with the plan and the file
+of each trial that had finished. Who resumes it renames it first: whatever is left of the killed run, such as a worker,
+then writes to a name that is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+from benchgate.aggregate import INCOMPLETE
+from benchgate.artifacts.plan import plan_changes
+from benchgate.artifacts.run_kinds import Resumed, TrialFile, trial_file_name
+from benchgate.audit.chain import PLAN_FILE, UNFINISHED
+from benchgate.audit.runs import resumable
+from benchgate.errors import ArtifactError, PlanChanged, Unreadable
+from benchgate.ids import trial_seed
+from benchgate.wire.files import read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES
+from benchgate.wire.writing import hold, make_folder, model_bytes, rename, write_draft, write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.artifacts.run_kinds import PlanFile
+    from benchgate.audit.runs import KnownRun
+
+
+def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[int, PlanFile]:
+    """
+    Make the folder of a run, with its plan and the finished trials of the run that it resumes.
+
+    Called under the lock of ``runs/<class>/``.
+
+    :param resume: ``none``, ``auto``, or which run.
+    :returns: the descriptor that holds the folder, and the plan as it was written.
+    :raises ArtifactError: there is no such run, it is not to be resumed, or the plan has changed since.
+    """
+    for stale in folder.parent.glob(f".{UNFINISHED}*"):  # of a process that was killed in here
+        shutil.rmtree(stale, ignore_errors=True)
+    before = resumable(folder.parent, resume)
+    if before is None:
+        return _new(folder, plan, None)
+    then = _agreed(before, plan)
+    if before.seq is not None:
+        resumes = Resumed(folder=before.folder.name, seq=before.seq)
+        return _new(folder, plan.model_copy(update={"resumes": resumes}), before)
+    resumes = then.resumes or Resumed(folder=before.folder.name, seq=None)
+    plan = plan.model_copy(update={"resumes": resumes, "started_at": then.started_at})
+    return _taken_over(folder, plan, before.folder), plan
+
+
+def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
+    if before.plan is None:
+        instead = (
+            "close it with benchgate runs --close" if before.seq is None else "begin a new run"
+        )
+        why = (
+            f"cannot be resumed: it has no valid {PLAN_FILE}, as those of older versions; {instead}"
+        )
+        raise ArtifactError(before.folder, why)
+    if changes := list(plan_changes(before.plan, plan)):
+        raise PlanChanged(before.folder, changes)
+    return before.plan
+
+
+def _new(folder: Path, plan: PlanFile, before: KnownRun | None) -> tuple[int, PlanFile]:
+    """Make the folder under a name that nobody looks at, so that it never lacks its plan or a trial."""
+    draft = folder.with_name(f".{folder.name}")
+    make_folder(draft / "cases")
+    if before is not None:
+        for name, data in finished_trials(before.folder, plan):
+            write_draft(draft / "cases" / name, data)
+    held = _held(draft)
+    write_file(draft / PLAN_FILE, model_bytes(plan))
+    rename(draft, folder)
+    return held, plan
+
+
+def _taken_over(folder: Path, plan: PlanFile, before: Path) -> int:
+    held = _held(before)
+    rename(before, folder)
+    kept = {name for name, _ in finished_trials(folder, plan)}
+    for name in set(os.listdir(folder / "cases")) - kept:
+        (folder / "cases" / name).unlink()
+    # Of a process that was killed while it recorded the run.
+    shutil.rmtree(folder / "evidence", ignore_errors=True)
+    write_file(folder / PLAN_FILE, model_bytes(plan))
+    return held
+
+
+def _held(folder: Path) -> int:
+    held = hold(folder)
+    if held is None:
+        raise ArtifactError(folder, "a process still runs it")
+    return held
+
+
+def finished_trials(folder: Path, plan: PlanFile) -> Iterator[tuple[str, bytes]]:
+    """Yield name and bytes of each file of a finished trial in a run's folder."""
+    for case_id in plan.case_ids:
+        for trial in range(plan.trial_count):
+            name = trial_file_name(case_id, trial)
+            seed = trial_seed(plan.task_class, case_id, trial, plan.seed)
+            read = read_trial(folder / "cases" / name, plan.task_class, (case_id, trial, seed))
+            if read is not None:
+                yield name, read[1]
+
+
+def read_trial(
+    path: Path, task_class: str, key: tuple[str, int, int]
+) -> tuple[TrialFile, bytes] | None:
+    """
+    Return the file of a finished trial and its bytes.
+
+    :param key: case id, trial and seed.
+    :returns: ``None`` if it is missing, torn or that of another trial, or if it says nothing about the system.
+    """
+    try:
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
+        file = TrialFile.parse(path, data, "file of a trial")
+    except Unreadable:
+        return None
+    result = file.result
+    own = (file.task_class, result.case_id, result.trial, result.seed) == (task_class, *key)
+    return (
+        (file, data) if own and result.outcome not in INCOMPLETE and not path.is_symlink() else None
+    )

@@ -1,0 +1,131 @@
+"""``benchgate runs``: the full runs of an output folder and how far they came; ``--close`` gives one up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.cli.say import complain, say
+from benchgate.wire.argument_types import run_reference
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from benchgate.audit.runs import KnownRun
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "runs",
+        help="list the full runs of an output folder and how far they came; close one that nobody completes",
+        description="Lists recorded runs in the order of their chain, then those without a record.",
+    )
+    parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
+    parser.add_argument("--task-class", metavar="CLASS", help="this class only")
+    parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
+    parser.add_argument(
+        "--close",
+        type=run_reference,
+        metavar="RUN",
+        help="give up a run that left no record: a folder incomplete-...; a record in the chain says so",
+    )
+    parser.add_argument("--reason", metavar="TEXT", help="why nobody completes it")
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """List the runs, or close one; 1 if there is none, 2 for wrong use or an unreadable folder."""
+    from benchgate.errors import ArtifactError
+
+    if (given.close is None) != (given.reason is None) or (given.reason or "-").isspace():
+        complain("--close RUN and --reason TEXT belong together")
+        return 2
+    try:
+        if given.close is not None:
+            return _close(given)
+        return _list(given)
+    except (ArtifactError, OSError) as error:
+        complain(error)
+        return 2
+
+
+def _classes(given: argparse.Namespace) -> list[Path]:
+    runs = given.out / "runs"
+    found = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
+    return [path for path in found if given.task_class in {None, path.name}]
+
+
+def _close(given: argparse.Namespace) -> int:
+    from benchgate.audit.closing import close
+    from benchgate.errors import ArtifactError
+    from benchgate.wire import clock
+
+    wanted = Path(given.close).name
+    found = [runs for runs in _classes(given) if (runs / wanted).is_dir()] or _classes(given)[:1]
+    if len(found) != 1:
+        raise ArtifactError(given.out, f"{len(found)} classes have a run {wanted}: --task-class")
+    (runs,) = found
+    copy = given.out / "evidence" / runs.name
+    head = close(runs, copy, given.close, given.reason, clock.now())
+    say(f"closed    {runs / wanted}")
+    say(f"head      {runs.name}={head}")
+    return 0
+
+
+def _list(given: argparse.Namespace) -> int:
+    from benchgate.audit.runs import known_runs
+    from benchgate.wire.writing import json_line
+
+    rows = [_row(runs.name, run) for runs in _classes(given) for run in known_runs(runs)]
+    if given.json:
+        for row in rows:
+            say(json_line(row))
+    else:
+        for line in _table(rows):
+            say(line)
+    return 0 if rows else 1
+
+
+def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
+    from benchgate.aggregate import INCOMPLETE
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.audit.unfinished import finished_trials
+
+    record = run.record if isinstance(run.record, RunRecord) else None
+    plan, results = run.plan, record.report.per_case if record else ()
+    planned = len(results) or (len(plan.case_ids) * plan.trial_count if plan else None)
+    done = sum(result.outcome not in INCOMPLETE for result in results)
+    if record is None:
+        done = sum(1 for _ in finished_trials(run.folder, plan)) if plan else 0
+    return {
+        "task_class": task_class,
+        "seq": run.seq,
+        "folder": run.folder.name,
+        "time": run.stamp,
+        "state": run.state,
+        "system": record.report.system if record else plan.system if plan else None,
+        "run_id": record.report.run_id if record else None,
+        "decision": record.decision.outcome if record and record.decision else None,
+        "done": done,
+        "planned": planned,
+        "resumed_by": run.resumed_by,
+        "reason": getattr(run.record, "reason", None),
+    }
+
+
+def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    columns = ("class", "seq", "time", "system", "run id", "state", "decision", "trials", "folder")
+    lines = [columns]
+    for row in rows:
+        done = f"{row['done']} of {'?' if row['planned'] is None else row['planned']}"
+        values = [row[n] for n in ("task_class", "seq", "time", "system", "run_id", "state")]
+        told = ["-" if value is None else str(value) for value in (*values, row["decision"])]
+        told[4] = told[4][:12]
+        if row["reason"]:
+            told[5] = f"closed: {row['reason']}"
+        lines.append((*told, done, row["folder"]))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        yield "  ".join(f"{v:{w}}" for v, w in zip(line, widths, strict=True)).rstrip()

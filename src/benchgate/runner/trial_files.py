@@ -1,0 +1,109 @@
+"""The file of each trial of a full run: on disk as soon as the trial is finished, and found there by who resumes."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from benchgate.artifacts.run_kinds import trial_file_name
+from benchgate.audit.trial_file import write_trial
+from benchgate.audit.unfinished import read_trial
+from benchgate.errors import ArtifactError
+from benchgate.trials.executor import TrialRecord
+from benchgate.wire.canonical import sha256_hex
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from benchgate.trials.executor import TrialExecutor, TrialRequest
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFiles:
+    """
+    The files of one class's trials in the folder that its run has until it is recorded.
+
+    Whoever finished a trial writes its file, in a worker too: it may wait long until it is reported.
+
+    :param scorer: digest of what scores.
+    """
+
+    folder: Path
+    task_class: str
+    scorer: str
+
+    def keep(self, record: TrialRecord) -> TrialRecord:
+        """Write the file of a finished trial; if that fails, the process that judges tries again and says why."""
+        record = replace(record, scorer=self.scorer)
+        with suppress(ArtifactError):
+            sha256 = write_trial(
+                self.folder, self.task_class, record.result, record.output_json, self.scorer
+            )
+            record = replace(record, file_sha256=sha256)
+        return record
+
+    def path(self, case_id: str, trial: int) -> Path:
+        """Return where the file of a trial is, or will be."""
+        return self.folder / "cases" / trial_file_name(case_id, trial)
+
+    def find(self, case_id: str, trial: int, seed: int) -> TrialRecord | None:
+        """Return a trial that is finished already, in the run that is resumed or by a worker that died."""
+        path = self.path(case_id, trial)
+        read = read_trial(path, self.task_class, (case_id, trial, seed)) if path.exists() else None
+        if read is None:
+            return None
+        file, data = read
+        return TrialRecord(
+            result=file.result,
+            output_json=None if file.output is None else json.dumps(file.output),
+            scorer=file.scorer,
+            file_sha256=sha256_hex(data),
+        )
+
+    def of(self, request: TrialRequest) -> TrialRecord | None:
+        """Return a finished trial by its request."""
+        case = request.case
+        return self.find(case.case_id, case.trial, case.seed)
+
+
+def ended(record: TrialRecord) -> Future[TrialRecord]:
+    """Return the future of a trial that is finished already."""
+    future: Future[TrialRecord] = Future()
+    future.set_result(record)
+    return future
+
+
+class Keeping:
+    """
+    An executor whose futures have a result only when the file of the trial is written.
+
+    :param files: the files of a class; ``None`` if nothing is written before the end.
+    """
+
+    def __init__(self, executor: TrialExecutor, files: Callable[[str], TrialFiles | None]) -> None:
+        self._executor = executor
+        self._files = files
+
+    def submit(self, request: TrialRequest) -> Future[TrialRecord]:
+        """Run a trial once there is room for it."""
+        files = self._files(request.case.task_class)
+        if files is None:
+            return self._executor.submit(request)
+        kept: Future[TrialRecord] = Future()
+
+        def finished(ran: Future[TrialRecord]) -> None:
+            try:
+                kept.set_result(files.keep(ran.result()))
+            except BaseException as error:  # it ends the session where it is waited for
+                kept.set_exception(error)
+
+        self._executor.submit(request).add_done_callback(finished)
+        return kept
+
+    def close(self) -> None:
+        """End what runs and drop what waits."""
+        self._executor.close()

@@ -1,0 +1,89 @@
+"""What versions before this one wrote is read, or refused with the command that makes it good."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchgate.cli import main
+
+DATA = Path(__file__).parents[1] / "data" / "run_of_f5fe54d.json"
+"""A bench with a pinned baseline and the output folder of a run, as the code of that commit wrote them, by path."""
+
+
+@pytest.fixture
+def old(pytester: pytest.Pytester) -> Path:
+    for name, text in json.loads(DATA.read_bytes()).items():
+        path = pytester.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return pytester.path
+
+
+def test_an_old_record_is_verified_as_it_was_written(old, capsys):
+    assert main(["verify", str(old / ".benchgate"), "--require-complete"]) == 0
+    assert "echo: 1 valid record; newest: reject, complete" in capsys.readouterr().out
+    files = map(str, (old / ".benchgate").rglob("*.json"))
+    assert main(["validate", *files]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("record.json", '"alpha": 0.05', '"alpha": 0.06'),
+        ("evidence/trained.json", '"samples": [', '"imputed": ["01"], "samples": ['),
+        ("cases/01.json", '"passed":true', '"passed":false'),
+    ],
+)
+def test_an_old_record_is_not_edited_unseen(old, name, before, after):
+    (path,) = (old / ".benchgate/runs/echo").glob(f"*/{name}")
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+    assert main(["verify", str(old / ".benchgate")]) == 1
+
+
+@pytest.fixture
+def run(old, pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+
+    def run(*arguments):
+        given = ("-p", "no:randomly", "-p", "no:hypothesispytest", "--bench=echo", *arguments)
+        return pytester.runpytest(*given)
+
+    return run
+
+
+def test_a_run_is_compared_with_an_old_baseline_and_follows_an_old_record(old, run, capsys):
+    result = run("--bench-trials=2", "--bench-system=quick")
+    result.stdout.fnmatch_lines(["delta     +0.000, *", "gate      REJECT"])
+    capsys.readouterr()
+    assert main(["verify", str(old / ".benchgate")]) == 0
+    assert "2 valid records" in capsys.readouterr().out
+
+
+def test_an_old_run_is_not_resumed(run):
+    result = run("--bench-resume=1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*it is complete"])
+
+
+def test_what_an_old_killed_run_left_is_closed(old, run, capsys):
+    left = old / ".benchgate/runs/echo/incomplete-20261122T050601Z-77"
+    (left / "cases").mkdir(parents=True)
+    result = run(f"--bench-resume={left.name}")
+    result.stderr.fnmatch_lines(
+        ["*no valid plan.json, as those of older versions; close it with *"]
+    )
+    out = str(old / ".benchgate")
+    assert main(["runs", f"--out={out}", f"--close={left.name}", "--reason=of an old version"]) == 0
+    assert main(["verify", out, "--require-complete"]) == 0
+
+
+def test_a_baseline_that_cannot_be_read_names_the_command_that_makes_it_good(old, run):
+    path = old / "bench/echo/baseline.json"
+    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 0'))
+    result = run("--bench-trials=2")
+    result.stdout.fnmatch_lines(["*make it again: pytest --bench=CLASS --bench-system=NAME *"])

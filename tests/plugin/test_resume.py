@@ -1,0 +1,446 @@
+"""A full run that was killed, stopped or held up is completed, and no finished trial is run again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from benchgate.cli import main
+
+SYSTEM = """
+import os
+from pathlib import Path
+
+def system(case):
+    with open({log!r}, "a") as log:
+        log.write(f"{{case.case_id}}-{{case.trial}}\\n")
+    if case.case_id == {dies!r} and not os.path.exists({mended!r}):
+        {how}
+    return {{"answer": (case.input_path / "question.txt").read_text().upper()}}
+"""
+KILL = "os.kill(os.getpid(), 9)"
+DOORS = ["pytest", "benchgate run"]
+
+
+class Resumable:
+    """A bench of six cases with two trials each, whose system ends the process at the fourth until it is mended."""
+
+    def __init__(self, bench) -> None:
+        self.bench = bench
+        for number in range(4, 7):
+            bench.case(f"{number:02}")
+        self.log = bench.root / "calls.log"
+        self.mended = bench.root / "mended"
+        self.ends()
+
+    def ends(self, how: str = KILL, at: str = "04") -> None:
+        source = SYSTEM.format(log=str(self.log), mended=str(self.mended), dies=at, how=how)
+        self.bench.write("system.py", source)
+
+    def mend(self) -> None:
+        self.mended.touch()
+        self.log.unlink(missing_ok=True)
+
+    def calls(self) -> list[str]:
+        return self.log.read_text().split() if self.log.exists() else []
+
+    def pytest(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
+        return self.bench.run("--bench-trials=2", *arguments, apart=apart)
+
+    def command(self, *arguments: str) -> list[str]:
+        where = [f"--bench-root={self.bench.root / 'bench'}", f"--out={self.bench.out}"]
+        return ["run", "--task-class=echo", "--trials=2", *where, *arguments]
+
+    def run(self, door: str, *arguments: str) -> int:
+        """Run the class through a door, in this process."""
+        if door == "pytest":
+            return int(self.pytest(*(f"--bench-{a}" for a in arguments)).ret)
+        return main(self.command(*(f"--{a}" for a in arguments)))
+
+    def killed(self, door: str = "pytest", *arguments: str) -> None:
+        """Run the class in a process that does not come to its end."""
+        if door == "pytest":
+            plugins = ["-p", "no:randomly", "-p", "no:hypothesispytest"]
+            command = ["-m", "pytest", *plugins, "--bench=echo", "--bench-trials=2", *arguments]
+        else:
+            command = ["-m", "benchgate", *self.command(*arguments)]
+        done = subprocess.run(
+            [sys.executable, *command], cwd=self.bench.root, capture_output=True, check=False
+        )
+        assert done.returncode < 0
+
+    def left(self):
+        """Return the folder that was left."""
+        (folder,) = (self.bench.out / "runs/echo").glob("incomplete-*")
+        return folder
+
+    def files(self) -> set[str]:
+        return {path.name for path in (self.left() / "cases").iterdir()}
+
+    def whole(self):
+        """Return the report of a run that nothing ended, without times."""
+        self.mend()
+        assert self.pytest("--bench-out=whole").ret == 0
+        (path,) = self.bench.root.glob("whole/runs/echo/*/record.json")
+        self.mend()
+        return timeless(json.loads(path.read_bytes()))
+
+    def record(self):
+        return timeless(self.bench.record())
+
+
+def timeless(record):
+    for trial in record["report"]["per_case"]:
+        trial["duration_seconds"] = 0
+    return record["report"]
+
+
+@pytest.fixture
+def resumable(bench) -> Resumable:
+    return Resumable(bench)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_killed_run_is_completed(resumable, door):
+    whole = resumable.whole()
+    resumable.mended.unlink()
+    resumable.killed(door)
+    assert len(resumable.files()) == 6
+    name = resumable.left().name
+    resumable.mend()
+    assert resumable.run(door, "resume") == 0
+    assert resumable.record() == whole
+    assert resumable.calls() == [f"{c}-{t}" for c in ("04", "05", "06") for t in (0, 1)]
+    assert resumable.bench.record()["resumes"] == {"folder": name, "seq": None}
+    assert main(["verify", str(resumable.bench.out), "--require-complete"]) == 0
+
+
+def test_what_finished_behind_a_slow_trial_is_on_disk(resumable):
+    resumable.ends(f"import time; time.sleep(1); {KILL}", at="01")
+    resumable.killed("pytest", "--bench-jobs=4")
+    done = resumable.files()
+    assert len(done) == 10
+    resumable.mend()
+    assert resumable.run("pytest", "resume", "jobs=3") == 0
+    assert sorted(resumable.calls()) == ["01-0", "01-1"]
+    assert main(["verify", str(resumable.bench.out), "--require-complete"]) == 0
+
+
+def test_the_other_door_keeps_what_finished_behind_a_slow_trial_too(resumable):
+    resumable.ends(f"import time; time.sleep(1); {KILL}", at="01")
+    resumable.killed("benchgate run", "--jobs=4")
+    assert len(resumable.files()) == 10
+    resumable.mend()
+    assert resumable.run("benchgate run", "resume=auto", "jobs=3") == 0
+    assert sorted(resumable.calls()) == ["01-0", "01-1"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_workers_keep_what_they_finished(resumable, jobs):
+    whole = resumable.whole()
+    resumable.mended.unlink()
+    resumable.ends(f"import time; time.sleep(1); os.kill(os.getppid(), 9); {KILL}")
+    resumable.killed("pytest", "-n2", f"--bench-jobs={jobs}")
+    done = {name.removesuffix(".json") for name in resumable.files()}
+    assert done
+    resumable.mend()
+    assert resumable.pytest("--bench-resume", "-n2", f"--bench-jobs={jobs}", apart=True).ret == 0
+    assert resumable.record() == whole
+    again = {call.replace("-0", "").replace("-1", "-t1") for call in resumable.calls()}
+    assert not again & done
+    assert main(["verify", str(resumable.bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_loses_only_what_it_ran(resumable):
+    resumable.ends(f"import time; time.sleep(1); {KILL}", at="01")
+    result = resumable.pytest("-n1", "--bench-jobs=4", apart=True)
+    assert result.ret == 1
+    assert resumable.bench.outcomes()["01"] == "not_run"
+    twice = {call for call in resumable.calls() if resumable.calls().count(call) > 1}
+    assert twice <= {"01-1"}
+
+
+CHANGES = {
+    "seed": (["seed=7"], "seed was 0, is 7"),
+    "trials": (["trials=3"], "trial_count was 2, is 3"),
+    "limit": (["timeout=9"], "timeout_seconds was 600.0, is 9.0"),
+    "policy": (["policy=alpha=0.01"], "digest of the policy was "),
+    "system": (["system=_benchgate_bench.echo.system:system"], "system was 'shout', is "),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("change", CHANGES)
+def test_another_plan_is_refused_and_says_what_changed(resumable, door, change, capfd):
+    resumable.killed()
+    resumable.mend()
+    given, says = CHANGES[change]
+    assert resumable.run(door, "resume", *given) == (4 if door == "pytest" else 2)
+    captured = capfd.readouterr()
+    lines = (captured.out + captured.err).splitlines()
+    assert any(line.removeprefix("ERROR:").startswith(f"  {says}") for line in lines)
+    assert resumable.calls() == []
+    assert len(resumable.files()) == 6
+
+
+def test_another_bench_is_refused_too(resumable):
+    bench = resumable.bench
+    resumable.killed()
+    bench.rubric("pass")
+    bench.write("cases/02/input/question.txt", "another question")
+    shutil.rmtree(bench.path / "cases" / "06")
+    bench.case("07")
+    result = resumable.pytest("--bench-resume")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "*  digest of the rubric was *",
+            "*  new cases: 07",
+            "*  cases that are gone: 06",
+            "*  cases that changed: 02",
+        ]
+    )
+
+
+def test_a_part_of_the_cases_is_not_resumed(resumable, capfd):
+    resumable.killed()
+    resumable.mend()
+    assert resumable.pytest("--bench-resume", "-k", "05").ret == pytest.ExitCode.USAGE_ERROR
+    assert main(resumable.command("--resume", "--cases=05")) == 2
+    assert "only a full run can be resumed; here a part of the cases" in capfd.readouterr().err
+    assert main(["run", "--task-class=echo", "--resume", resumable.command()[2]]) == 2
+    assert resumable.calls() == []
+
+
+def test_torn_and_foreign_files_count_as_missing(resumable):
+    resumable.killed()
+    cases = resumable.left() / "cases"
+    (cases / "01.json").write_bytes((cases / "01.json").read_bytes()[:-20])
+    shutil.copy(cases / "02-t1.json", cases / "02.json")
+    (cases / ".03.json.77.tmp").write_text("half a fi")
+    (cases / "stray.json").write_text("{}")
+    resumable.mend()
+    assert resumable.pytest("--bench-resume").ret == 0
+    assert resumable.calls() == [
+        "01-0",
+        "02-0",
+        *(f"{c}-{t}" for c in ("04", "05", "06") for t in (0, 1)),
+    ]
+    assert main(["verify", str(resumable.bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_recorded_run_is_completed_by_a_new_record(resumable, door, capfd):
+    whole = resumable.whole()
+    resumable.mended.unlink()
+    resumable.ends("raise KeyboardInterrupt")
+    if door == "pytest":
+        assert resumable.pytest("--bench-resume", apart=True).ret == 2
+    else:
+        assert main(resumable.command()) == 130
+    before = resumable.bench.folder()
+    files = {path.name: path.read_bytes() for path in (before / "cases").iterdir()}
+    resumable.mend()
+    assert resumable.run(door, "resume=1") == 0
+    assert resumable.record() == whole
+    assert resumable.calls() == [f"{c}-{t}" for c in ("04", "05", "06") for t in (0, 1)]
+    assert resumable.bench.record()["resumes"] == {"folder": before.name, "seq": 1}
+    assert {path.name: path.read_bytes() for path in (before / "cases").iterdir()} == files
+    assert main(["verify", str(resumable.bench.out), "--require-complete"]) == 0
+    assert resumable.run(door, "resume=1") == (4 if door == "pytest" else 2)
+    assert f"it is resumed by {resumable.bench.folder().name}" in "".join(capfd.readouterr())
+
+
+UNAVAILABLE = "from benchgate import SystemUnavailable; raise SystemUnavailable('429')"
+
+
+def test_an_outage_is_made_good(resumable):
+    whole = resumable.whole()
+    resumable.mended.unlink()
+    resumable.ends(UNAVAILABLE)
+    assert resumable.pytest("--bench-retries=0").ret == 1
+    assert resumable.bench.outcomes()["04"] == "unavailable"
+    resumable.mend()
+    assert resumable.pytest("--bench-resume", "--bench-retries=5").ret == 0
+    assert resumable.calls() == ["04-0", "04-1"]
+    assert resumable.record() == whole
+
+
+@pytest.mark.parametrize("how", ["raise KeyboardInterrupt", KILL], ids=["stopped", "killed"])
+def test_a_run_that_is_resumed_and_ends_early_again_loses_nothing(resumable, how):
+    whole = resumable.whole()
+    resumable.mended.unlink()
+    resumable.killed()
+    first = resumable.left().name
+    cases = resumable.left() / "cases"
+    (cases / "01.json").unlink()
+    resumable.ends(how, at="01")
+    if how == KILL:
+        resumable.killed("pytest", "--bench-resume")
+    else:
+        resumable.pytest("--bench-resume", apart=True)
+        assert list(resumable.bench.outcomes().values()).count("scored") == 5
+    resumable.mend()
+    assert resumable.pytest("--bench-resume").ret == 0
+    assert "02-0" not in resumable.calls()
+    assert len(resumable.calls()) == 7
+    assert resumable.record() == whole
+    if how == KILL:
+        assert resumable.bench.record()["resumes"]["folder"] == first
+    assert main(["verify", str(resumable.bench.out), "--require-complete"]) == 0
+
+
+def test_an_item_that_cannot_be_set_up_loses_no_finished_trial(resumable):
+    resumable.killed()
+    resumable.mend()
+    conftest = resumable.bench.root / "conftest.py"
+    conftest.write_text("def pytest_runtest_setup(item): raise OSError('disk')\n")
+    assert resumable.pytest("--bench-resume").ret == 1
+    assert list(resumable.bench.outcomes().values()).count("scored") == 6
+    conftest.unlink()
+    assert resumable.pytest("--bench-resume").ret == 0
+    assert len(resumable.calls()) == 6
+
+
+def test_a_taken_failure_is_told_again(resumable):
+    resumable.bench.case("02", answer="something else")
+    resumable.killed()
+    resumable.mend()
+    result = resumable.pytest("--bench-resume")
+    result.assert_outcomes(passed=10, failed=2)
+    result.stdout.fnmatch_lines(["*not passed, score 0.000: wrong"])
+    assert len(resumable.calls()) == 6
+
+
+def test_nothing_to_resume_is_a_new_run_and_a_run_that_is_not_there_an_error(resumable, capfd):
+    resumable.mend()
+    assert resumable.pytest("--bench-resume").ret == 0
+    assert len(resumable.calls()) == 12
+    assert resumable.bench.record()["resumes"] is None
+    assert resumable.pytest("--bench-resume=1").ret == pytest.ExitCode.USAGE_ERROR
+    assert "cannot be resumed: it is complete" in capfd.readouterr().err
+    assert resumable.pytest("--bench-resume=7").ret == pytest.ExitCode.USAGE_ERROR
+    assert "there is no run '7'; benchgate runs lists them" in capfd.readouterr().err
+    assert len(resumable.calls()) == 12
+
+
+def test_a_path_after_the_bare_option_is_refused(resumable):
+    result = resumable.bench.pytest("--bench-resume", "bench/echo/cases")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--bench-resume: 'bench/echo/cases': expected auto, none, *"])
+
+
+def test_a_run_that_goes_on_is_left_alone(resumable, capfd):
+    resumable.ends("import time; time.sleep(60)")
+    command = [sys.executable, "-m", "benchgate", *resumable.command()]
+    with subprocess.Popen(command, cwd=resumable.bench.root, stdout=subprocess.DEVNULL) as going:
+        while len(resumable.calls()) < 7 and going.poll() is None:
+            time.sleep(0.05)
+        name = resumable.left().name
+        out = f"--out={resumable.bench.out}"
+        resumable.mended.touch()
+        assert main(["runs", out, f"--close={name}", "--reason=mine"]) == 2
+        assert resumable.run("pytest", f"resume={name}") == 4
+        assert "it is running" in capfd.readouterr().err
+        assert resumable.run("pytest", "resume") == 0
+        going.kill()
+    assert main(["runs", out, "--json"]) == 0
+    rows = [
+        json.loads(line) for line in capfd.readouterr().out.splitlines() if line.startswith("{")
+    ]
+    assert [(row["seq"], row["state"], row["done"]) for row in rows] == [
+        (1, "complete", 12),
+        (None, "unrecorded", 6),
+    ]
+
+
+def test_an_abandoned_run_is_closed(resumable, capsys):
+    resumable.mend()
+    assert resumable.pytest().ret == 0
+    resumable.mended.unlink()
+    resumable.killed()
+    out, name = str(resumable.bench.out), resumable.left().name
+    evidence = sorted((resumable.bench.out / "evidence/echo").iterdir())
+    assert main(["verify", out, "--require-complete"]) == 1
+    assert main(["runs", f"--out={out}", f"--close={name}"]) == 2
+    assert main(["runs", f"--out={out}", "--close=1", "--reason=no"]) == 2
+    assert main(["runs", f"--out={out}", f"--close={name}", "--reason=the model is gone"]) == 0
+    assert resumable.bench.head()["seq"] == 2
+    capsys.readouterr()
+    assert main(["verify", out, "--require-complete"]) == 0
+    assert sorted((resumable.bench.out / "evidence/echo").iterdir()) == evidence
+    assert main(["runs", f"--out={out}"]) == 0
+    assert "closed: the model is gone" in capsys.readouterr().out
+    assert len(list((resumable.bench.folder() / "cases").iterdir())) == 6
+    resumable.mend()
+    assert resumable.pytest("--bench-resume=2").ret == pytest.ExitCode.USAGE_ERROR
+    assert resumable.pytest("--bench-resume").ret == 0
+    assert len(resumable.calls()) == 12
+    assert main(["verify", out, "--require-complete"]) == 0
+    (resumable.bench.out / "runs/echo" / "00000002-x").mkdir()
+    assert main(["verify", out]) == 1
+
+
+@pytest.mark.parametrize("name", ["cases/01.json", "plan.json", "record.json"])
+def test_a_closed_run_is_not_edited_unseen(resumable, name):
+    resumable.killed()
+    out = str(resumable.bench.out)
+    left = f"--close={resumable.left()}"
+    assert main(["runs", f"--out={out}", left, "--reason=gone"]) == 0
+    path = resumable.bench.folder() / name
+    path.write_bytes(path.read_bytes().replace(b"echo", b"ohce"))
+    assert main(["verify", out]) == 1
+
+
+def test_a_plan_is_not_edited_unseen(resumable, capsys):
+    resumable.mend()
+    resumable.pytest()
+    path = resumable.bench.folder() / "plan.json"
+    assert main(["validate", str(path)]) == 0
+    text = path.read_text()
+    path.write_text(text.replace('"seed": 0', '"seed": 1'))
+    capsys.readouterr()
+    assert main(["verify", str(resumable.bench.out)]) == 1
+    assert "the SHA-256 of plan.json is not the recorded one" in capsys.readouterr().err
+    path.unlink()
+    assert main(["verify", str(resumable.bench.out)]) == 1
+
+
+def test_a_trial_that_a_plugin_ran_again_stays_one(resumable):
+    """Its second attempt was finished when the process was killed."""
+    resumable.ends()
+    source = (resumable.bench.path / "system.py").read_text()
+    flaky = (
+        '    if case.case_id == "02" and not (seen := Path(__file__).with_name("seen")).exists():\n'
+    )
+    flaky += "        seen.touch()\n        raise RuntimeError('flaky')\n"
+    resumable.bench.write("system.py", source.replace("    return", f"{flaky}    return"))
+    resumable.killed("pytest", "--reruns=1", "-p", "rerunfailures")
+    stored = json.loads((resumable.left() / "cases/02.json").read_bytes())
+    assert stored["result"]["reruns"] == 1
+    resumable.mend()
+    assert resumable.pytest("--bench-resume").ret == 1
+    assert resumable.bench.result("02")["reruns"] == 1
+    assert resumable.bench.record()["report"]["complete"] is False
+
+
+def test_a_run_scored_by_two_rubrics_says_so(resumable):
+    conftest = resumable.bench.root / "conftest.py"
+    conftest.write_text(
+        "from benchgate import BenchScore\n"
+        "def pytest_bench_score(case):\n    return BenchScore(passed=True, score=1.0)\n"
+    )
+    resumable.killed()
+    conftest.unlink()
+    resumable.mend()
+    resumable.pytest("--bench-resume")
+    digests = resumable.bench.record()["report"]["digests"]
+    assert digests["scorer"] != digests["rubric"]
+    assert main(["verify", str(resumable.bench.out)]) == 0
