@@ -27,6 +27,7 @@ OPTIONS = {
     "jobs": "2",
     "retries": "2",
     "max-rpm": "100000",
+    "resume": "auto",
     "policy": ("alpha=0.04", "power=0.7"),
     "out": "kept",
     "checkpoint": "late.json",
@@ -289,7 +290,7 @@ def test_a_library_call_with_the_same_arguments_is_the_same_run(policies):
     ids=["-k", "one case", "--deselect", "one trial", "one trial, workers"],
 )
 def test_all_options_beside_a_selection(policies, selection, trials, workers):
-    given = (*selection, *command_line("bench-", "baseline"), *workers)
+    given = (*selection, *command_line("bench-", "baseline", "resume"), *workers)
     result = run(policies, *given)
     # --bench-exit=gate does not count: a selection ends by its cases.
     expected = pytest.ExitCode.TESTS_FAILED if "07" in trials else pytest.ExitCode.OK
@@ -304,7 +305,7 @@ def test_all_options_beside_a_selection(policies, selection, trials, workers):
 
 
 def test_failed_trials_are_run_again_alone_in_workers(policies):
-    given = ("bench/echo", *command_line("bench-", "baseline"), "-n2")
+    given = ("bench/echo", *command_line("bench-", "baseline", "resume"), "-n2")
     run(policies, *given)
     run(policies, *given, "--lf")
     assert set(policies.outcomes(policies.selected())) == {"07", "07-t1"}
@@ -498,7 +499,7 @@ BASELINES = {
 def test_every_kind_of_baseline_in_workers_by_path(policies, kind):
     choice, outcome = BASELINES[kind]
     (policies.path / "baseline.json").write_bytes((policies.root / "before.json").read_bytes())
-    given = command_line("bench-", "baseline")
+    given = command_line("bench-", "baseline", "resume")
     if choice:
         given.append(f"--bench-baseline={choice}")
     assert run(policies, "bench/echo/cases", "-n2", *given).ret == pytest.ExitCode.OK

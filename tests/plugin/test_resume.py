@@ -226,6 +226,8 @@ def test_torn_and_foreign_files_count_as_missing(resumable):
     shutil.copy(cases / "02-t1.json", cases / "02.json")
     (cases / ".03.json.77.tmp").write_text("half a fi")
     (cases / "stray.json").write_text("{}")
+    (cases.parent / ".record.json.77.tmp").write_text("of a process that was killed at its end")
+    (cases.parent / "evidence").mkdir()
     resumable.mend()
     assert resumable.pytest("--bench-resume").ret == 0
     assert resumable.calls() == [
@@ -315,13 +317,15 @@ def test_a_taken_failure_is_told_again(resumable):
     resumable.mend()
     result = resumable.pytest("--bench-resume")
     result.assert_outcomes(passed=10, failed=2)
-    result.stdout.fnmatch_lines(["*not passed, score 0.000: wrong"])
+    result.stdout.fnmatch_lines(["*not passed, score 0.000: wrong", "resumes   incomplete-*"])
     assert len(resumable.calls()) == 6
 
 
 def test_nothing_to_resume_is_a_new_run_and_a_run_that_is_not_there_an_error(resumable, capfd):
     resumable.mend()
-    assert resumable.pytest("--bench-resume").ret == 0
+    result = resumable.pytest("--bench-resume")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["resumes   nothing was left: this is a new run"])
     assert len(resumable.calls()) == 12
     assert resumable.bench.record()["resumes"] is None
     assert resumable.pytest("--bench-resume=1").ret == pytest.ExitCode.USAGE_ERROR
@@ -329,6 +333,22 @@ def test_nothing_to_resume_is_a_new_run_and_a_run_that_is_not_there_an_error(res
     assert resumable.pytest("--bench-resume=7").ret == pytest.ExitCode.USAGE_ERROR
     assert "there is no run '7'; benchgate runs lists them" in capfd.readouterr().err
     assert len(resumable.calls()) == 12
+
+
+@pytest.mark.parametrize("place", ["environment", "ini file"])
+def test_the_option_counts_wherever_it_is_set(resumable, monkeypatch, place):
+    resumable.killed()
+    resumable.mend()
+    if place == "environment":
+        monkeypatch.setenv("BENCHGATE_RESUME", f".benchgate/runs/echo/{resumable.left().name}")
+    else:
+        resumable.bench.pytester.makeini(f"[pytest]\nbench_resume = {resumable.left().name}\n")
+    assert resumable.pytest().ret == 0
+    assert len(resumable.calls()) == 6
+    assert resumable.pytest().ret == pytest.ExitCode.USAGE_ERROR
+    assert resumable.pytest("--bench-resume=none").ret == 0
+    assert resumable.pytest("--bench-resume").ret == 0
+    assert resumable.bench.head()["seq"] == 3
 
 
 def test_a_path_after_the_bare_option_is_refused(resumable):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import ClosedRecord
@@ -16,6 +15,7 @@ from benchgate.audit.chain import (
 )
 from benchgate.audit.evidence_copy import settled_end
 from benchgate.audit.runs import chosen
+from benchgate.audit.unfinished import remove_draft
 from benchgate.errors import ArtifactError
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256
@@ -58,8 +58,7 @@ def close(runs: Path, copy: Path, wanted: str | Path, reason: str, now: datetime
             plan_sha256=_digests(left.folder).get(PLAN_FILE),
             case_files=_digests(left.folder / "cases"),
         )
-        # Of a process that was killed while it recorded the run.
-        shutil.rmtree(left.folder / "evidence", ignore_errors=True)
+        remove_draft(left.folder)
         data = model_bytes(record)
         write_file(left.folder / RECORD_FILE, data)
         rename(left.folder, runs / record_folder(record.seq, now, CLOSED_ID))

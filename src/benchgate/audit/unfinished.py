@@ -88,10 +88,18 @@ def _taken_over(folder: Path, plan: PlanFile, before: Path) -> int:
     kept = {name for name, _ in finished_trials(folder, plan)}
     for name in set(os.listdir(folder / "cases")) - kept:
         (folder / "cases" / name).unlink()
-    # Of a process that was killed while it recorded the run.
-    shutil.rmtree(folder / "evidence", ignore_errors=True)
+    remove_draft(folder)
     write_file(folder / PLAN_FILE, model_bytes(plan))
     return held
+
+
+def remove_draft(folder: Path) -> None:
+    """Remove from a run's folder what a process left that was killed while it recorded the run."""
+    for name in set(os.listdir(folder)) - {PLAN_FILE, "cases"}:
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name)
+        else:
+            (folder / name).unlink()
 
 
 def _held(folder: Path) -> int:

@@ -84,6 +84,9 @@ def _write_files(reporter: pytest.TerminalReporter, run: ClassRun) -> None:
     for line in tier(run.published.verdict, run.judgement.decision if run.judgement else None):
         _write(reporter, line)
     root = reporter.config.rootpath
+    if run.resume != "none":
+        found = run.resumes.folder if run.resumes else "nothing was left: this is a new run"
+        _write(reporter, f"resumes   {found}")
     _write(reporter, f"written   {_relative(run.published.folder, root)}")
     if run.published.evidence is not None:
         _write(reporter, f"evidence  {_relative(run.published.evidence, root)}")
