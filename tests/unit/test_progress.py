@@ -41,9 +41,14 @@ def counted():
     return made
 
 
+def line(counted, total):
+    counted.plan(total)
+    return counted.line()
+
+
 def test_nothing_has_ended(counted):
     counted.clock.now += 90
-    assert counted.line(40) == "benchgate: 0 of 40 trials"
+    assert line(counted, 40) == "benchgate: 0 of 40 trials"
 
 
 def test_trials_mean_errors_and_time(counted):
@@ -54,7 +59,7 @@ def test_trials_mean_errors_and_time(counted):
     counted.add(ended("d", "unavailable"))
     counted.add(ended("e", "timeout"))
     counted.add(ended("f", "harness_error"))
-    assert counted.line(60) == (
+    assert line(counted, 60) == (
         "benchgate: 6 of 60 trials, mean score 0.300, 1 harness_error, 2 timeout, 1 unavailable, about 18 min left"
     )
 
@@ -66,8 +71,8 @@ def test_the_time_left_follows_the_pace(counted, left, text):
     counted.clock.now += 100
     for number in range(10):
         counted.add(ended(str(number)))
-    line = counted.line(10 + left)
-    assert line.endswith(f"about {text} left") if text else "left" not in line
+    told = line(counted, 10 + left)
+    assert told.endswith(f"about {text} left") if text else "left" not in told
 
 
 def test_what_an_earlier_run_has_finished_does_not_count_for_the_pace(counted):
@@ -76,7 +81,7 @@ def test_what_an_earlier_run_has_finished_does_not_count_for_the_pace(counted):
     counted.clock.now += 100
     for number in range(10):
         counted.add(ended(f"now{number}", seconds=30))
-    assert counted.line(120) == "benchgate: 100 of 120 trials, mean score 1.000, about 3 min left"
+    assert line(counted, 120) == "benchgate: 100 of 120 trials, mean score 1.000, about 3 min left"
 
 
 @pytest.fixture
@@ -117,8 +122,8 @@ def test_nothing_is_shown_in_the_first_minute(shown):
 
 
 def test_one_line_below_the_cursor_of_a_terminal_is_taken_away_at_the_end(shown):
-    line, gone = BELOW.format("the line"), BELOW.format("")
-    assert shown(begin, is_live=True) == f"{line}{gone}end"
+    there, gone = BELOW.format("the line"), BELOW.format("")
+    assert shown(begin, is_live=True) == f"{there}{gone}end"
 
 
 def test_the_live_line_is_away_while_others_write(shown):
@@ -127,8 +132,8 @@ def test_the_live_line_is_away_while_others_write(shown):
         with display.hidden():
             os.write(display._descriptor, b"others")
 
-    line, gone = BELOW.format("the line"), BELOW.format("")
-    assert shown(write, is_live=True) == f"{line}{gone}othersend"
+    there, gone = BELOW.format("the line"), BELOW.format("")
+    assert shown(write, is_live=True) == f"{there}{gone}othersend"
 
 
 def test_there_is_no_live_line_before_the_first_item(shown):

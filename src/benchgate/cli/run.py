@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain
@@ -44,12 +44,24 @@ def execute(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.errors import EvalError, TaskClassNotFound
+    from benchgate.runner.progress import Progress, ProgressDisplay, is_terminal
     from benchgate.runner.run import run_class
+    from benchgate.trials.interrupts import Interrupts
 
-    printer = _Printer(out)
+    printer, progress = _Printer(out), Progress()
     try:
-        with _Watched(printer) as watched:
-            finished = run_class(_settings(given), watched.on_result, watched.on_plan)
+        with (
+            Interrupts() as interrupts,
+            ProgressDisplay(progress.line, 2, is_live=is_terminal(2)) as display,
+        ):
+
+            def on_result(result: TrialResult) -> None:
+                progress.add(result)
+                with display.hidden():
+                    printer(result)
+                interrupts.check()
+
+            finished = run_class(_settings(given), on_result, progress.plan)
     except TaskClassNotFound as error:
         complain(error)
         return 1
@@ -113,41 +125,6 @@ class _Printer:
             self._seen.add(key)
             # Not model_dump_json: json.dumps escapes whatever could steer a terminal.
             print(json.dumps(result.model_dump(mode="json")), file=self._out, flush=True)
-
-
-class _Watched:
-    """A run that can be stopped by signals, and that tells on stderr how far it is."""
-
-    def __init__(self, printer: _Printer) -> None:
-        from benchgate.runner.progress import Progress, ProgressDisplay
-        from benchgate.trials.interrupts import Interrupts
-
-        self._printer = printer
-        self._interrupts = Interrupts()
-        self._progress = Progress()
-        self._total = 0
-        self._display = ProgressDisplay(
-            lambda: self._progress.line(self._total), 2, is_live=os.isatty(2)
-        )
-        self._exit = ExitStack()
-
-    def __enter__(self) -> Self:
-        self._exit.enter_context(self._interrupts)
-        self._exit.enter_context(self._display)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._exit.close()
-
-    def on_plan(self, total: int) -> None:
-        with self._display.hidden():
-            self._total = total
-
-    def on_result(self, result: TrialResult) -> None:
-        self._progress.add(result)
-        with self._display.hidden():
-            self._printer(result)
-        self._interrupts.check()
 
 
 def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import ExitStack, nullcontext
 from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.runner.progress import Progress, ProgressDisplay
+from benchgate.runner.progress import Progress, ProgressDisplay, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Generator
-    from contextlib import AbstractContextManager
 
     from benchgate.models import TrialResult
     from benchgate.pytest_plugin.controller import Controller
@@ -48,34 +46,21 @@ class SessionProgress:
         # Another reporter than pytest's own may draw lines itself; with -s anything may be written at any time.
         reporter = config.pluginmanager.get_plugin("terminalreporter")
         is_own = type(reporter) is pytest.TerminalReporter and config.option.capture != "no"
-        return is_own and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        return is_own and is_terminal(1)
 
     def _line(self) -> str:
-        return self._progress.line(
-            sum(len(run.ledger.planned) for run in self._controller.runs.values())
-        )
+        runs = self._controller.runs.values()
+        self._progress.plan(sum(len(run.ledger.planned) for run in runs))
+        return self._progress.line()
 
     def pytest_bench_case_finished(self, result: TrialResult) -> None:
         """Count a trial."""
         self._progress.add(result)
 
-    def _hidden(self) -> AbstractContextManager[None]:
-        return self._display.hidden() if self._display else nullcontext()
-
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logstart(self) -> Generator[None]:
         """Make room for what pytest writes."""
-        with self._hidden():
+        with self._display.hidden() if self._display else nullcontext():
             return (yield)
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_logreport(self) -> Generator[None]:
-        """Make room for what pytest writes."""
-        with self._hidden():
-            return (yield)
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_logfinish(self) -> Generator[None]:
-        """Make room for what pytest writes."""
-        with self._hidden():
-            return (yield)
+    pytest_runtest_logreport = pytest_runtest_logfinish = pytest_runtest_logstart

@@ -27,6 +27,11 @@ BELOW: Final = "\x1bD\x1b[A\x1b7\r\n{}\x1b[K\x1b8"
 """Writes below the cursor and leaves that where it is: make room, save; the text, erase to its right; restore."""
 
 
+def is_terminal(descriptor: int) -> bool:
+    """Whether a line can be shown below the cursor there."""
+    return os.isatty(descriptor) and os.environ.get("TERM", "dumb") != "dumb"
+
+
 class Progress:
     """Counts the trials of a run as they end."""
 
@@ -35,7 +40,11 @@ class Progress:
         self._started = clock()
         self._outcomes: Counter[str] = Counter()
         self._points = 0.0
-        self._ran = 0
+        self._ran = self._total = 0
+
+    def plan(self, total: int) -> None:
+        """Note how many trials are planned."""
+        self._total = total
 
     def add(self, result: TrialResult) -> None:
         """Count a trial."""
@@ -44,21 +53,17 @@ class Progress:
         # What an earlier run has finished says nothing about the pace of this one.
         self._ran += result.duration_seconds <= self._clock() - self._started
 
-    def line(self, total: int) -> str:
-        """
-        Return how far the run is; numbers and names of outcomes only.
-
-        :param total: trials that are planned.
-        """
+    def line(self) -> str:
+        """Return how far the run is; numbers and names of outcomes only."""
         done = self._outcomes.total()
         judged = done - sum(self._outcomes[outcome] for outcome in NO_SCORE)
         pace = (self._clock() - self._started) / self._ran if self._ran else None
         return progress(
             done,
-            total,
+            self._total,
             mean=self._points / judged if judged else None,
             outcomes={name: n for name, n in self._outcomes.items() if name != "scored"},
-            seconds_left=None if pace is None else pace * (total - done),
+            seconds_left=None if pace is None else pace * (self._total - done),
         )
 
 
