@@ -7,12 +7,42 @@ from typing import TYPE_CHECKING, Literal
 from benchgate.gates.unscored import error_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.judge import Judgement
     from benchgate.models import FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict
+
+
+def progress(
+    done: int,
+    total: int,
+    *,
+    mean: float | None,
+    outcomes: Mapping[str, int],
+    seconds_left: float | None,
+) -> str:
+    """
+    Return how far a run is, as a line.
+
+    :param mean: mean score of the trials so far; ``None`` if there is none.
+    :param outcomes: how many trials ended in which outcome other than ``scored``.
+    """
+    parts = [f"{done} of {total} trials"]
+    if mean is not None:
+        parts.append(f"mean score {mean:.3f}")
+    parts += [f"{outcomes[outcome]} {outcome}" for outcome in sorted(outcomes)]
+    if seconds_left is not None and done < total:
+        parts.append(f"about {_span(seconds_left)} left")
+    return f"benchgate: {', '.join(parts)}"
+
+
+def _span(seconds: float) -> str:
+    if seconds < 120:
+        return f"{round(seconds)} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def table(results: tuple[TrialResult, ...]) -> Iterator[str]:

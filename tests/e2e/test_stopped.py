@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 from contextlib import suppress
 
@@ -34,16 +37,17 @@ REPORTS = ("--junitxml=junit.xml", "--json-report", "--json-report-file=report.j
 class Program:
     """A program in a process group of its own, which is told to stop while a case waits for ten minutes."""
 
-    def __init__(self, bench, command, log):
+    def __init__(self, bench, command, log, output=subprocess.PIPE, **more):
         self.bench = bench
         self.log = log
         self.process = subprocess.Popen(
             [sys.executable, "-m", *command],
             cwd=bench.root,
             start_new_session=True,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.STDOUT,
             text=True,
+            **more,
         )
 
     def reached(self, *cases):
@@ -54,7 +58,7 @@ class Program:
             set(cases) <= set(self.log.read_text().split())
             and list(files.glob("runs/echo/incomplete-*/cases/01.json"))
         ):
-            assert self.process.poll() is None, self.process.stdout.read()
+            assert self.process.poll() is None, self.process.stdout and self.process.stdout.read()
             assert time.monotonic() < ends, "waited in vain"
             time.sleep(0.02)
         return self
@@ -76,11 +80,11 @@ def start(bench):
     log.touch()
     programs = []
 
-    def start(*command, system=SLEEPS):
+    def start(*command, system=SLEEPS, **more):
         kind, wait = system
         source = SYSTEM.format(log=str(log), kind=kind, wait=wait)
         bench.write("system.py", source)
-        programs.append(Program(bench, command, log))
+        programs.append(Program(bench, command, log, **more))
         return programs[-1]
 
     yield start
@@ -241,3 +245,21 @@ def wait_for(path):
     while not path.exists():
         assert time.monotonic() < ends, "waited in vain"
         time.sleep(0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("more", [(), ("-n2",)], ids=["alone", "workers"])
+def test_a_terminal_that_is_closed_loses_nothing(bench, start, more):
+    screen, terminal = pty.openpty()
+
+    def own_terminal():
+        fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+    program = start(*PYTEST, *REPORTS, *more, output=terminal, preexec_fn=own_terminal)
+    program.reached("02")
+    os.close(terminal)
+    os.close(screen)
+    program.process.wait(30)
+    assert recorded(bench) == STOPPED
+    assert (bench.root / "junit.xml").exists()
+    assert (bench.root / "report.json").exists()

@@ -279,3 +279,26 @@ def test_an_async_system_that_does_not_end_holds_up_neither_session_nor_exit(ben
     blocked = {"timeout"} if "time.sleep(25)" in hang else set()
     assert set(outcomes.values()) - blocked == {"scored"}
     assert bench.record()["report"]["complete"]
+
+
+HINT = "benchgate: async: shout; with --bench-jobs=N up to N of such trials run at once"
+OBJECT = ASYNC.replace(
+    "async def system(case)", "class System:\n  async def __call__(self, case)"
+).replace("\n    ", "\n      ")
+
+
+@pytest.mark.parametrize(
+    ("source", "arguments", "is_told"),
+    [
+        (ASYNC, (), True),
+        (OBJECT + "\nsystem = System()\n", (), True),
+        (ASYNC, ("--bench-jobs=2",), False),
+        (ASYNC + "\nsystem.concurrency = 'none'\n", (), False),
+        (SYNC, (), False),
+    ],
+    ids=["function", "object", "many already", "not beside itself", "sync"],
+)
+def test_the_header_says_what_an_async_system_could_do(waiting, source, arguments, is_told):
+    result = waiting(source).run(*arguments)
+    assert result.ret == pytest.ExitCode.OK
+    assert result.outlines.count(HINT) == is_told

@@ -44,18 +44,24 @@ def execute(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.errors import EvalError, TaskClassNotFound
+    from benchgate.runner.progress import Progress, ProgressDisplay, is_terminal
     from benchgate.runner.run import run_class
     from benchgate.trials.interrupts import Interrupts
 
-    printer = _Printer(out)
+    printer, progress = _Printer(out), Progress()
     try:
-        with Interrupts() as interrupts:
+        with (
+            Interrupts() as interrupts,
+            ProgressDisplay(progress.line, 2, is_live=is_terminal(2)) as display,
+        ):
 
             def on_result(result: TrialResult) -> None:
-                printer(result)
+                progress.add(result)
+                with display.hidden():
+                    printer(result)
                 interrupts.check()
 
-            finished = run_class(_settings(given), on_result)
+            finished = run_class(_settings(given), on_result, progress.plan)
     except TaskClassNotFound as error:
         complain(error)
         return 1

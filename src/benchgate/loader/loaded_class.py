@@ -6,6 +6,7 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,14 @@ class NamedSystem:
     call: System
     digest: str | None
     checkpoint: SystemCheckpoint | None
+
+    @property
+    def concurrency(self) -> str:
+        """How many of its trials may run at once: ``none`` beside another, ``async`` on an event loop, else ``any``."""
+        if getattr(self.call, "concurrency", None) == "none":
+            return "none"
+        entries = (self.call, getattr(self.call, "__call__", None))  # noqa: B004 - an object may have an async one
+        return "async" if any(map(iscoroutinefunction, entries)) else "any"
 
     def checkpoint_sha256(self) -> str | None:
         """Return the SHA-256 of the checkpoint, if the system names one; errors as in :class:`SystemCheckpoint`."""

@@ -12,6 +12,7 @@ from benchgate.pytest_plugin.json_report import JsonReport
 from benchgate.pytest_plugin.junit import JunitSuite
 from benchgate.pytest_plugin.nodes import SESSION
 from benchgate.pytest_plugin.options import Settings
+from benchgate.pytest_plugin.progress import SessionProgress
 from benchgate.pytest_plugin.reports import Reports
 from benchgate.pytest_plugin.session import BenchSession
 from benchgate.pytest_plugin.terminal import Terminal
@@ -47,6 +48,7 @@ def start(config: pytest.Config, selection: Selection) -> None:
     config.pluginmanager.register(controller, "benchgate-controller")
     config.pluginmanager.register(Workers(session), "benchgate-workers")
     config.pluginmanager.register(Crashes(controller), "benchgate-crashes")
+    config.pluginmanager.register(SessionProgress(controller), "benchgate-progress")
     config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
     config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")
     config.pluginmanager.register(JunitSuite(controller), "benchgate-junit")

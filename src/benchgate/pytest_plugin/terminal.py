@@ -40,6 +40,17 @@ class Terminal:
                 f"{trials} trial{'s' * (trials > 1)} each, baseline {baseline}"
             )
             lines.append(printable(text))
+        waiting = {
+            system.name
+            for name, system in session.systems.items()
+            if system.concurrency == "async" and session.settings_of[name].jobs == 1
+        }
+        if waiting:
+            names = ", ".join(sorted(waiting))
+            hint = (
+                f"benchgate: async: {names}; with --bench-jobs=N up to N of such trials run at once"
+            )
+            lines.append(printable(hint))
         return lines
 
     @pytest.hookimpl(trylast=True)

@@ -94,7 +94,7 @@ class SessionTrials:
 
     def _check_concurrency(self, name: str) -> None:
         system = self._systems[name]
-        if getattr(system.call, "concurrency", None) == "none":
+        if system.concurrency == "none":
             msg = f"--bench-jobs={self._settings[name].jobs}: system {system.name} says concurrency = 'none'"
             raise pytest.UsageError(msg)
 

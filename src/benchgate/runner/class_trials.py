@@ -53,7 +53,7 @@ class ClassTrials:
         loop = SessionLoop()
         self._exit.callback(loop.close)
         bench = ledger.bench
-        if jobs > 1 and getattr(ledger.system.call, "concurrency", None) == "none":
+        if jobs > 1 and ledger.system.concurrency == "none":
             msg = f"jobs {jobs}: system {ledger.system.name} says concurrency = 'none'"
             raise EvalError(msg)
         self._runner = TrialRunner(

@@ -102,12 +102,15 @@ def run_eval(
 
 
 def run_class(
-    settings: RunSettings, on_result: Callable[[TrialResult], None] = lambda _: None
+    settings: RunSettings,
+    on_result: Callable[[TrialResult], None] = lambda _: None,
+    on_plan: Callable[[int], None] = lambda _: None,
 ) -> ClassRun:
     """
     Run, judge and publish one task class: for callers that need the decision, where :func:`run_eval` has the report.
 
     :param on_result: called after each trial.
+    :param on_plan: called with the number of trials before the first one.
     :returns: the finished run; what could not be written is in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
     """
@@ -144,6 +147,7 @@ def run_class(
         for text in run.warnings:
             warnings.warn(text, stacklevel=3)
         try:
+            on_plan(len(ledger.planned))
             _run_all(run, settings, on_result)
         except KeyboardInterrupt:
             # As under pytest: the results so far are recorded as an incomplete run, then the interrupt propagates.
