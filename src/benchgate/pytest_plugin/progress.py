@@ -28,11 +28,13 @@ class SessionProgress:
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtestloop(self, session: pytest.Session) -> Generator[None, object, object]:
         """Show it while items run."""
-        option = session.config.option
-        if option.collectonly or option.verbose < -1:
+        config = session.config
+        if (
+            config.option.collectonly or config.getoption("verbose", 0) < -1
+        ):  # none with -p no:terminal
             return (yield)
         self._progress = Progress()
-        is_live = self._is_live(session.config)
+        is_live = self._is_live(config)
         with ExitStack() as stack:
             # A copy: pytest exchanges what is behind the number while an item runs.
             descriptor = os.dup(1 if is_live else 2)
