@@ -464,3 +464,29 @@ def test_a_run_scored_by_two_rubrics_says_so(resumable):
     digests = resumable.bench.record()["report"]["digests"]
     assert digests["scorer"] != digests["rubric"]
     assert main(["verify", str(resumable.bench.out)]) == 0
+
+
+LATE = """
+import fcntl, time
+from pathlib import Path
+
+def system(case):
+    if case.case_id == "01":
+        time.sleep(0.3)
+        raise ValueError("stop here")
+    if case.case_id == "02":  # the run cannot be recorded meanwhile
+        with open(Path(__file__).parents[2] / ".benchgate/runs/echo/.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            time.sleep(2)
+    if case.case_id == "03":
+        time.sleep(1)
+    return {"answer": (case.input_path / "question.txt").read_text().upper()}
+"""
+
+
+def test_a_trial_that_ends_while_the_run_is_recorded_changes_nothing(bench, capsys):
+    bench.write("system.py", LATE)
+    result = bench.run("--bench-jobs=3", "-x", apart=True)
+    assert result.ret != 0
+    assert bench.outcomes() == {"01": "harness_error", "02": "not_run", "03": "not_run"}
+    assert main(["verify", str(bench.out)]) == 0, capsys.readouterr().err

@@ -130,6 +130,19 @@ class RunStore:
     def _check_folders(self) -> list[str]:
         return list(check_folders(self._out, self._folder / "cases", self._copy))
 
+    def detach(self) -> Path:
+        """
+        Rename the folder of a full run that ends, and return its new name.
+
+        A trial that still runs, in a thread or in a worker, then writes its file to a name that is gone.
+
+        :raises ArtifactError: the folder is gone itself.
+        """
+        ending = self._folder.with_name(f"{self._folder.name}-0")
+        rename(self._folder, ending)
+        self._folder = ending
+        return ending
+
     def write_trial(
         self, result: TrialResult, output_json: str | None, scorer: str | None = None
     ) -> None:
@@ -155,6 +168,8 @@ class RunStore:
             elif written[0] != result:
                 stored = json.loads(read_bytes(self._folder / "cases" / name, limit=MAX_JSON_BYTES))
                 self.write_trial(result, json.dumps(stored["output"]), written[2])
+        for stray in (self._folder / "cases").glob(".*.tmp"):
+            stray.unlink()  # half a file, of when the folder was renamed
 
     def publish_selected(self, report: BenchRunReport, finished: datetime) -> Published:
         """

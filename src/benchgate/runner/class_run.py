@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -170,9 +170,15 @@ class ClassRun:
 
     def _add_finished(self) -> None:
         """Record trials that are on disk but were not reported: the session stopped before, or their worker died."""
-        for case_id, trial in self.ledger.missing() if self.files else ():
+        if self.files is None or self._store is None:
+            return
+        try:
+            self.files = replace(self.files, folder=self._store.detach())
+        except ArtifactError:  # it is gone, so that publishing it fails, and says why
+            return
+        for case_id, trial in self.ledger.missing():
             seed = trial_seed(self.ledger.bench.name, case_id, trial, self.ledger.seed)
-            found = self.files.find(case_id, trial, seed) if self.files else None
+            found = self.files.find(case_id, trial, seed)
             if found is not None:
                 self.record(
                     found.result,

@@ -87,7 +87,7 @@ def run_reference(text: str) -> str | Path:
     if text in {"auto", "none"} or (text.isdecimal() and len(text) < 16):
         return text
     if re.fullmatch(
-        r"incomplete-[0-9TZ]+-[0-9]+|[0-9]{8,15}-[0-9TZ]+-[0-9a-f]{8}", Path(text).name
+        r"incomplete-[0-9TZ]+-[0-9-]+|[0-9]{8,15}-[0-9TZ]+-[0-9a-f]{8}", Path(text).name
     ):
         return Path(text)
     msg = f"{text[:80]!r}: expected auto, none, the number of a record, or a folder of runs/CLASS/"
