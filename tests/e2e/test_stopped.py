@@ -34,6 +34,14 @@ PYTEST = ("pytest", "-p", "no:randomly", "-p", "no:hypothesispytest", "--bench=e
 REPORTS = ("--junitxml=junit.xml", "--json-report", "--json-report-file=report.json")
 
 
+@pytest.fixture(autouse=True)
+def without_nohup():
+    """Under nohup a SIGHUP is ignored, here and in every program that is started here."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 class Program:
     """A program in a process group of its own, which is told to stop while a case waits for ten minutes."""
 

@@ -49,9 +49,10 @@ def _in_main_thread() -> bool:
 
 def _is_debugged() -> bool:
     monitoring = getattr(sys, "monitoring", None)  # what debuggers use since Python 3.12
-    return sys.gettrace() is not None or bool(
-        monitoring and monitoring.get_tool(monitoring.DEBUGGER_ID)
-    )
+    trace = sys.gettrace()
+    by = getattr(trace, "__module__", None) or type(trace).__module__
+    is_traced = trace is not None and not by.startswith("coverage")  # which never stops
+    return is_traced or bool(monitoring and monitoring.get_tool(monitoring.DEBUGGER_ID))
 
 
 @contextmanager
