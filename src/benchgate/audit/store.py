@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -72,7 +73,8 @@ class Published:
 
 def unfinished_name(started: datetime) -> str:
     """Return the name of the folder that a full run of this process has until it is recorded."""
-    return f"{UNFINISHED}{started:{STAMP}}-{os.getpid()}"
+    # A process may run twice in a second, and the first run may have left its folder.
+    return f"{UNFINISHED}{started:{STAMP}}-{os.getpid()}-{secrets.randbelow(10**6):06}"
 
 
 class RunStore:
