@@ -136,12 +136,16 @@ class RunStore:
         """
         Rename the folder of a full run that ends, and return its new name.
 
-        A trial that still runs, in a thread or in a worker, then writes its file to a name that is gone.
+        A trial that still runs, in a thread or in a worker, then writes its file to a name that is gone. Not synced:
+        whichever name a power cut leaves, the run is unfinished; and a failed sync would leave the name unknown.
 
-        :raises ArtifactError: the folder is gone itself.
+        :raises ArtifactError: it cannot be renamed; the folder has its old name, or is gone itself.
         """
         ending = self._folder.with_name(f"{self._folder.name}-0")
-        rename(self._folder, ending)
+        try:
+            os.rename(self._folder, ending)
+        except OSError as error:
+            raise ArtifactError(self._folder, f"cannot be renamed: {error.strerror}") from error
         self._folder = ending
         return ending
 

@@ -174,7 +174,9 @@ class ClassRun:
             return
         try:
             self.files = replace(self.files, folder=self._store.detach())
-        except ArtifactError:  # it is gone, so that publishing it fails, and says why
+        except ArtifactError as error:
+            self.problems.append(str(error))
+            self._store = None
             return
         for case_id, trial in self.ledger.missing():
             seed = trial_seed(self.ledger.bench.name, case_id, trial, self.ledger.seed)

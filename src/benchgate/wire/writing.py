@@ -107,7 +107,7 @@ def rename(source: Path, target: Path) -> None:
     """
     Rename a folder durably; publishes drafts all at once.
 
-    :raises ArtifactError: it cannot be renamed; the folder is unchanged.
+    :raises ArtifactError: it cannot be renamed, or not durably; the folder itself is whole under one of both names.
     """
     try:
         os.rename(source, target)
