@@ -55,6 +55,16 @@ class Reports:
                 item.output_json = None  # may be large, and pytest keeps items to the end
         return report
 
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """Say so when no trial comes next."""
+        session = item.session
+        if not isinstance(nextitem, CaseItem) or session.shouldstop or session.shouldfail:
+            self._session.trials.pause()
+
+    def pytest_enter_pdb(self) -> None:
+        """Let people debug for as long as they like."""
+        self._session.trials.pause()
+
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_runtest_metadata(
         self, item: pytest.Item, call: pytest.CallInfo[None]
