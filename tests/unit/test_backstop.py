@@ -21,8 +21,7 @@ def timer(monkeypatch):
     monkeypatch.setattr(faulthandler, "cancel_dump_traceback_later", lambda: done.append("ended"))
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(sys, "gettrace", lambda: None)
-    done_and_clock = done, clock
-    return done_and_clock
+    return done, clock
 
 
 def trial(backstop, clock, limit, seconds):
