@@ -130,14 +130,15 @@ class BenchSession:
 
     def case_folders(self, cases: Path) -> Iterable[Path]:
         """
-        Return the case folders of a class of this session, sorted; none for other classes.
+        Return the case folders of a class of this session that were asked for, sorted; none for other classes.
 
         A folder whose name ids cannot hold has another name here, under which its case is refused.
         """
         bench = self.benches.get(cases.parent.name)
-        return (
-            [cases / name for name in bench.folders] if bench and bench.path == cases.parent else []
-        )
+        if bench is None or bench.path != cases.parent:
+            return []
+        asked = self.selection.below(cases)
+        return [cases / name for name in bench.folders if asked is None or name in asked]
 
     def load(self, case_file: Path) -> BenchCase | BenchCaseLoadError:
         """Return a case, or what is wrong with it."""
