@@ -116,7 +116,7 @@ class SessionTrials:
         """Run the trial of an item, or wait for it; what it printed is printed now."""
         files = self._files_of(item)
         submitted = self._ahead is not None and item in self._ahead
-        if files is not None and not submitted and item.attempts == 1:
+        if files is not None and not submitted and item.attempts == 1 and self._has_file(item):
             found = files.of(self.request(item))
             if found is not None:
                 return found
