@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -90,6 +91,8 @@ def _open(path: Path | str) -> tuple[int, int]:
     if stat.S_ISREG(found.st_mode):
         return descriptor, found.st_size
     os.close(descriptor)
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     msg = "not a regular file"
     raise ValueError(msg)
 
