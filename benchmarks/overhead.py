@@ -1,22 +1,21 @@
 """
-What a bench case costs beside an ordinary test: CPU per case, as a ratio, both measured in one run.
+What a bench case costs beside an ordinary test, as ratios of figures that are measured in one run.
 
-    python benchmarks/overhead.py [CASES]
+    python benchmarks/overhead.py [CASES [ROUNDS]]
 
-Whole pytest processes; the per-case figure is the difference between CASES cases and one, so start-up drops out.
-Three rounds, medians. Needs what the package itself needs and nothing else.
+Whole processes, each kind in turn; of each kind the least CPU seconds of all rounds count, since other work on the
+machine only ever adds. The figure per case is the difference between CASES cases and one, so start-up drops out. All
+files are below ``TMPDIR``, and what its file system takes for the folder and the file of a trial is part of the figure.
+Needs what the package itself needs and nothing else.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 CASE = """\
@@ -51,6 +50,9 @@ import pytest
 def test_nothing(number):
     pass
 """
+LIBRARY = "from benchgate import run_eval; run_eval('trivial')"
+PYTEST = ("-m", "pytest", "-q", "-p", "pytest_timeout", "-p", "no:cacheprovider")
+PLUGIN = ("-p", "benchgate.pytest_plugin")
 
 
 def make_bench(root: Path, cases: int) -> None:
@@ -65,62 +67,79 @@ def make_bench(root: Path, cases: int) -> None:
     (folder / "rubric.py").write_text(RUBRIC)
 
 
-def measure(*arguments: str, cwd: Path) -> dict[str, float]:
-    """Run pytest and return its seconds of CPU and of wall clock, and its peak memory in MB."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    started = time.perf_counter()
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    plugins = ["-p", "benchgate.pytest_plugin", "-p", "pytest_timeout", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", "-q", *plugins, *arguments]
-    done = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL)
+def environment() -> dict[str, str]:
+    """Return the environment of a measured process; as after an installation, bytecode is there."""
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
+def measure(*command: str, cwd: Path) -> tuple[float, float]:
+    """Run Python; return its seconds of CPU and its peak memory in MB."""
+    done = subprocess.Popen(
+        [sys.executable, *command], cwd=cwd, env=environment(), stdout=subprocess.DEVNULL
+    )
     _, status, usage = os.wait4(done.pid, 0)
     if status:
         sys.exit(f"{' '.join(command)} failed")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {
-        "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        "wall": time.perf_counter() - started,
-        "mb": usage.ru_maxrss / 1024,
-    }
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def median(*arguments: str, cwd: Path) -> dict[str, float]:
-    """Return the medians of three runs."""
-    runs = [measure(*arguments, cwd=cwd) for _ in range(3)]
-    return {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+def import_ms(cwd: Path) -> float:
+    """Return the milliseconds that a pytest run beside a bench that is not asked for takes to import our modules."""
+    command = [sys.executable, "-X", "importtime", *PYTEST, "-s", *PLUGIN, "test_plain.py"]
+    done = subprocess.run(
+        command, cwd=cwd, env=environment(), capture_output=True, text=True, check=True
+    )
+    rows = (line.split("|") for line in done.stderr.splitlines() if "|" in line)
+    ours = [row for row in rows if row[2].strip().startswith("benchgate")]
+    return sum(int(row[0].rpartition(":")[2]) for row in ours) / 1000
 
 
 def main() -> None:
     """Print the figures as JSON."""
     cases = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
     with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
-        figures = {}
-        for count in (1, 101, cases):
-            folder = root / str(count)
+        one, many = Path(name, "one"), Path(name, "many")
+        for folder, count in ((one, 1), (many, cases)):
             make_bench(folder, count)
             (folder / "test_plain.py").write_text(TESTS.format(count))
-            figures[count] = {
-                "bench": median("--bench=trivial", "--bench-baseline=none", cwd=folder),
-                "plain": median("test_plain.py", cwd=folder),
-            }
-    one, many = figures[1], figures[cases]
+            (folder / "pytest.ini").write_text("[pytest]\n")
+        bench = (*PYTEST, *PLUGIN, "--bench=trivial", "--bench-baseline=none")
+        by_id = f"bench/trivial/cases/c{cases // 2:05}/case.toml::c{cases // 2:05}"
+        kinds = {
+            "bench": (bench, many),
+            "bench of one": (bench, one),
+            "plain": ((*PYTEST, *PLUGIN, "test_plain.py"), many),
+            "plain of one": ((*PYTEST, *PLUGIN, "test_plain.py"), one),
+            "by id": ((*PYTEST, *PLUGIN, by_id), many),
+            "without": ((*PYTEST, "test_plain.py"), one),
+            "run_eval": (("-W", "ignore", "-c", LIBRARY), many),
+            "run_eval of one": (("-W", "ignore", "-c", LIBRARY), one),
+        }
+        runs: dict[str, list[tuple[float, float]]] = {kind: [] for kind in kinds}
+        for _ in range(rounds):
+            for kind, (command, folder) in kinds.items():
+                runs[kind].append(measure(*command, cwd=folder))
+        imports = min(import_ms(one) for _ in range(rounds))
+    cpu = {kind: min(cpu for cpu, _ in found) for kind, found in runs.items()}
+    mb = {kind: min(mb for _, mb in found) for kind, found in runs.items()}
     per_case = {
-        kind: (many[kind]["cpu"] - one[kind]["cpu"]) / (cases - 1) * 1000
-        for kind in ("bench", "plain")
+        kind: (cpu[kind] - cpu[f"{kind} of one"]) / (cases - 1) * 1000
+        for kind in ("bench", "plain", "run_eval")
     }
-    print(
-        json.dumps(
-            {
-                "cases": cases,
-                "cpu_ms_per_case": {kind: round(value, 3) for kind, value in per_case.items()},
-                "ratio": round(per_case["bench"] / per_case["plain"], 2),
-                "cold_one_case_wall_s": round(one["bench"]["wall"], 3),
-                "mb_of_100_more_cases": round(figures[101]["bench"]["mb"] - one["bench"]["mb"], 1),
-            },
-            indent=2,
-        )
-    )
+    figures = {
+        "cases": cases,
+        "cpu_ms_per_case": {kind: round(ms, 3) for kind, ms in per_case.items()},
+        "ratio_of_a_case_to_a_test": round(per_case["bench"] / per_case["plain"], 2),
+        "ratio_of_run_eval_to_a_test": round(per_case["run_eval"] / per_case["plain"], 2),
+        "ratio_of_one_case_to_bare_pytest": round(cpu["bench of one"] / cpu["without"], 2),
+        "ratio_of_one_by_id_to_bare_pytest": round(cpu["by id"] / cpu["without"], 2),
+        "mb": {kind: round(mb[kind]) for kind in ("bench", "bench of one", "plain", "without")},
+        "import_ms_of_an_unused_plugin": round(imports, 1),
+        "ratio_of_an_unused_plugin_to_bare_pytest": round(imports / cpu["without"] / 1000, 3),
+    }
+    print(json.dumps(figures, indent=2))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # pytester forgets what a run inside this process imported, and numpy cannot be imported twice.
 for module in pkgutil.walk_packages(benchgate.__path__, "benchgate."):
     import_module(module.name)
+import_module("scipy.special")
 
 REGISTRATION = """
 from benchgate import register_task_class

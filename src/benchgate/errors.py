@@ -66,9 +66,11 @@ def printable(text: object, keep: str = "") -> str:
 
     :param keep: characters that stay as they are, such as the newlines of a text that has lines by design.
     """
+    shown = str(text)
+    if shown.isprintable():
+        return shown
     return "".join(
-        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode()
-        for c in str(text)
+        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in shown
     )
 
 

@@ -126,7 +126,7 @@ def test_a_run_that_cannot_be_finished_keeps_what_was_recorded(settings, monkeyp
     def full(*_):
         raise ArtifactError("record.json", "cannot be written: No space left on device")
 
-    monkeypatch.setattr("benchgate.runner.class_run.record_entry", full)
+    monkeypatch.setattr("benchgate.artifacts.record.record_entry", full)
     (problem,) = run_class(settings).problems
     assert "No space left" in problem
     runs = settings.out / "runs" / "one"

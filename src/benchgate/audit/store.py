@@ -9,7 +9,6 @@ import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.record import ChainSlot
 from benchgate.artifacts.run_kinds import SelectedRecord, case_file_name
 from benchgate.audit.chain import (
     RECORD_FILE,
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from benchgate.artifacts.record import RecordEntry
+    from benchgate.artifacts.record import ChainSlot, RecordEntry
     from benchgate.artifacts.run_kinds import PlanFile, Resumed, Verdict
     from benchgate.audit.chain import ChainEnd
     from benchgate.models import BenchRunReport, Scope, TrialResult
@@ -228,6 +227,8 @@ class RunStore:
         )
 
     def _slot(self, end: ChainEnd) -> ChainSlot:
+        from benchgate.artifacts.record import ChainSlot
+
         if self._plan is None:
             raise ArtifactError(self._folder, "only a full run has a record")
         return ChainSlot(

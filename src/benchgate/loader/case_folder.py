@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
@@ -63,22 +64,27 @@ def case_folders(class_path: Path) -> list[Path]:
     return [cases / name for name in names]
 
 
-def load_case(
+def load_case(folder: Path, *, task_class: str) -> BenchCase:
+    """Read the case in a folder; errors as in :func:`read_case`."""
+    return read_case(folder, task_class=task_class)[0]
+
+
+def read_case(
     folder: Path, *, task_class: str, facts_model: type[BaseModel] | None = None
-) -> BenchCase:
+) -> tuple[BenchCase, int]:
     """
-    Read the case in a folder.
+    Read the case in a folder, and find the 1-based line of its ``[case]``.
 
     :raises BenchCaseLoadError: with every fault of its ``case.toml`` and of the files beside it, so that a curator can
         fix all of them at once.
     """
     shown = shown_name(folder)
-    path = folder.with_name(shown) / CASE_FILE
     if shown != folder.name:
-        found_name = ascii(folder.name)
+        path, found_name = folder.with_name(shown) / CASE_FILE, ascii(folder.name)
         raise BenchCaseLoadError(
             path, f"{found_name} is no name of a case; {EXPECTED_NAME}", line=1
         )
+    path = folder / CASE_FILE
     faults: list[Fault] = []
     try:
         found = read_case_toml(path, task_class=task_class, facts_model=facts_model)
@@ -87,28 +93,30 @@ def load_case(
         if not folder.is_dir():
             raise
         faults += error.faults
-    input_path = _input_path(folder, faults)
-    expected = folder / "expected"
+    names = set(os.listdir(folder))
+    input_path = _input_path(folder, names, faults)
+    expected = folder / "expected" if "expected" in names else None
     faults += [
-        *_stray_faults(folder),
+        *_stray_faults(names),
         *_folder_faults("input", input_path),
         *_folder_faults("expected", expected),
     ]
     if faults or input_path is None:
         raise BenchCaseLoadError(path, sorted(faults))
-    return BenchCase(
+    case = BenchCase(
         **dict(found.tables.case),
         facts=found.tables.facts,
         cassettes=cassettes,
         input_path=input_path,
-        expected_path=expected if expected.is_dir() else None,
+        expected_path=expected,
     )
+    return case, found.lines.table("case")
 
 
 def _folder_faults(name: str, folder: Path | None) -> list[Fault]:
-    if folder is None or not os.path.lexists(folder):
+    if folder is None:
         return []
-    if folder.is_symlink() or not folder.is_dir():
+    if not stat.S_ISDIR(os.lstat(folder).st_mode):
         return [(1, name, "must be a folder, not a file or a symlink")]
     try:
         tree_files(folder)
@@ -117,8 +125,8 @@ def _folder_faults(name: str, folder: Path | None) -> list[Fault]:
     return []
 
 
-def _stray_faults(folder: Path) -> list[Fault]:
-    strays = sorted(set(os.listdir(folder)) - ALLOWED_ENTRIES)
+def _stray_faults(names: set[str]) -> list[Fault]:
+    strays = sorted(names - ALLOWED_ENTRIES)
     return [
         (1, "", f"stray {name!r} in the case folder; only {', '.join(sorted(ALLOWED_ENTRIES))}")
         for name in strays
@@ -133,17 +141,15 @@ def _inside(folder: Path, relative: str) -> Path | None:
     return path if path.is_relative_to(os.path.realpath(folder)) and relative.strip("/.") else None
 
 
-def _input_path(folder: Path, faults: list[Fault]) -> Path | None:
-    own = folder / "input"
-    pointer = folder / POINTER_FILE
-    if not os.path.lexists(pointer):
-        if not os.path.lexists(own):
+def _input_path(folder: Path, names: set[str], faults: list[Fault]) -> Path | None:
+    if POINTER_FILE not in names:
+        if "input" not in names:
             faults.append((1, "", f"neither input/ nor {POINTER_FILE}"))
             return None
-        return own
-    if os.path.lexists(own):
+        return folder / "input"
+    if "input" in names:
         faults.append((1, "", f"both input/ and {POINTER_FILE}"))
-    return _follow(pointer, folder.parent.parent / "inputs", faults)
+    return _follow(folder / POINTER_FILE, folder.parent.parent / "inputs", faults)
 
 
 def _follow(pointer: Path, inputs: Path, faults: list[Fault]) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import stat
 from dataclasses import dataclass
 from datetime import date, time
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 NORECURSE_NAMES: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node_modules", "venv")
 """Folder names that pytest skips by default: a case of such a name would never be collected."""
+
+_SKIPPED: Final = re.compile("|".join(map(fnmatch.translate, NORECURSE_NAMES)))
 
 Words = Annotated[
     tuple[str, ...], BeforeValidator(lambda tags: tuple(tags) if isinstance(tags, list) else tags)
@@ -93,12 +96,16 @@ def read_case_toml(path: Path, *, task_class: str, facts_model: type[BaseModel] 
 
     :raises BenchCaseLoadError: with every fault and its line.
     """
-    if path.is_symlink():
+    try:
+        is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+    except OSError:
+        raise BenchCaseLoadError(
+            path, "missing; a case is a folder with a case.toml", line=1
+        ) from None
+    if is_link:
         raise BenchCaseLoadError(
             path, "is a symlink; a case must have its files in its own folder", line=1
         )
-    if not os.path.lexists(path):
-        raise BenchCaseLoadError(path, "missing; a case is a folder with a case.toml", line=1)
     tables, lines = read_toml(path, BenchCaseLoadError)
     return check_case_toml(path, tables, lines, task_class=task_class, facts_model=facts_model)
 
@@ -137,7 +144,7 @@ def _identity_faults(
         faults.append(("case_id", f"{case.case_id!r} differs from its folder {path.parent.name!r}"))
     if re.search(r"-t\d+$", case.case_id):
         faults.append(("case_id", f"{case.case_id!r} ends like the id of a trial: -t<digits>"))
-    if any(fnmatch.fnmatch(case.case_id, pattern) for pattern in NORECURSE_NAMES):
+    if _SKIPPED.match(case.case_id):
         faults.append(("case_id", f"{case.case_id!r} is a folder name that pytest skips"))
     if case.task_class != task_class:
         faults.append(("task_class", f"{case.task_class!r} differs from its class {task_class!r}"))

@@ -19,7 +19,7 @@ from benchgate.errors import (
     TaskClassNotFound,
 )
 from benchgate.gates.policy import load_policy, load_run_table
-from benchgate.loader.case_folder import case_folders, load_case, shown_name
+from benchgate.loader.case_folder import case_folders, read_case, shown_name
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.rubric_source import rubric_digest
 from benchgate.loader.system_checkpoint import SystemCheckpoint
@@ -83,6 +83,7 @@ class LoadedClass:
     run: RunTable
     folders: Mapping[str, Path]
     _loaded: dict[str, BenchCase | BenchCaseLoadError] = field(default_factory=dict, repr=False)
+    _lines: dict[str, int] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -102,14 +103,21 @@ class LoadedClass:
             raise found
         return found
 
+    def line(self, case_id: str) -> int:
+        """Return the 1-based line of ``[case]`` in the file of a case that was read; 1 if it could not be read."""
+        return self._lines.get(case_id, 1)
+
     def _read(self, case_id: str) -> BenchCase | BenchCaseLoadError:
         folder = self.folders.get(case_id, self.path / "cases" / case_id)
         try:
-            return load_case(folder, task_class=self.name, facts_model=self.task_class.facts_model)
+            case, self._lines[case_id] = read_case(
+                folder, task_class=self.name, facts_model=self.task_class.facts_model
+            )
         except BenchCaseLoadError as error:
             return error
         except OSError as error:
             return BenchCaseLoadError(folder / "case.toml", str(error), line=1)
+        return case
 
 
 def load_class(

@@ -25,8 +25,9 @@ from benchgate.trials.ledger import Key, Ledger
 from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Generator, Mapping, Sequence
+
+    import pluggy
 
     from benchgate.gates.judge import Gate
     from benchgate.pytest_plugin.session import BenchSession
@@ -47,6 +48,7 @@ class Controller:
         self._tolerated = 0
         self._checkpoints: Checkpoints | None = None
         self._unplanned: list[str] = []
+        self._hooks: dict[str, pluggy.HookCaller] = {}
 
     def open(self) -> None:
         """
@@ -85,21 +87,20 @@ class Controller:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Plan the items that this process collected; under xdist it collects none."""
-        self._add_keys(
-            (item.path, item.name) for item in session.items if isinstance(item, CaseItem)
-        )
+        for item in session.items:
+            if isinstance(item, CaseItem):
+                self._keys.setdefault(item.task_class, set()).add((item.case_id, item.trial))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Plan the items that a worker collected, known by their ids."""
         root = self.session.config.rootpath
-        named = (node_id.partition("::") for node_id in ids)
-        self._add_keys((root / path, name) for path, _, name in named if is_case_file(root / path))
+        for path, _, name in (node_id.partition("::") for node_id in ids):
+            case_file = root / path
+            if is_case_file(case_file):
+                keys = self._keys.setdefault(case_file.parents[2].name, set())
+                keys.add(trial_key(case_file, name))
         self._plan()
-
-    def _add_keys(self, items: Iterable[tuple[Path, str]]) -> None:
-        for path, name in items:
-            self._keys.setdefault(path.parents[2].name, set()).add(trial_key(path, name))
 
     def _plan(self) -> None:
         for name, keys in sorted(self._keys.items()):
@@ -236,15 +237,19 @@ class Controller:
         collected it, and the controller of xdist collects nothing.
         """
         config = self.session.config
-        root = os.path.realpath(config.rootpath)
-        below = [
-            plugin
-            for plugin in config.pluginmanager.get_plugins()
-            if (path := getattr(plugin, "__file__", None))
-            and os.path.basename(path) == "conftest.py"
-            and os.path.realpath(os.path.dirname(path)) != root
-        ]
-        return config.pluginmanager.subset_hook_caller(hook, below)(config=config, **arguments)
+        if (
+            hook not in self._hooks
+        ):  # first called when the items run; no conftest comes after collection
+            root = os.path.realpath(config.rootpath)
+            below = [
+                plugin
+                for plugin in config.pluginmanager.get_plugins()
+                if (path := getattr(plugin, "__file__", None))
+                and os.path.basename(path) == "conftest.py"
+                and os.path.realpath(os.path.dirname(path)) != root
+            ]
+            self._hooks[hook] = config.pluginmanager.subset_hook_caller(hook, below)
+        return self._hooks[hook](config=config, **arguments)
 
 
 def _objecting(reason: str) -> Gate:

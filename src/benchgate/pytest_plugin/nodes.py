@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import BenchCaseLoadError, Unreadable, printable
+from benchgate.errors import BenchCaseLoadError, printable
 from benchgate.pytest_plugin.item_outcome import (
     BenchCaseFailed,
     failure_text,
@@ -30,10 +30,41 @@ if TYPE_CHECKING:
 SESSION = pytest.StashKey["BenchSession"]()
 
 
+class _HookedAtCases:
+    """
+    Looks up hooks at ``cases/``, not at the case folder.
+
+    pytest knows conftests only for :class:`pytest.Directory` nodes, and a case folder is none: a lookup there would
+    find no conftest, not even the root's.
+    """
+
+    session: pytest.Session
+    parent: Any
+    path: Path
+
+    @cached_property
+    def bench_hooks(self) -> pluggy.HookRelay:
+        """Looked up once: pytest asks a dozen times for each item, and no conftest comes after collection."""
+        for node in self.parent.iter_parents():
+            if isinstance(node, (CaseFile, CasesDirectory)):
+                return node.bench_hooks
+        return self.session.gethookproxy(self.path.parents[1])
+
+    @property
+    def ihook(self) -> pluggy.HookRelay:
+        """Return the hooks of the conftests at ``cases/`` and above, and of all plugins."""
+        return self.bench_hooks
+
+
 class CasesDirectory(pytest.Directory):
     """``bench/<class>/cases``."""
 
-    def collect(self) -> Iterator[pytest.Collector]:
+    @cached_property
+    def bench_hooks(self) -> pluggy.HookRelay:
+        """The hooks of its cases."""
+        return self.session.gethookproxy(self.path)
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """
         Yield every case, sorted.
 
@@ -43,12 +74,14 @@ class CasesDirectory(pytest.Directory):
         session = self.config.stash.get(SESSION, None)
         if session is None:
             return
+        inside = self.nodeid and self.path.is_relative_to(self.config.rootpath)
+        prefix = f"{self.nodeid}/" if inside else ""
         for folder in session.case_folders(self.path):
             if self._ignored(folder):
                 continue
             if session.selection.by_option:
-                # No argument names a path below, so nothing needs a node for the folder in between.
-                yield from case_files(self, folder)
+                # No argument names a path below: nothing needs a folder in between, or a collection of each file.
+                yield from CaseFile.of(self, folder / CASE_FILE, prefix).collect()
             else:
                 yield CaseDirectory.from_parent(self, name=folder.name, path=folder)
 
@@ -83,36 +116,20 @@ def case_files(parent: pytest.Collector, folder: Path) -> Iterator[CaseFile]:
         yield CaseFile.of(parent, path)
 
 
-class _HookedAtCases:
-    """
-    Looks up hooks at ``cases/``, not at the case folder.
-
-    pytest knows conftests only for :class:`pytest.Directory` nodes, and a case folder is none: a lookup there would
-    find no conftest, not even the root's.
-    """
-
-    session: pytest.Session
-    path: Path
-
-    @cached_property
-    def bench_hooks(self) -> pluggy.HookRelay:
-        """Looked up once: pytest asks a dozen times for each item, and no conftest comes after collection."""
-        return self.session.gethookproxy(self.path.parents[1])
-
-    @property
-    def ihook(self) -> pluggy.HookRelay:
-        """Return the hooks of the conftests at ``cases/`` and above, and of all plugins."""
-        return self.bench_hooks
-
-
 class CaseFile(_HookedAtCases, pytest.File):
     """A ``case.toml``."""
 
     @classmethod
-    def of(cls, parent: pytest.Collector, path: Path) -> CaseFile:
-        """Make one whose id has its path: outside rootdir pytest would shorten it, and xdist sends only ids."""
-        inside = path.is_relative_to(parent.config.rootpath)
-        return cls.from_parent(parent, path=path, nodeid=None if inside else path.as_posix())
+    def of(cls, parent: pytest.Collector, path: Path, prefix: str = "") -> CaseFile:
+        """
+        Make one whose id has its path: outside rootdir pytest would shorten it, and xdist sends only ids.
+
+        :param prefix: id of ``cases/`` and a slash, if it is known; else pytest finds the id, which takes longer.
+        """
+        nodeid = f"{prefix}{path.parent.name}/{path.name}" if prefix else None
+        if nodeid is None and not path.is_relative_to(parent.config.rootpath):
+            nodeid = path.as_posix()
+        return cls.from_parent(parent, path=path, nodeid=nodeid)
 
     def collect(self) -> Iterator[CaseItem]:
         """Yield an item for each trial; a malformed file gives items too, which fail when they are set up."""
@@ -122,6 +139,27 @@ class CaseFile(_HookedAtCases, pytest.File):
         for trial in range(bench.settings_of[self.path.parents[2].name].trials):
             name = f"{case_id}-t{trial}" if trial else case_id
             yield CaseItem.from_parent(self, name=name, bench=bench, loaded=loaded, trial=trial)
+
+
+# Most cases share their markers with others: made once, they take neither time nor memory for each.
+@cache
+def _kind(
+    difficulty: str,
+    disposition: str,
+    source: str,
+    held_out: bool,
+    /,
+) -> pytest.MarkDecorator:
+    return pytest.mark.bench_case(
+        difficulty=difficulty, disposition=disposition, held_out=held_out, source=source
+    )
+
+
+@cache
+def _limit(seconds: float) -> pytest.MarkDecorator:
+    # func_only: the limit is on the trial, not on what other plugins set up around it. signal: the other
+    # method ends the whole process.
+    return pytest.mark.timeout(seconds, method="signal", func_only=True)
 
 
 class CaseItem(_HookedAtCases, pytest.Item):
@@ -136,6 +174,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.case_id, self.task_class = self.path.parent.name, self.path.parents[2].name
         self.bench = bench
         self.trial = trial
         self.loaded = loaded
@@ -153,18 +192,9 @@ class CaseItem(_HookedAtCases, pytest.Item):
             self.add_marker(pytest.mark.bench_case())
             return
         self.extra_keyword_matches.update(case.tags)
-        self.add_marker(
-            pytest.mark.bench_case(
-                difficulty=case.difficulty,
-                disposition=case.disposition,
-                held_out=case.held_out,
-                source=case.source,
-            )
-        )
-        # func_only: the limit is on the trial, not on what other plugins set up around it. signal: the other
-        # method ends the whole process.
-        limit = self.bench.limit(case) if self.bench.trials.in_turn(case.task_class) else 0
-        self.add_marker(pytest.mark.timeout(limit, method="signal", func_only=True))
+        self.add_marker(_kind(case.difficulty, case.disposition, case.source, case.held_out))
+        in_turn = self.bench.trials.in_turn(case.task_class)
+        self.add_marker(_limit(self.bench.limit(case) if in_turn else 0))
 
     def setup(self) -> None:
         """Fail if the case cannot be run; clear an earlier attempt, whose properties would be added twice."""
@@ -178,7 +208,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
     def _obstacle(self) -> str | None:
         if isinstance(self.loaded, BenchCaseLoadError):
             return self.loaded.describe(self.where().rpartition(":")[0])
-        return self.bench.obstacle(self.path)
+        return self.bench.obstacle(self.task_class)
 
     def runtest(self) -> None:
         """Run the trial."""
@@ -189,8 +219,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
         if not record.result.passed:
             from benchgate.artifacts.run_kinds import case_file_name
 
-            meanings = self.bench.bench_of(self.path).taxonomy.meanings
-            output = self.bench.folder_of(self.path) / "cases" / case_file_name(record.result)
+            meanings = self.bench.benches[self.task_class].taxonomy.meanings
+            output = self.bench.folder_of(self.task_class) / "cases" / case_file_name(record.result)
             text = failure_text(record, meanings, self._shown, output)
             raise BenchCaseFailed(f"{text}\n{printable(self.where())}")
 
@@ -203,7 +233,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
 
     def scored_by(self) -> str:
         """Return the digest of what scores the item: the rubric, and every hook that may score in its place."""
-        rubric = self.bench.bench_of(self.path).rubric_digest
+        rubric = self.bench.benches[self.task_class].rubric_digest
         hooks = self.ihook.pytest_bench_score.get_hookimpls()
         return scorer_digest(rubric, [h.plugin for h in hooks if h.plugin is not self.bench])
 
@@ -240,11 +270,4 @@ class CaseItem(_HookedAtCases, pytest.Item):
         return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
     def _line(self) -> int:
-        from benchgate.wire.files import read_bytes
-        from benchgate.wire.toml import MAX_TOML_BYTES
-
-        try:
-            lines = read_bytes(self.path, limit=MAX_TOML_BYTES).splitlines()
-        except Unreadable:
-            return 0
-        return next((n for n, line in enumerate(lines) if line.strip().startswith(b"[case]")), 0)
+        return self.bench.benches[self.task_class].line(self.case_id) - 1

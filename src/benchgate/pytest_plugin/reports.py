@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import BenchCaseLoadError, Unreadable
+from benchgate.errors import Unreadable
 from benchgate.ids import trial_seed
 from benchgate.models import BenchCase, TrialResult
 from benchgate.pytest_plugin.nodes import CaseItem
@@ -41,20 +41,29 @@ class Reports:
                 report.duration = item.result.duration_seconds
             result = self._result(item, report)
             if result is not None:
-                name = self._session.bench_of(item.path).name
                 payload = {
-                    "task_class": name,
+                    "task_class": item.task_class,
                     # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
                     "output": item.output_json,
                     "scorer": item.scorer or item.scored_by(),
                     # What is reported may be another result than what was kept: of an expected failure, say.
                     "file_sha256": item.file_sha256 if result is item.result else None,
-                    "checkpoint": self._checkpoint(name),
+                    "checkpoint": self._checkpoint(item.task_class),
                 }
                 setattr(report, PAYLOAD, payload)
                 item.output_json = None  # may be large, and pytest keeps items to the end
         return report
+
+    def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        """Say so when no trial comes next."""
+        session = item.session
+        if not isinstance(nextitem, CaseItem) or session.shouldstop or session.shouldfail:
+            self._session.trials.pause()
+
+    def pytest_enter_pdb(self) -> None:
+        """Let people debug for as long as they like."""
+        self._session.trials.pause()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_runtest_metadata(
@@ -98,12 +107,10 @@ def first_line(report: pytest.TestReport) -> str:
 
 def unscored(item: CaseItem, bench_seed: int, outcome: Outcome, detail: str) -> TrialResult:
     """Return the result of an item that was not scored."""
-    case_id = item.path.parent.name
-    task_class = item.path.parents[2].name
     return TrialResult(
-        case_id=case_id if isinstance(item.loaded, BenchCaseLoadError) else item.loaded.case_id,
+        case_id=item.case_id,
         trial=item.trial,
-        seed=trial_seed(task_class, case_id, item.trial, bench_seed),
+        seed=trial_seed(item.task_class, item.case_id, item.trial, bench_seed),
         held_out=isinstance(item.loaded, BenchCase) and item.loaded.held_out,
         outcome=outcome,
         detail=detail,

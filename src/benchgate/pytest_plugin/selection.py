@@ -34,6 +34,14 @@ class Selection:
         """Whether ``--bench`` governs: no path was given on the command line."""
         return not self.paths
 
+    def below(self, folder: Path) -> set[str] | None:
+        """Return the names directly below a folder that the paths lead to; ``None`` if they may lead to all."""
+        if any(folder.is_relative_to(path) for path in self.paths) or self.by_option:
+            return None
+        return {
+            path.relative_to(folder).parts[0] for path in self.paths if path.is_relative_to(folder)
+        }
+
     def asks_for(self, case_file: Path) -> bool:
         """Whether a case is to be run."""
         if case_file.parents[2].name not in self.classes or case_file.parents[3] != self.root:

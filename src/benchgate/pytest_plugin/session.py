@@ -24,7 +24,6 @@ from benchgate.loader.loaded_class import (
     load_class,
     named,
 )
-from benchgate.pytest_plugin.layout import is_case_file
 from benchgate.pytest_plugin.options import Settings
 from benchgate.pytest_plugin.trials import SessionTrials
 from benchgate.registry import TaskClassRegistry
@@ -119,37 +118,32 @@ class BenchSession:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the trials of each class: a worker cannot ask the ledger whether these are all."""
-        self._trials = Counter(
-            item.path.parents[2].name for item in session.items if is_case_file(item.path)
-        )
+        named = (getattr(item, "task_class", None) for item in session.items)
+        self._trials = Counter(name for name in named if name in self.benches)
 
-    def folder_of(self, case_file: Path) -> Path:
-        """Return the folder of a case's run as people find it: that of a full run gets its name at the end."""
-        bench = self.bench_of(case_file)
-        settings = self.settings_of[bench.name]
-        if self._trials[bench.name] < len(bench.folders) * settings.trials:
-            return settings.out / "last-selected" / bench.name
-        return settings.out / "runs" / bench.name / "<newest>"
-
-    def bench_of(self, case_file: Path) -> LoadedClass:
-        """Return the task class of a case file."""
-        return self.benches[case_file.parents[2].name]
+    def folder_of(self, name: str) -> Path:
+        """Return the folder of a class's run as people find it: that of a full run gets its name at the end."""
+        settings = self.settings_of[name]
+        if self._trials[name] < len(self.benches[name].folders) * settings.trials:
+            return settings.out / "last-selected" / name
+        return settings.out / "runs" / name / "<newest>"
 
     def case_folders(self, cases: Path) -> Iterable[Path]:
         """
-        Return the case folders of a class of this session, sorted; none for other classes.
+        Return the case folders of a class of this session that were asked for, sorted; none for other classes.
 
         A folder whose name ids cannot hold has another name here, under which its case is refused.
         """
         bench = self.benches.get(cases.parent.name)
-        return (
-            [cases / name for name in bench.folders] if bench and bench.path == cases.parent else []
-        )
+        if bench is None or bench.path != cases.parent:
+            return []
+        asked = self.selection.below(cases)
+        return [cases / name for name in bench.folders if asked is None or name in asked]
 
     def load(self, case_file: Path) -> BenchCase | BenchCaseLoadError:
         """Return a case, or what is wrong with it."""
         try:
-            return self.bench_of(case_file).load(case_file.parent.name)
+            return self.benches[case_file.parents[2].name].load(case_file.parent.name)
         except BenchCaseLoadError as error:
             return error
 
@@ -157,9 +151,8 @@ class BenchSession:
         """Return the time limit of a case in seconds."""
         return case.timeout_seconds or self.settings_of[case.task_class].timeout
 
-    def obstacle(self, case_file: Path) -> str | None:
-        """Return why a case cannot be run: the rubric broke its contract, or there is no checkpoint to hand over."""
-        name = self.bench_of(case_file).name
+    def obstacle(self, name: str) -> str | None:
+        """Return why no case of a class can be run: its rubric broke its contract, or a checkpoint is missing."""
         if violation := self._violations.get(name):
             return f"{AFTER_VIOLATION}{violation}"
         try:
@@ -172,7 +165,7 @@ class BenchSession:
         """Run the trial of an item."""
         record = self.trials.record_of(item)
         if record.violation:
-            self._violations[self.bench_of(item.path).name] = record.violation
+            self._violations[item.case.task_class] = record.violation
         return record
 
     @pytest.hookimpl(trylast=True)

@@ -16,7 +16,7 @@ from benchgate.pytest_plugin.ahead import Ahead
 from benchgate.runner.trial_files import Keeping, TrialFiles
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
-from benchgate.trials.time_limit import backstop, sleep_unlimited
+from benchgate.trials.time_limit import Backstop, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class SessionTrials:
         """Run the trial of an item, or wait for it; what it printed is printed now."""
         files = self._files_of(item)
         submitted = self._ahead is not None and item in self._ahead
-        if files is not None and not submitted and item.attempts == 1:
+        if files is not None and not submitted and item.attempts == 1 and self._has_file(item):
             found = files.of(self.request(item))
             if found is not None:
                 return found
@@ -172,26 +172,37 @@ class SessionTrials:
 
     def close(self) -> None:
         """End what still runs."""
+        self.pause()
         self._exit.close()
 
     def _run_now(self, request: TrialRequest) -> TrialRecord:
         def pause(seconds: float) -> None:
             if seconds > 0:
+                self.pause()
                 sleep_unlimited(seconds, request.limit)
 
         pacing = self._lanes[request.case.task_class].pacing
         return pacing.run(self._attempt, request, pause)
 
     def _attempt(self, request: TrialRequest) -> TrialRecord:
-        with nullcontext() if self._has_own_timer else backstop(request.limit, self._stderr):
+        backstop = self._backstop
+        with nullcontext() if backstop is None else backstop.over(request.limit):
             return self._runner_of(request.case.task_class).run(request)
 
+    def pause(self) -> None:
+        """Expect that something else than a trial comes next, which may take any time."""
+        if self._backstop is not None:
+            self._backstop.release()
+
     @cached_property
-    def _has_own_timer(self) -> bool:
-        """Whether the user has set pytest's own timer; Python has one alone."""
+    def _backstop(self) -> Backstop | None:
+        """``None`` if the user has set pytest's own timer; Python has one alone."""
         config = self._config
         plugin = config.pluginmanager.has_plugin("faulthandler")
-        return plugin and float(config.getini("faulthandler_timeout") or 0) > 0
+        if plugin and float(config.getini("faulthandler_timeout") or 0) > 0:
+            return None
+        # A worker of xdist may wait for its next item.
+        return Backstop(self._stderr, keep=not hasattr(config, "workerinput"))
 
     def _runner_of(self, task_class: str) -> TrialRunner:
         if task_class not in self._runners:

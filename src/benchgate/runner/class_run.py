@@ -14,7 +14,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.plan import plan_file
-from benchgate.artifacts.record import RunTerms, record_entry
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
@@ -215,18 +214,18 @@ class ClassRun:
         if judgement.decision is None:
             self.published = store.publish_selected(judgement.report, finished)
         else:
-            terms = self._terms()
+            # Imported here: only a full run leaves evidence, and its models take a tenth of the time to start.
+            from benchgate.artifacts.record import RunTerms, record_entry
+
+            bench = self.ledger.bench
+            terms = RunTerms(
+                harness_version=version("pytest-benchgate"),
+                severities=bench.taxonomy.severities,
+                min_cases=bench.task_class.min_cases_for_promotion,
+                tiers=self._tiers,
+            )
             self.published = store.publish(
                 judgement.report, lambda slot: record_entry(judgement, terms, finished, slot)
             )
             if self.published.problem is not None:
                 self.problems.append(self.published.problem)
-
-    def _terms(self) -> RunTerms:
-        bench = self.ledger.bench
-        return RunTerms(
-            harness_version=version("pytest-benchgate"),
-            severities=bench.taxonomy.severities,
-            min_cases=bench.task_class.min_cases_for_promotion,
-            tiers=self._tiers,
-        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from contextlib import ExitStack
+from functools import partial
 from typing import TYPE_CHECKING
 
 from benchgate.errors import EvalError, Unreadable
@@ -12,7 +13,7 @@ from benchgate.live.loop import SessionLoop
 from benchgate.runner.trial_files import Keeping, ended
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
-from benchgate.trials.time_limit import TrialTimeout, alarm, backstop, sleep_unlimited
+from benchgate.trials.time_limit import Backstop, TrialTimeout, alarm, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ class ClassTrials:
         self._files = files
         self._pacing = Pacing(retries, max_rpm)
         self._exit = ExitStack()
+        self._backstop = Backstop()
+        self._exit.callback(self._backstop.release)
         loop = SessionLoop()
         self._exit.callback(loop.close)
         bench = ledger.bench
@@ -115,17 +118,20 @@ class ClassTrials:
 
     def _run_here(self, request: TrialRequest) -> TrialRecord | None:
         try:
-            record = self._pacing.run(
-                self._attempt, request, lambda seconds: sleep_unlimited(seconds, request.limit)
-            )
+            record = self._pacing.run(self._attempt, request, partial(self._pause, request.limit))
             return self._files.keep(record) if self._files else record
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
             reason = "the time limit passed while the result was put together"
             self._ledger.not_run((request.case.case_id, request.case.trial), reason)
             return None
 
+    def _pause(self, limit: float, seconds: float) -> None:
+        if seconds > 0:
+            self._backstop.release()
+            sleep_unlimited(seconds, limit)
+
     def _attempt(self, request: TrialRequest) -> TrialRecord:
-        with backstop(request.limit), alarm(request.limit):
+        with self._backstop.over(request.limit), alarm(request.limit):
             return self._runner.run(request)
 
 

@@ -3,7 +3,7 @@ The statistics of the gate, as pure functions from samples to figures.
 
 Use it without benchgate if you like: nothing here knows of pytest, files or policies. Results are
 frozen dataclasses of builtin types; an undefined figure is None, never NaN. Wrong arguments raise
-ValueError. The package loads numpy and scipy.special, so import it only where a gate runs.
+ValueError. numpy and scipy.special are loaded by the first figure that needs them.
 """
 
 from benchgate.statistics.bands import (

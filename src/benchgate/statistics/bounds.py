@@ -13,9 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-from scipy import special
-
+from benchgate.statistics.numerics import np, special
 from benchgate.statistics.quadrature import half_line_rule
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction
@@ -82,6 +80,9 @@ def gaffke_lower(
     top = max(x, default=low)
     if top == low:
         return float(low)
+    if min(x) == top and alpha <= 0.5:
+        # The same digits as of the Beta quantile below, and neither numpy nor scipy is loaded.
+        return min(top, max(low, low + math.pow(alpha, 1.0 / len(x)) * (top - low)))
     levels, counts = np.unique((np.array(x) - low) / (top - low), return_counts=True)
     quantile = _simplex_quantile(levels, counts.astype(np.float64), alpha)
     return min(top, max(low, low + quantile * (top - low)))

@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from scipy import special
-
+from benchgate.statistics.numerics import special
 from benchgate.statistics.summary import saturate, scale, summarize
 from benchgate.statistics.welch import mean_difference
 

@@ -16,10 +16,8 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-from scipy import special
-
 from benchgate.statistics.bounds import unseen_failure_ucb
+from benchgate.statistics.numerics import np, special
 from benchgate.statistics.quadrature import interval_rule, sd_rule
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile

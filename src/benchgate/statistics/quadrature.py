@@ -6,8 +6,7 @@ import math
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-import numpy as np
-from scipy import special
+from benchgate.statistics.numerics import np, special
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,9 +21,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Final, Literal
 from zlib import crc32
 
-import numpy as np
-from scipy import special
-
+from benchgate.statistics.numerics import np, special
 from benchgate.statistics.student import check_finite, check_fraction
 from benchgate.statistics.summary import finite_floats, saturate
 

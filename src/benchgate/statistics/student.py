@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import TypedDict
 
-from scipy import special
-
+from benchgate.statistics.numerics import special
 from benchgate.statistics.summary import saturate, scale
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-import numpy as np
-from scipy import special
-
+from benchgate.statistics.numerics import np, special
 from benchgate.statistics.quadrature import interval_rule, sd_rule
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_fraction

@@ -178,7 +178,9 @@ class Ledger:
         if found is None:
             reason = self._reasons.get(key, "no result came back: the process ended or was stopped")
             found = self._unscored(key, outcome="not_run", detail=self._broken.get(key[0], reason))
-        return found.model_copy(update={"reruns": self._reruns.get(key, 0)})
+        if reruns := self._reruns.get(key, 0):
+            return found.model_copy(update={"reruns": reruns})
+        return found
 
     def ended(self, key: Key, limit: float, after: float) -> TrialResult:
         """Return the result of a trial whose process was ended some seconds after it began, and over its limit."""

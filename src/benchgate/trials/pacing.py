@@ -50,6 +50,8 @@ class Pacing:
                 break
             if tried < self._retries:
                 pause(delay(tried, record.retry_after))
+        if not tried:
+            return record
         return replace(record, result=record.result.model_copy(update={"retries": tried}))
 
     def _turn(self) -> float:

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,28 +19,59 @@ class TrialTimeout(BaseException):
 
 
 def ends_after(limit: float) -> float:
-    """Return the seconds after which :func:`backstop` ends the process of a trial."""
+    """Return the seconds after which a :class:`Backstop` ends the process of a trial, or a little earlier."""
     return limit + min(max(limit, 5.0), 60.0)
 
 
-@contextmanager
-def backstop(limit: float, stderr: int = 2) -> Iterator[None]:
-    """
-    End this process, with a traceback, if the block runs on after the limit: it blocked the alarm, or hangs in C code.
+QUICK: Final = 0.1
+LONG: Final = 300.0
+"""Seconds. After a trial quicker than the one, a timer that has more left than the other is kept for the next trial."""
 
-    It may run on for as long as its limit, but at least 5 and at most 60 seconds. Where there is no alarm, and under a
-    debugger, which may stop for longer, nothing ends.
+
+class Backstop:
+    """
+    Ends this process, with a traceback, if a trial runs on after its limit: it blocked the alarm, or hangs in C code.
+
+    It may run on for as long as its limit, taken as at least 5 and at most 60 seconds, and for half of that at least.
+    Where there is no alarm, and under a debugger, which may stop for longer, nothing ends.
+
+    A timer is a thread of its own: to start and end one takes longer than a trivial trial. So the timer of a quick
+    trial serves the next ones too; call :meth:`release` before anything else that may take minutes.
 
     :param stderr: descriptor that the traceback is written to.
+    :param keep: whether trials follow each other at once.
     """
-    if not _in_main_thread() or _is_debugged():
-        yield
-        return
-    faulthandler.dump_traceback_later(ends_after(limit), file=stderr, exit=True)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+
+    def __init__(self, stderr: int = 2, *, keep: bool = True) -> None:
+        self._stderr = stderr
+        self._keep = keep
+        self._end = 0.0  # of time.monotonic(); 0 without a timer
+
+    @contextmanager
+    def over(self, limit: float) -> Iterator[None]:
+        """Guard a trial."""
+        if not _in_main_thread() or _is_debugged():
+            self.release()
+            yield
+            return
+        started, most = time.monotonic(), ends_after(limit)
+        if not (limit + most) / 2 <= self._end - started <= most:
+            self._end = started + most
+            faulthandler.dump_traceback_later(most, file=self._stderr, exit=True)
+        kept = False
+        try:
+            yield
+            now = time.monotonic()
+            kept = self._keep and now - started < QUICK and self._end - now > LONG
+        finally:
+            if not kept:
+                self.release()
+
+    def release(self) -> None:
+        """End the timer."""
+        if self._end:
+            self._end = 0.0
+            faulthandler.cancel_dump_traceback_later()
 
 
 def _in_main_thread() -> bool:

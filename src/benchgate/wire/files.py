@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -52,12 +53,17 @@ def chunks(path: Path | str, limit: int) -> Iterator[bytes]:
     :raises Unreadable: see :func:`read_bytes`; perhaps only after the parts that the limit allows.
     """
     try:
-        with open_regular(path) as file:
+        descriptor, size = _open(path)
+        try:
             # The size may say less than there is: a file may grow, and those of /proc have the size 0.
-            size = os.fstat(file.fileno()).st_size
-            while size <= limit and (chunk := file.read(CHUNK)):
+            block = min(CHUNK, size + 4096)
+            done = 0
+            while size <= limit and (chunk := os.read(descriptor, block)):
                 yield chunk
-                size = max(size, file.tell())
+                done += len(chunk)
+                size = max(size, done)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         why = f"cannot be read: {error.strerror}"
         raise Unreadable(path, why, missing=isinstance(error, FileNotFoundError)) from error
@@ -74,11 +80,19 @@ def open_regular(path: Path | str) -> IO[bytes]:
     :raises OSError: it cannot be opened.
     :raises ValueError: it is no regular file.
     """
+    return open(_open(path)[0], "rb")
+
+
+def _open(path: Path | str) -> tuple[int, int]:
+    """Return the descriptor of a regular file, and its size."""
     # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
-    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: SIM115
-    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        return file
-    file.close()
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode):
+        return descriptor, found.st_size
+    os.close(descriptor)
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     msg = "not a regular file"
     raise ValueError(msg)
 

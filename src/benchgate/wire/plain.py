@@ -71,7 +71,7 @@ class _Walk:
 
     def value(self, value: object, where: str, left: int) -> Any:
         self._take(VALUE_BYTES)
-        if not isinstance(value, (Mapping, list, tuple)):
+        if not isinstance(value, (dict, list, tuple, Mapping)):
             return self._scalar(value, where)
         if not left:
             raise ValueError(

@@ -6,6 +6,7 @@ import difflib
 import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args, get_origin
 
 import tomli
@@ -32,23 +33,34 @@ class KeyLines:
     """Finds the line of a key by its text, because TOML parsers report no positions of values."""
 
     def __init__(self, text: str) -> None:
-        # Each line is read once, not once for each fault: a file may have as many faults as lines.
-        self._tables: dict[str, list[int]] = {}
-        self._keys: dict[str, list[int]] = {}
-        for number, line in enumerate(map(str.lstrip, text.splitlines()), 1):
+        self._text = text
+
+    @cached_property
+    def _lines(self) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+        """The lines of tables and those of keys; each line is read once, for a file may have a fault on each."""
+        tables: dict[str, list[int]] = {}
+        keys: dict[str, list[int]] = {}
+        for number, line in enumerate(map(str.lstrip, self._text.splitlines()), 1):
             header = line.startswith("[")
             found = _NAME.finditer(line) if header else filter(None, [_NAME.match(line)])
             names = ["".join(match.groups("")) for match in found]
             for name in dict.fromkeys(names):
-                self._keys.setdefault(name, []).append(number)
+                keys.setdefault(name, []).append(number)
             if header and names:
-                self._tables.setdefault(names[0], []).append(number)
+                tables.setdefault(names[0], []).append(number)
+        return tables, keys
+
+    def table(self, name: str) -> int:
+        """Return the 1-based line of a table's header, else 1; faster than :meth:`key`, which reads all lines."""
+        found = re.search(rf"^\s*\[{name}\]", self._text, re.MULTILINE)
+        return self._text.count("\n", 0, found.end()) + 1 if found else 1
 
     def key(self, *location: Any) -> int:
         """Return the 1-based line of the key at a path of names, else of the nearest table around it, else 1."""
+        tables, keys = self._lines
         line = 1
         for depth, part in enumerate(map(str, location)):
-            places = (self._keys,) if depth else (self._tables, self._keys)
+            places = (keys,) if depth else (tables, keys)
             found = (_first(place.get(part, ()), line) for place in places)
             line = next((number for number in found if number), line)
         return line

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import random
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -218,3 +221,26 @@ def test_unseen_failures_keep_their_digits_at_huge_n() -> None:
 def test_misuse_is_named(call: Any, match: str) -> None:
     with pytest.raises(ValueError, match=match):
         call()
+
+
+@given(st.integers(1, 10**6), st.floats(1e-9, 0.5))
+def test_the_closed_form_for_equal_scores_has_the_digits_of_the_beta_quantile(
+    n: int, alpha: float
+) -> None:
+    assert math.pow(alpha, 1.0 / n) == float(special.betaincinv(float(n), 1.0, alpha))
+
+
+def test_a_bound_loads_only_the_numerics_that_it_needs() -> None:
+    code = (
+        "import sys; from benchgate.statistics import gaffke_lower\n"
+        "for scores in ([1.0, 1.0], [0.5, 1.0], [0.0, 1.0]):\n"
+        "    gaffke_lower(scores); print('numpy' in sys.modules, 'scipy.special' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert done.stdout.split() == ["False", "False", "True", "False", "True", "True"]

@@ -1,0 +1,105 @@
+"""What a case costs, as numbers of operations that no busy machine changes: more is a decision, not an accident."""
+
+from __future__ import annotations
+
+import faulthandler
+import hashlib
+import os
+from collections import Counter
+
+import pytest
+import rfc8785
+from pydantic import BaseModel
+
+from benchgate import run_eval
+
+MORE = 10
+INPUT_BYTES = 100_000
+BUDGET = {
+    # case.toml, twice the file of input/ and twice that of expected/, the trial's file; one each by system and rubric
+    "open": 8,
+    # one for the case; input/ and expected/ each when it is read, before the run and after it
+    "scandir": 6,
+    "listdir": 1,
+    "mkdir": 1,
+    "rmdir": 1,
+    "fsync": 0,
+    "thread": 0,
+    # for the trial itself, for the rubric, for the system
+    "copy": 3,
+    # case, score, result
+    "model": 3,
+    "slow encoding": 0,
+}
+HASHED = 2 * INPUT_BYTES + 3_000
+
+
+class Hash:
+    """SHA-256 that counts its bytes."""
+
+    def __init__(self, counted, data=b""):
+        self._counted, self._inner = counted, REAL()
+        self.update(data)
+
+    def update(self, data):
+        self._counted["hashed"] += len(data)
+        self._inner.update(data)
+
+    def digest(self):
+        return self._inner.digest()
+
+    def hexdigest(self):
+        return self._inner.hexdigest()
+
+
+REAL = hashlib.sha256
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Count what is called from now on."""
+    found = Counter()
+
+    def count(owner, name, key):
+        real = getattr(owner, name)
+
+        def called(*arguments, **named):
+            found[key] += 1
+            return real(*arguments, **named)
+
+        monkeypatch.setattr(owner, name, called)
+
+    for name in ("open", "scandir", "listdir", "mkdir", "rmdir", "fsync"):
+        count(os, name, name)
+    count(faulthandler, "dump_traceback_later", "thread")
+    count(BaseModel, "__init__", "model")
+    count(BaseModel, "model_copy", "copy")
+    count(rfc8785, "dumps", "slow encoding")
+    monkeypatch.setattr(hashlib, "sha256", lambda data=b"": Hash(found, data))
+    return found
+
+
+def by_pytest(bench):
+    assert bench.run("-p", "no:faulthandler").ret == 0
+
+
+def by_library(bench):
+    out = bench.root / "library"
+    assert run_eval("echo", bench_root=bench.path.parent, out_dir=out).complete
+
+
+@pytest.mark.parametrize("run", [by_pytest, by_library])
+def test_a_case_takes_no_more_operations_than_the_budget(bench, counted, run):
+    def counts(first, last):
+        for number in range(first, last):
+            bench.case(f"{number:02}")
+            bench.write(f"cases/{number:02}/input/large.txt", "x" * INPUT_BYTES)
+        counted.clear()
+        run(bench)
+        return counted.copy()
+
+    counts(4, 5)  # what only the first run imports, makes and finds
+    few, many = counts(5, 6), counts(6, 6 + MORE)
+    for key, allowed in BUDGET.items():
+        assert (many[key] - few[key]) / MORE <= allowed, key
+    assert (many["hashed"] - few["hashed"]) / MORE <= HASHED
