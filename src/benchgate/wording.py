@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from benchgate.aggregate import INCOMPLETE
 from benchgate.gates.unscored import error_count
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.judge import Judgement
-    from benchgate.models import FailureMode, TrialResult
+    from benchgate.models import BenchRunReport, FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict
 
 
@@ -65,6 +66,7 @@ def _ending(result: TrialResult) -> str:
     ending = "passed" if result.passed else "failed" if result.score else result.outcome
     codes = ", ".join(_label(mode) for mode in result.failure_modes if mode.code != result.outcome)
     attempts = f" (run {result.reruns + 1} times)" if result.reruns else ""
+    attempts += f" (tried {result.retries + 1} times)" if result.retries else ""
     return f"{ending}{attempts}{f': {codes}' if codes else ''}"
 
 
@@ -88,10 +90,20 @@ def summary(judgement: Judgement) -> Iterator[str]:
     )
     yield f"safety    mean penalty {penalty}; cost {report.total_cost_usd:.4f} USD"
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if report.complete else 'incomplete'}"
+    yield from _missing(report)
     errors = error_count(report)
     if errors:
         yield f"errors    {errors}"
     yield from _comparison(judgement)
+
+
+def _missing(report: BenchRunReport) -> Iterator[str]:
+    """Yield how many trials say nothing about the system, and how to run them; the decision says which."""
+    missing = [r.outcome for r in report.per_case if r.outcome in INCOMPLETE]
+    if missing:
+        able = report.scope == "full" and {"not_run", "unavailable"} & set(missing)
+        then = "; --bench-resume runs only them" if able else ""
+        yield f"missing   {len(missing)} of {len(report.per_case)} trials, which count as 0{then}"
 
 
 def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
@@ -134,7 +146,8 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
     if figures is None or baseline is None or baseline.report is None:
         return
     significance, before = figures.significance, baseline.report
-    if significance.mean_delta is None:
+    # Of a run with trials missing, a difference says how many are missing.
+    if significance.mean_delta is None or not judgement.report.complete:
         return
     yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}"
     p = "undefined" if significance.p_value is None else f"{significance.p_value:.4g}"

@@ -36,10 +36,11 @@ REPORTS = ("--junitxml=junit.xml", "--json-report", "--json-report-file=report.j
 
 @pytest.fixture(autouse=True)
 def without_nohup():
-    """Under nohup a SIGHUP is ignored, here and in every program that is started here."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    """Under nohup SIGHUP is ignored, and in a shell's background SIGINT, here and in every program started here."""
+    before = {n: signal.signal(n, signal.SIG_DFL) for n in (signal.SIGHUP, signal.SIGINT)}
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 class Program:

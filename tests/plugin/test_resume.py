@@ -317,7 +317,12 @@ def test_a_taken_failure_is_told_again(resumable):
     resumable.mend()
     result = resumable.pytest("--bench-resume")
     result.assert_outcomes(passed=10, failed=2)
-    result.stdout.fnmatch_lines(["*not passed, score 0.000: wrong", "resumes   incomplete-*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*not passed, score 0.000: wrong",
+            "resumes   incomplete-*: 6 of 12 trials were finished there",
+        ]
+    )
     assert len(resumable.calls()) == 6
 
 

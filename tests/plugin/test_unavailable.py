@@ -84,6 +84,12 @@ def test_one_that_stays_away_makes_the_run_incomplete_and_is_no_score_of_0(flaky
     codes = bench.record()["decision"]["reason_codes"]
     assert codes[0] == "checkpoint_promotion_blocked_incomplete_run"
     result.stdout.fnmatch_lines(["*unavailable (SystemUnavailable: down)*", "*1 unavailable (02)*"])
+    result.stdout.fnmatch_lines(
+        [
+            "02  * unavailable (tried 2 times)",
+            "missing   1 of 3 trials, which count as 0; --bench-resume runs only them",
+        ]
+    )
     assert main(["verify", str(bench.out)]) == 0
 
 
@@ -109,6 +115,22 @@ def test_a_system_declares_which_exceptions_are_not_its_own(flaky, after):
     bench = flaky(1, error=DECLARED, after=after)
     assert bench.run().ret == pytest.ExitCode.OK
     assert bench.result("02")["retries"] == 1
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ("system.unavailable = '429'", "unavailable = '429'; expected exception types"),
+        ("system.unavailable = (OSError, 429)", "expected exception types, or a function"),
+        ("system.concurrency = 'None'", "concurrency = 'None'; the one word"),
+    ],
+    ids=["text", "tuple", "concurrency"],
+)
+def test_a_declaration_that_nothing_could_act_upon_is_refused(flaky, declared, told, capfd):
+    bench = flaky(1, after=declared)
+    assert bench.run().ret == pytest.ExitCode.USAGE_ERROR
+    assert told in capfd.readouterr().err
+    assert flaky.calls() == 0
 
 
 def test_what_is_not_declared_is_the_systems_own_error_and_not_tried_again(flaky):

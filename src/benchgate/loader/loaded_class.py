@@ -191,7 +191,7 @@ def named(name: str, system: System) -> NamedSystem:
     """
     Return a system with a name, with what its ``digest()`` returns, and the file that its ``checkpoint`` names.
 
-    :raises EvalError: it raised when it was asked for them.
+    :raises EvalError: it raised when it was asked for them, or declares what no trial could act upon.
     """
     try:
         declare = getattr(system, "digest", None)
@@ -201,12 +201,31 @@ def named(name: str, system: System) -> NamedSystem:
     except Exception as error:
         msg = f"system {name!r} has no digest or checkpoint to ask for: {type(error).__name__}: {error}"
         raise EvalError(msg) from error
+    if fault := _declaration_fault(system):
+        msg = f"system {name!r}: {fault}"
+        raise EvalError(msg)
     return NamedSystem(
         name=name,
         call=system,
         digest=declared,
         checkpoint=SystemCheckpoint(source) if isinstance(source, Path) else None,
     )
+
+
+def _declaration_fault(system: System) -> str | None:
+    """Return what is wrong with how a system says that it runs alone, or which errors are not its own."""
+    concurrency = getattr(system, "concurrency", None)
+    if isinstance(concurrency, str) and concurrency != "none":
+        return f"concurrency = {concurrency!r}; the one word that it may have is 'none'"
+    declared = getattr(system, "unavailable", ())
+    types = declared if isinstance(declared, tuple) else (declared,)
+    if callable(declared) and not isinstance(declared, type):
+        return None
+    if not all(isinstance(one, type) and issubclass(one, BaseException) for one in types):
+        return (
+            f"unavailable = {declared!r}; expected exception types, or a function of the exception"
+        )
+    return None
 
 
 def _import_system(wanted: str, task_class: TaskClass) -> System:

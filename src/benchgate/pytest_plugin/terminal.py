@@ -96,13 +96,19 @@ def _write_files(reporter: pytest.TerminalReporter, run: ClassRun) -> None:
         _write(reporter, line)
     root = reporter.config.rootpath
     if run.resume != "none":
-        found = run.resumes.folder if run.resumes else "nothing was left: this is a new run"
-        _write(reporter, f"resumes   {found}")
+        _write(reporter, f"resumes   {_resumed(run)}")
     _write(reporter, f"written   {_relative(run.published.folder, root)}")
     if run.published.evidence is not None:
         _write(reporter, f"evidence  {_relative(run.published.evidence, root)}")
     if run.published.head is not None:
         _write(reporter, f"head      {run.ledger.bench.name}={run.published.head}")
+
+
+def _resumed(run: ClassRun) -> str:
+    if run.resumes is None:
+        return "nothing was left: this is a new run"
+    total = len(run.ledger.planned)
+    return f"{run.resumes.folder}: {run.taken_over} of {total} trials were finished there"
 
 
 def _write(reporter: pytest.TerminalReporter, text: str, **markup: bool) -> None:

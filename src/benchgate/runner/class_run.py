@@ -49,6 +49,7 @@ class ClassRun:
     :param timeout: in seconds, of trials whose case names none.
     :param resume: the full run to complete: ``none``, ``auto``, a number or a folder.
     :param files: of the trials of a full run that is written.
+    :param taken_over: how many trials were finished in the run that this one completes.
     :param judgement: what was decided, once the run is finished.
     :param problems: what could not be written or judged; a run with problems fails the session.
     :param warnings: what a person should look at, but what fails nothing.
@@ -62,6 +63,7 @@ class ClassRun:
     resume: str | Path = "none"
     name: str = field(default_factory=lambda: unfinished_name(clock.now()))
     files: TrialFiles | None = None
+    taken_over: int = 0
     judgement: Judgement | None = None
     published: Published | None = None
     problems: list[str] = field(default_factory=list)
@@ -106,6 +108,7 @@ class ClassRun:
         self.warnings += self._store.open(plan, self.resume)
         if scope == "full":
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
+            self.taken_over = len(os.listdir(self._store.folder / "cases"))
 
     def _plan(self) -> RunPlan:
         return self.ledger.run_plan(
