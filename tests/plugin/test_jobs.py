@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import time
 
 import pytest
@@ -49,6 +50,7 @@ def waiting(bench):
         bench.write("system.py", head + source)
         return bench
 
+    write.log = log
     write.calls = lambda: log.read_text().split()
     return write
 
@@ -210,6 +212,7 @@ def test_a_violation_of_the_rubric_stops_the_class(waiting):
 def test_an_executor_of_ones_own_runs_the_trials(waiting):
     bench = waiting(SYNC)
     bench.pytester.makeconftest("""
+        import pathlib
         import pickle
         from concurrent.futures import Future
         from benchgate.models import BenchScore, TrialResult
@@ -228,7 +231,7 @@ def test_an_executor_of_ones_own_runs_the_trials(waiting):
                 future.set_result(pickle.loads(pickle.dumps(record)))
                 return future
             def close(self):
-                print("closed")
+                pathlib.Path("closed").touch()
 
         def pytest_bench_executor(config):
             return Elsewhere()
@@ -238,7 +241,7 @@ def test_an_executor_of_ones_own_runs_the_trials(waiting):
     assert waiting.calls() == []
     assert bench.record()["report"]["mean_score"] == 0.5
     assert bench.trial("01")["output"] == {"from": "afar"}
-    result.stdout.fnmatch_lines(["closed"])
+    assert (bench.root / "closed").exists()
 
 
 HANGS = {
@@ -302,3 +305,74 @@ def test_the_header_says_what_an_async_system_could_do(waiting, source, argument
     result = waiting(source).run(*arguments)
     assert result.ret == pytest.ExitCode.OK
     assert result.outlines.count(HINT) == is_told
+
+
+def test_items_that_never_run_do_not_hold_up_those_that_do(waiting):
+    bench = waiting("""
+import threading
+import time
+
+running = set()
+
+def system(case):
+    running.add(case.case_id)
+    with open(LOG, "a") as log:
+        log.write(f"{len(running)}\\n")
+    time.sleep(0.05)
+    running.remove(case.case_id)
+    return {"answer": ""}
+""")
+    for number in range(13, 71):
+        bench.case(f"{number:02}")
+    bench.pytester.makeconftest("""
+        import pytest
+        def pytest_runtest_setup(item):
+            if int(item.name) % 2:
+                pytest.skip("odd")
+    """)
+    bench.run("--bench-jobs=4", "--bench-baseline=none")
+    assert waiting.calls()[-8:-4].count("1") == 0
+    assert list(bench.outcomes().values()).count("scored") == 35
+
+
+STARTS = """
+import time
+
+def system(case):
+    with open({log!r}, "a") as log:
+        log.write(f"{{time.monotonic()}}\\n")
+    time.sleep({seconds})
+    return {{"answer": ""}}
+"""
+
+
+def test_what_waits_is_not_started_while_the_run_is_judged(waiting):
+    bench = waiting(STARTS.format(log=str(waiting.log), seconds=0.3))
+    bench.pytester.makeconftest(f"""
+        import pathlib, time
+        def gate(report, before):
+            starts = pathlib.Path({str(waiting.log)!r})
+            at_first = starts.read_text()
+            time.sleep(1)
+            return None if starts.read_text() == at_first else "trials went on"
+        def pytest_bench_gates(config, task_class):
+            return [gate]
+    """)
+    result = bench.run("--bench-jobs=2", "-x", "--bench-baseline=none")
+    assert "trials went on" not in result.stdout.str()
+    assert list(bench.outcomes().values()).count("not_run") > 6
+
+
+def test_the_pace_is_shared_by_classes_whose_other_settings_differ(waiting):
+    bench = waiting(STARTS.format(log=str(waiting.log), seconds=0))
+    second = bench.path.with_name("second")
+    shutil.copytree(bench.path, second)
+    for path in second.rglob("*"):
+        if path.suffix in {".toml", ".py"}:
+            path.write_text(path.read_text().replace("echo", "second"))
+    for folder, jobs in ((bench.path, 2), (second, 3)):
+        (folder / "gate.toml").write_text(f"[run]\njobs = {jobs}\n")
+    bench.pytest("--bench=echo", "--bench=second", "--bench-max-rpm=300")
+    starts = sorted(map(float, waiting.calls()))
+    assert len(starts) == 24
+    assert starts[-1] - starts[0] > 4  # 23 times 0.2; two paces would take half of it

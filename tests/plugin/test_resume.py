@@ -70,7 +70,11 @@ class Resumable:
         else:
             command = ["-m", "benchgate", *self.command(*arguments)]
         done = subprocess.run(
-            [sys.executable, *command], cwd=self.bench.root, capture_output=True, check=False
+            [sys.executable, *command],
+            cwd=self.bench.root,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
         )
         assert done.returncode < 0
 
@@ -495,3 +499,64 @@ def test_a_trial_that_ends_while_the_run_is_recorded_changes_nothing(bench, caps
     assert result.ret != 0
     assert bench.outcomes() == {"01": "harness_error", "02": "not_run", "03": "not_run"}
     assert main(["verify", str(bench.out)]) == 0, capsys.readouterr().err
+
+
+def test_a_run_stays_resumable_when_the_one_that_completed_it_is_closed(resumable, capsys):
+    resumable.ends("raise __import__('benchgate').SystemUnavailable('down')")
+    assert resumable.pytest("--bench-retries=0").ret == 1
+    resumable.ends(KILL)
+    resumable.killed("pytest", "--bench-resume")
+    name = resumable.left().name
+    out = f"--out={resumable.bench.out}"
+    assert main(["runs", out, f"--close={name}", "--reason=no more"]) == 0
+    resumable.mend()
+    assert resumable.pytest("--bench-resume").ret == 0
+    assert len(resumable.calls()) == 2
+    capsys.readouterr()
+    assert main(["runs", out, "--json"]) == 0
+    states = [json.loads(line)["state"] for line in capsys.readouterr().out.splitlines()]
+    assert states == ["resumed", "closed", "complete"]
+
+
+def test_a_child_that_a_system_forked_does_not_keep_the_run(resumable):
+    resumable.ends(
+        "pid = os.fork()\n        if not pid: __import__('time').sleep(20), os._exit(0)\n"
+        "        os.kill(os.getpid(), 9)"
+    )
+    resumable.killed()
+    resumable.mend()
+    assert resumable.pytest("--bench-resume").ret == 0
+    assert len(resumable.calls()) == 6
+
+
+def test_what_is_resumed_by_itself_is_the_newest_run_or_none(resumable):
+    resumable.killed()
+    resumable.mend()
+    assert resumable.pytest().ret == 0
+    resumable.mend()
+    result = resumable.pytest("--bench-resume")
+    result.stdout.fnmatch_lines(["resumes   nothing was left: this is a new run"])
+    assert len(resumable.calls()) == 12
+
+
+def test_trials_that_other_code_scored_are_told(resumable):
+    resumable.killed()
+    resumable.mend()
+    resumable.bench.pytester.makeconftest("""
+        from benchgate import BenchScore
+        def pytest_bench_score(case, harness_output):
+            return BenchScore(passed=True, score=1.0, safety_penalty=0.0)
+    """)
+    result = resumable.pytest("--bench-resume")
+    result.stdout.fnmatch_lines(["warning   trials were scored by different code*"])
+
+
+def test_a_system_that_cannot_run_beside_itself_leaves_no_run(resumable, capsys):
+    resumable.mend()
+    resumable.bench.write(
+        "system.py",
+        (resumable.bench.path / "system.py").read_text() + "system.concurrency = 'none'\n",
+    )
+    assert resumable.run("benchgate run", "jobs=2") == 2
+    assert "concurrency = 'none'" in capsys.readouterr().err
+    assert not (resumable.bench.out / "runs/echo").exists()

@@ -167,3 +167,23 @@ def test_no_more_attempts_a_minute_than_allowed(flaky, jobs):
     bench.run("--bench-max-rpm=300", f"--bench-jobs={jobs}")
     assert time.monotonic() - started >= 3 * 0.2  # four attempts, the first at once
     assert bench.record()["report"]["complete"]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_each_attempt_has_the_whole_limit(bench, jobs):
+    calls = bench.root / "calls.log"
+    bench.system(f"""
+        import time
+        from benchgate import SystemUnavailable
+        with open({str(calls)!r}, "a") as log:
+            log.write("x")
+        if case.case_id == "02":
+            time.sleep(0.6)
+            if len(__import__("pathlib").Path({str(calls)!r}).read_text()) < 4:
+                raise SystemUnavailable("busy", retry_after=0)
+        answer = (case.input_path / "question.txt").read_text().upper()
+        return {{"answer": answer}}
+    """)
+    bench.run("--bench-timeout=1", f"--bench-jobs={jobs}")
+    assert bench.outcomes()["02"] == "scored"
+    assert bench.result("02")["retries"] >= 1

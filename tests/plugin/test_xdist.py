@@ -170,3 +170,41 @@ def test_a_case_that_every_worker_runs_is_run_again(bench):
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert bench.record()["report"]["complete"] is False
     assert bench.result("01")["reruns"] == 1
+
+
+OUTAGE = """
+    import os, signal, time
+    from benchgate import SystemUnavailable
+    if case.case_id == "02":
+        # Nobody runs now: the limit of the trial does not count, and what ends the worker is no timeout.
+        import threading
+        threading.Timer(7.0, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        raise SystemUnavailable("down", retry_after=60)
+    answer = (case.input_path / "question.txt").read_text().upper()
+    return {"answer": answer}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_worker_killed_while_a_trial_waits_for_its_next_attempt_is_no_timeout(bench, jobs):
+    bench.system(OUTAGE)
+    result = bench.run("-n1", "--bench-timeout=1", f"--bench-jobs={jobs}", apart=True)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.outcomes()["02"] == "not_run"
+    assert not bench.record()["report"]["complete"]
+
+
+@pytest.mark.slow
+def test_a_scored_trial_stays_scored_if_its_worker_dies_afterwards(bench):
+    bench.pytester.makeconftest("""
+        import os, time
+        def pytest_runtest_teardown(item):
+            if item.name == "02" and hasattr(item.config, "workerinput"):
+                time.sleep(6)
+                os._exit(1)
+    """)
+    bench.run("-n1", "--bench-timeout=1", apart=True)
+    assert bench.outcomes() == dict.fromkeys(("01", "02", "03"), "scored")
+    assert bench.result("02")["reruns"] == 0
+    assert bench.trial("02")["result"]["outcome"] == "scored"

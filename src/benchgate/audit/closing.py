@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import ClosedRecord
@@ -19,9 +18,10 @@ from benchgate.audit.unfinished import remove_draft
 from benchgate.errors import ArtifactError
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256
+from benchgate.wire.holding import hold
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.parsing import MAX_JSON_BYTES
-from benchgate.wire.writing import hold, locked, model_bytes, rename, write_file
+from benchgate.wire.writing import locked, model_bytes, rename, write_file
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -63,7 +63,7 @@ def close(runs: Path, copy: Path, wanted: str | Path, reason: str, now: datetime
         write_file(left.folder / RECORD_FILE, data)
         rename(left.folder, runs / record_folder(record.seq, now, CLOSED_ID))
         write_head(runs, record.seq, sha256_hex(data))
-        os.close(held)
+        held.close()
     return f"{record.seq}:{sha256_hex(data)}"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +10,7 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import ClosedRecord, PlanFile, RunRecord
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, STAMP, UNFINISHED, numbered
 from benchgate.errors import ArtifactError
-from benchgate.wire.writing import hold
+from benchgate.wire.holding import is_held
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +39,7 @@ class KnownRun:
     def state(self) -> State:
         """How far it came; ``unrecorded`` is what a killed process leaves."""
         if self.seq is None:
-            return "running" if _is_held(self.folder) else "unrecorded"
+            return "running" if is_held(self.folder) else "unrecorded"
         if self.record is None:
             return "unreadable"
         if isinstance(self.record, ClosedRecord):
@@ -55,13 +54,6 @@ class KnownRun:
         if self.record is not None and self.seq is not None:
             return f"{self.record.finished_at:{STAMP}}"
         return self.folder.name.removeprefix(UNFINISHED)[:16]
-
-
-def _is_held(folder: Path) -> bool:
-    held = hold(folder)
-    if held is not None:
-        os.close(held)
-    return held is None
 
 
 def read_record(folder: Path) -> RunRecord | ClosedRecord | None:
@@ -90,7 +82,11 @@ def known_runs(runs: Path) -> list[KnownRun]:
         )
         for seq, folder in folders
     ]
-    by = {run.plan.resumes.seq: run.folder.name for run in found if run.plan and run.plan.resumes}
+    by = {
+        run.plan.resumes.seq: run.folder.name
+        for run in found
+        if run.plan and run.plan.resumes and not isinstance(run.record, ClosedRecord)
+    }
     return [replace(run, resumed_by=by.get(run.seq)) if run.seq else run for run in found]
 
 
@@ -106,9 +102,10 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
     known = known_runs(runs)
     if wanted == "auto":
         recorded = [run for run in known if run.seq is not None and run.state != "closed"][-1:]
-        left = [run for run in known if run.seq is None]
-        able = [r for r in (*recorded, *left) if r.plan and r.state in {"incomplete", "unrecorded"}]
-        return max(able, key=lambda run: run.stamp, default=None)
+        left = [run for run in known if run.seq is None and run.plan and run.state != "running"]
+        newest = max((*recorded, *left), key=lambda run: run.stamp, default=None)
+        able = newest and newest.plan and newest.state in {"incomplete", "unrecorded"}
+        return newest if able else None
     run = chosen(runs, wanted)
     if run.state in {"incomplete", "unrecorded"}:
         return run

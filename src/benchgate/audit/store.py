@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import PlanFile, Resumed, Verdict
     from benchgate.audit.chain import ChainEnd
     from benchgate.models import BenchRunReport, Scope, TrialResult
+    from benchgate.wire.holding import Hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +96,7 @@ class RunStore:
         self._folder = self._runs / name if scope == "full" else selected
         self._written: dict[str, tuple[TrialResult, str, str | None]] = {}
         self._plan: PlanFile | None = None
-        self._held: int | None = None
+        self._held: Hold | None = None
 
     @property
     def folder(self) -> Path:
@@ -215,8 +216,6 @@ class RunStore:
             problem = write_copy(self._copy, final)
             sha256 = sha256_hex(entry.record)
             write_head(self._runs, seq, sha256)
-        if self._held is not None:
-            os.close(self._held)
         return Published(
             folder=final,
             evidence=self._copy,
@@ -225,6 +224,11 @@ class RunStore:
             verdict=entry.verdict,
             problem=problem,
         )
+
+    def close(self) -> None:
+        """Let others have the folder of the run: it is recorded, or it can be resumed."""
+        if self._held is not None:
+            self._held.close()
 
     def _slot(self, end: ChainEnd) -> ChainSlot:
         from benchgate.artifacts.record import ChainSlot

@@ -20,8 +20,9 @@ from benchgate.audit.runs import resumable
 from benchgate.errors import ArtifactError, PlanChanged, Unreadable
 from benchgate.ids import trial_seed
 from benchgate.wire.files import read_bytes
+from benchgate.wire.holding import hold
 from benchgate.wire.parsing import MAX_JSON_BYTES
-from benchgate.wire.writing import hold, make_folder, model_bytes, rename, write_draft, write_file
+from benchgate.wire.writing import make_folder, model_bytes, rename, write_draft, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,16 +30,17 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import PlanFile
     from benchgate.audit.runs import KnownRun
+    from benchgate.wire.holding import Hold
 
 
-def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[int, PlanFile]:
+def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanFile]:
     """
     Make the folder of a run, with its plan and the finished trials of the run that it resumes.
 
     Called under the lock of ``runs/<class>/``.
 
     :param resume: ``none``, ``auto``, or which run.
-    :returns: the descriptor that holds the folder, and the plan as it was written.
+    :returns: what holds the folder, and the plan as it was written.
     :raises ArtifactError: there is no such run, it is not to be resumed, or the plan has changed since.
     """
     for stale in folder.parent.glob(f".{UNFINISHED}*"):  # of a process that was killed in here
@@ -69,7 +71,7 @@ def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
     return before.plan
 
 
-def _new(folder: Path, plan: PlanFile, before: KnownRun | None) -> tuple[int, PlanFile]:
+def _new(folder: Path, plan: PlanFile, before: KnownRun | None) -> tuple[Hold, PlanFile]:
     """Make the folder under a name that nobody looks at, so that it never lacks its plan or a trial."""
     draft = folder.with_name(f".{folder.name}")
     make_folder(draft / "cases")
@@ -82,7 +84,7 @@ def _new(folder: Path, plan: PlanFile, before: KnownRun | None) -> tuple[int, Pl
     return held, plan
 
 
-def _taken_over(folder: Path, plan: PlanFile, before: Path) -> int:
+def _taken_over(folder: Path, plan: PlanFile, before: Path) -> Hold:
     held = _held(before)
     rename(before, folder)
     kept = {name for name, _ in finished_trials(folder, plan)}
@@ -102,7 +104,7 @@ def remove_draft(folder: Path) -> None:
             (folder / name).unlink()
 
 
-def _held(folder: Path) -> int:
+def _held(folder: Path) -> Hold:
     held = hold(folder)
     if held is None:
         raise ArtifactError(folder, "a process still runs it")

@@ -27,6 +27,10 @@ GRACE: Final = 0.2
 """Seconds that a trial has to end by itself after its limit, as one on the event loop does."""
 
 
+class _Closed(BaseException):
+    """Ends a trial that waits to be tried again while everything ends."""
+
+
 @dataclass(eq=False, slots=True)
 class _Job:
     request: TrialRequest
@@ -53,7 +57,7 @@ class LiveExecutor:
         self._running: set[_Job] = set()
         self._threads = 0
         self._idle = 0
-        self._closed = False
+        self._started = self._closed = False
         self._closing = threading.Event()
         self._contained = ExitStack()
 
@@ -61,7 +65,7 @@ class LiveExecutor:
         """Run a trial as soon as fewer than ``jobs`` run."""
         future: Future[TrialRecord] = Future()
         with self._changed:
-            if not self._threads:
+            if not self._started:
                 self._start()
             self._waiting.append((request, future))
             self._staff()
@@ -82,6 +86,7 @@ class LiveExecutor:
         self._contained.close()
 
     def _start(self) -> None:
+        self._started = True
         # Once for all trials: each of them would restore what the one before it had changed.
         self._contained.enter_context(process_kept())
         self._contained.callback(os.chdir, os.getcwd())
@@ -127,10 +132,9 @@ class LiveExecutor:
                     return job
 
     def _pause(self, job: _Job, seconds: float) -> None:
-        if seconds <= 0:
-            return
         self._limit(job, math.inf)
-        self._closing.wait(seconds)
+        if self._closing.wait(seconds):
+            raise _Closed
         self._limit(job, time.monotonic() + job.request.limit + GRACE)
 
     def _limit(self, job: _Job, deadline: float) -> None:

@@ -28,6 +28,7 @@ class SessionLoop:
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._closed = False
 
     def wait(self, awaitable: Awaitable[Any], limit: float) -> Any:
         """
@@ -40,7 +41,8 @@ class SessionLoop:
         """
         import asyncio
 
-        future = asyncio.run_coroutine_threadsafe(_contained(awaitable), self._started())
+        loop = self._started()
+        future = asyncio.run_coroutine_threadsafe(_contained(awaitable), loop)
         try:
             value, error = future.result(limit)
         except TimeoutError:
@@ -56,7 +58,8 @@ class SessionLoop:
 
     def close(self) -> None:
         """Cancel what runs, and end the loop."""
-        loop, self._loop = self._loop, None
+        with self._lock:
+            loop, self._loop, self._closed = self._loop, None, True
         if loop is None:
             return
         import asyncio
@@ -75,6 +78,9 @@ class SessionLoop:
         from benchgate.live.helpers import HelperThreads
 
         with self._lock:
+            if self._closed:  # a trial that was given up must not start another
+                msg = "the session is over"
+                raise TrialTimeout(msg)
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._loop.set_default_executor(HelperThreads())

@@ -30,9 +30,13 @@ class PrintRouter:
         self._routed: list[Any] = []
 
     def watch(self) -> None:
-        """Route the streams that are standard streams now, if they are not routed yet."""
+        """
+        Route the streams that are standard streams now, if they are not routed yet.
+
+        Of those, a system may have put a StringIO in place, which is its own.
+        """
         for stream in (sys.__stdout__, sys.__stderr__, sys.stdout, sys.stderr):
-            if stream is not None and "write" not in vars(stream):
+            if isinstance(stream, io.TextIOWrapper) and "write" not in vars(stream):
                 self._route(stream)
 
     def _route(self, stream: Any) -> None:

@@ -86,6 +86,12 @@ class Ahead:
                     break
         return self._futures.pop(item.nodeid).result()
 
+    def drop(self, nodeid: str) -> None:
+        """Forget an item that is over and never asked for its result, as one that was skipped when it was set up."""
+        future = self._futures.pop(nodeid, None)
+        if future is not None:
+            future.cancel()
+
     def _start(self, item: CaseRun) -> bool:
         future = self._futures.get(item.nodeid) or self._submit(item)
         if future is not None:

@@ -206,6 +206,7 @@ class Controller:
 
     def _finish(self, session: pytest.Session) -> None:
         with finishing():
+            self.session.trials.close()  # what still waits would be paid for and not be in the record
             for run in self.runs.values():
                 run.finish(self._gates(run), self.session.settings.exit_rule)
         if self.session.settings.exit_rule == "gate":

@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Final
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
-from benchgate.trials.time_limit import ends_after
+from benchgate.pytest_plugin.trials import TRACEBACK
 
 if TYPE_CHECKING:
     from benchgate.pytest_plugin.controller import Controller
 
 
-ENOUGH: Final = 0.9
-"""The controller hears of the beginning and of the end of a trial a little late."""
-
-
 class Crashes:
-    """Files a case whose worker died: as a timeout if the backstop of its limit ended it, else as not run."""
+    """
+    Files a case whose worker died: as a timeout if the backstop of its limit ended it, else as not run.
+
+    That it was the backstop is known by its traceback. Time alone does not tell: a trial may have waited for a retry,
+    or have ended, when something else ended the worker.
+    """
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
-        self._started: dict[str, float] = {}
+        self._folder: Path | None = None
 
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        """Forget an item that ended."""
-        self._started.pop(nodeid, None)
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Give a worker its file."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="benchgate-"))
+            config = self._controller.session.config
+            config.add_cleanup(lambda: shutil.rmtree(str(self._folder), ignore_errors=True))
+        node.workerinput[TRACEBACK] = str(self._folder / node.gateway.id)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note when a trial began, and file the item of xdist's report about a worker that died."""
-        if report.when == "setup":  # before it only other plugins ran, which no limit is on
-            self._started[report.nodeid] = time.monotonic()
+        """File the item of xdist's report about a worker that died."""
         if report.when != "???":  # type: ignore[comparison-overlap]
             return
-        now = time.monotonic()
-        after = now - self._started.pop(report.nodeid, now)
         session = self._controller.session
         path, _, name = report.nodeid.partition("::")
         case_file = session.config.rootpath / path
@@ -50,13 +54,16 @@ class Crashes:
         if run is None:
             return
         key = trial_key(case_file, name)
-        case = session.load(case_file)
-        # Only what the backstop ends is surely a timeout. Whatever else ends a worker says nothing about the system.
-        if (
-            isinstance(case, BenchCase)
-            and session.trials.in_turn
-            and after >= ENOUGH * ends_after(limit := session.limit(case))
-        ):
-            self._controller.file(run, report, run.ledger.ended(key, limit, after))
+        case, traceback = session.load(case_file), self._traceback(report)
+        if isinstance(case, BenchCase) and traceback:
+            report.sections.append(("the process of the trial when it was ended", traceback))
+            self._controller.file(run, report, run.ledger.ended(key, session.limit(case)))
         else:
             run.ledger.not_run(key, str(report.longrepr))
+
+    def _traceback(self, report: pytest.TestReport) -> str:
+        node = getattr(report, "node", None)
+        if self._folder is None or node is None:
+            return ""
+        file = self._folder / node.gateway.id
+        return file.read_text(errors="replace") if file.is_file() else ""

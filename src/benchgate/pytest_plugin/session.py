@@ -82,9 +82,15 @@ class BenchSession:
                 raise pytest.UsageError(str(error)) from error
             raise
 
-    def pytest_runtest_logfinish(self) -> None:
-        """End the session also if a system has swallowed the interrupt."""
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Forget the item; end the session also if a system has swallowed the interrupt."""
+        self.trials.over(nodeid)
         self.interrupts.check()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """In a worker, start none of the trials that still wait."""
+        self.trials.close()
 
     def pytest_unconfigure(self) -> None:
         """End what still runs, and forget the modules of the bench."""

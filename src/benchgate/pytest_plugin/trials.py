@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
@@ -15,7 +15,7 @@ from benchgate.live.loop import SessionLoop
 from benchgate.pytest_plugin.ahead import Ahead
 from benchgate.runner.trial_files import Keeping, TrialFiles
 from benchgate.trials.executor import TrialRequest
-from benchgate.trials.pacing import Pacing
+from benchgate.trials.pacing import Pacing, Turns
 from benchgate.trials.time_limit import Backstop, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from benchgate.pytest_plugin.options import Settings
     from benchgate.trials.executor import TrialExecutor, TrialRecord
     from benchgate.trials.trial import Scorer
+
+
+TRACEBACK: Final = "benchgate-traceback"
+"""Tells a worker into which file the backstop of its time limit writes its traceback."""
 
 
 class _Lane(NamedTuple):
@@ -63,7 +67,7 @@ class SessionTrials:
         self._systems = systems
         self._unfinished = unfinished
         self._files: dict[str, TrialFiles | None] = {}
-        self._stderr = 2
+        self._tracebacks = 2
         self._loop = SessionLoop()
         self._runners: dict[str, TrialRunner] = {}
         self._scorers: dict[str, Scorer] = {}
@@ -78,19 +82,34 @@ class SessionTrials:
 
         :raises pytest.UsageError: a system cannot run beside itself.
         """
-        self._stderr = os.dup(2)  # while a trial runs, pytest captures what is written to 2
-        self._exit.callback(os.close, self._stderr)
-        own = self._config.hook.pytest_bench_executor(config=self._config)
+        self._tracebacks = self._traceback_file()
+        self._exit.callback(os.close, self._tracebacks)
+        own = None
+        if self._config.getoption("dist", "no") == "no" or hasattr(self._config, "workerinput"):
+            # The controller of xdist runs no trial, and an engine may be expensive to reach.
+            own = self._config.hook.pytest_bench_executor(config=self._config)
         if own is not None:
             self._exit.callback(own.close)
         lanes: dict[tuple[int, int, int | None], _Lane] = {}
+        workers = getattr(self._config, "workerinput", {}).get("workercount", 1)
+        turns: dict[int | None, Turns] = {}  # shared, however else the settings of classes differ
         for name, given in self._settings.items():
             pace = given.jobs, given.retries, given.max_rpm
             if own is None and given.jobs > 1:
                 self._check_concurrency(name)
             if pace not in lanes:
-                lanes[pace] = self._lane(given, own)
+                rpm = given.max_rpm
+                turns.setdefault(rpm, Turns(rpm / workers if rpm else None))
+                lanes[pace] = self._lane(given, Pacing(given.retries, turns[rpm]), own)
             self._lanes[name] = lanes[pace]
+
+    def _traceback_file(self) -> int:
+        """Return the descriptor to which a backstop writes why it ended the process."""
+        file = getattr(self._config, "workerinput", {}).get(TRACEBACK)
+        with suppress(OSError):  # of a worker on another machine
+            if file is not None:
+                return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        return os.dup(2)  # while a trial runs, pytest captures what is written to 2
 
     def _check_concurrency(self, name: str) -> None:
         system = self._systems[name]
@@ -98,9 +117,7 @@ class SessionTrials:
             msg = f"--bench-jobs={self._settings[name].jobs}: system {system.name} says concurrency = 'none'"
             raise pytest.UsageError(msg)
 
-    def _lane(self, given: Settings, executor: TrialExecutor | None) -> _Lane:
-        workers = getattr(self._config, "workerinput", {}).get("workercount", 1)
-        pacing = Pacing(given.retries, given.max_rpm / workers if given.max_rpm else None)
+    def _lane(self, given: Settings, pacing: Pacing, executor: TrialExecutor | None) -> _Lane:
         if executor is None and given.jobs > 1:
             from benchgate.live.side_by_side import SideBySide
 
@@ -156,6 +173,11 @@ class SessionTrials:
             self._files[name] = TrialFiles(folder, name, item.scored_by()) if there else None
         return self._files[name]
 
+    def over(self, nodeid: str) -> None:
+        """Forget an item that is over."""
+        if self._ahead is not None:
+            self._ahead.drop(nodeid)
+
     def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""
         case = item.case
@@ -177,9 +199,8 @@ class SessionTrials:
 
     def _run_now(self, request: TrialRequest) -> TrialRecord:
         def pause(seconds: float) -> None:
-            if seconds > 0:
-                self.pause()
-                sleep_unlimited(seconds, request.limit)
+            self.pause()
+            sleep_unlimited(seconds, request.limit)
 
         pacing = self._lanes[request.case.task_class].pacing
         return pacing.run(self._attempt, request, pause)
@@ -202,7 +223,7 @@ class SessionTrials:
         if plugin and float(config.getini("faulthandler_timeout") or 0) > 0:
             return None
         # A worker of xdist may wait for its next item.
-        return Backstop(self._stderr, keep=not hasattr(config, "workerinput"))
+        return Backstop(self._tracebacks, keep=not hasattr(config, "workerinput"))
 
     def _runner_of(self, task_class: str) -> TrialRunner:
         if task_class not in self._runners:

@@ -153,11 +153,25 @@ class ClassRun:
                 self._store.note(result, file_sha256, scorer)
         except ArtifactError as error:
             self.problems.append(str(error))
+            self._store.close()
             self._store = None
 
     def finish(self, gates: Iterable[Gate] = (), exit_rule: ExitRule = "strict") -> None:
         """Judge and write; a report that cannot be written goes to stderr, so that nothing measured is lost."""
+        store = self._store
+        try:
+            self._finish(gates, exit_rule)
+        finally:
+            if store is not None:
+                store.close()
+
+    def _finish(self, gates: Iterable[Gate], exit_rule: ExitRule) -> None:
         self._add_finished()
+        if self.ledger.scorer_count > 1:
+            self.warnings.append(
+                "trials were scored by different code, though their scores are compared: a hook or another rubric "
+                "scored some of them; begin a new run"
+            )
         try:
             self._judge(gates, exit_rule)
         except EvalError as error:

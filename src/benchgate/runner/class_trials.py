@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from benchgate.errors import EvalError, Unreadable
+from benchgate.errors import Unreadable
 from benchgate.live.loop import SessionLoop
 from benchgate.runner.trial_files import Keeping, ended
 from benchgate.trials.executor import TrialRequest
-from benchgate.trials.pacing import Pacing
+from benchgate.trials.pacing import Pacing, Turns
 from benchgate.trials.time_limit import Backstop, TrialTimeout, alarm, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
 
@@ -32,7 +32,6 @@ class ClassTrials:
     :param limit: in seconds, for cases that name none.
     :param jobs: trials that run at once.
     :param files: where the trials are kept that are finished; those that are there are not run.
-    :raises EvalError: the system cannot run beside itself.
     """
 
     def __init__(
@@ -49,16 +48,13 @@ class ClassTrials:
         self._limit = limit
         self._jobs = jobs
         self._files = files
-        self._pacing = Pacing(retries, max_rpm)
+        self._pacing = Pacing(retries, Turns(max_rpm))
         self._exit = ExitStack()
         self._backstop = Backstop()
         self._exit.callback(self._backstop.release)
         loop = SessionLoop()
         self._exit.callback(loop.close)
         bench = ledger.bench
-        if jobs > 1 and ledger.system.concurrency == "none":
-            msg = f"jobs {jobs}: system {ledger.system.name} says concurrency = 'none'"
-            raise EvalError(msg)
         self._runner = TrialRunner(
             task_class=bench.name,
             system=ledger.system.call,
@@ -126,9 +122,8 @@ class ClassTrials:
             return None
 
     def _pause(self, limit: float, seconds: float) -> None:
-        if seconds > 0:
-            self._backstop.release()
-            sleep_unlimited(seconds, limit)
+        self._backstop.release()
+        sleep_unlimited(seconds, limit)
 
     def _attempt(self, request: TrialRequest) -> TrialRecord:
         with self._backstop.over(request.limit), alarm(request.limit):

@@ -143,6 +143,9 @@ def run_class(
             timeout=settings.timeout,
             resume=settings.resume,
         )
+        if settings.jobs > 1 and system.concurrency == "none":
+            msg = f"jobs {settings.jobs}: system {system.name} says concurrency = 'none'"
+            raise EvalError(msg)
         run.open(keys)
         for text in run.warnings:
             warnings.warn(text, stacklevel=3)

@@ -13,6 +13,7 @@ from benchgate.ids import RunPlan, trial_seed
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.models import FailureMode, RunDigests, TrialResult
 from benchgate.training.checkpoints import foreign, lacks_advantages, untied
+from benchgate.trials.time_limit import ends_after
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
@@ -132,6 +133,11 @@ class Ledger:
             if wrong is not None:
                 self._foreign[key] = wrong
 
+    @property
+    def scorer_count(self) -> int:
+        """How many different rubrics or hooks scored the trials."""
+        return len(self._scorers)
+
     def without_advantages(self) -> int:
         """Return how many scored trials have an RL payload without advantages."""
         scored = (r for r in self.results() if r.outcome == "scored")
@@ -182,10 +188,11 @@ class Ledger:
             return found.model_copy(update={"reruns": reruns})
         return found
 
-    def ended(self, key: Key, limit: float, after: float) -> TrialResult:
-        """Return the result of a trial whose process was ended some seconds after it began, and over its limit."""
+    def ended(self, key: Key, limit: float) -> TrialResult:
+        """Return the result of a trial whose process the backstop of its limit ended."""
         detail = f"timed out after {limit:g} s; its process had to be ended"
         modes = (FailureMode(code="timeout", detail=detail),)
+        after = ends_after(limit)
         return self._unscored(key, outcome="timeout", failure_modes=modes, duration_seconds=after)
 
     def _unscored(self, key: Key, **fields: Any) -> TrialResult:

@@ -19,43 +19,30 @@ if TYPE_CHECKING:
 FIRST_DELAY: Final = 1.0
 MAX_DELAY: Final = 60.0
 MAX_RETRY_AFTER: Final = 600.0
-"""Seconds; a service that asks for more is left unavailable sooner, and the run can be resumed later."""
+"""Seconds; if a service asks for more, the trial is not tried again, and the run can be resumed later."""
+
+_SPREAD: Final = (
+    random.SystemRandom()
+)  # a system may seed the usual one, and then all trials wait alike
 
 Pause = Callable[[float], None]
-"""Waits some seconds that do not count as the trial's own."""
+"""Waits some seconds that do not count as the trial's own, and gives it its whole time limit again."""
 
 
-class Pacing:
+class Turns:
     """
-    The pace of a session's trials in this process, shared by all of its threads.
+    The moments at which attempts may start, shared by all threads of a process.
 
-    :param retries: further attempts of a trial whose system was unavailable.
-    :param max_rpm: attempts started per minute; ``None`` is unlimited.
+    :param max_rpm: attempts per minute; ``None`` is unlimited.
     """
 
-    def __init__(self, retries: int, max_rpm: float | None) -> None:
-        self._retries = retries
+    def __init__(self, max_rpm: float | None) -> None:
         self._interval = 60.0 / max_rpm if max_rpm else 0.0
         self._lock = threading.Lock()
         self._next = 0.0
 
-    def run(
-        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
-    ) -> TrialRecord:
-        """Run a trial when it is its turn, and again while its system is unavailable."""
-        for tried in range(self._retries + 1):
-            pause(self._turn())
-            record = run(request)
-            if record.result.outcome != "unavailable":
-                break
-            if tried < self._retries:
-                pause(delay(tried, record.retry_after))
-        if not tried:
-            return record
-        return replace(record, result=record.result.model_copy(update={"retries": tried}))
-
-    def _turn(self) -> float:
-        """Take the next free moment to start, and return the seconds until then."""
+    def take(self) -> float:
+        """Take the next free moment, and return the seconds until then."""
         if not self._interval:
             return 0.0
         with self._lock:
@@ -65,16 +52,45 @@ class Pacing:
             return start - now
 
 
+class Pacing:
+    """
+    The pace of trials: when each may start, and how often it is tried again.
+
+    :param retries: further attempts of a trial whose system was unavailable.
+    """
+
+    def __init__(self, retries: int, turns: Turns) -> None:
+        self._retries = retries
+        self._turns = turns
+
+    def run(
+        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
+    ) -> TrialRecord:
+        """Run a trial when it is its turn, and again while its system is unavailable."""
+        for tried in range(self._retries + 1):
+            if wait := self._turns.take():
+                pause(wait)
+            record = run(request)
+            asked = record.retry_after
+            if record.result.outcome != "unavailable" or (asked or 0) > MAX_RETRY_AFTER:
+                break
+            if tried < self._retries:
+                pause(delay(tried, asked))
+        if not tried:
+            return record
+        return replace(record, result=record.result.model_copy(update={"retries": tried}))
+
+
 def delay(tried: int, retry_after: float | None) -> float:
     """
     Return the seconds to wait after a failed attempt: twice as long each time, and never the same for all trials.
 
-    :param retry_after: what the service asked for, in seconds; it wins.
+    :param retry_after: what the service asked for, in seconds; it wins, unless it is 0.
     """
-    if retry_after is not None:
-        return min(retry_after, MAX_RETRY_AFTER) * random.uniform(1.0, 1.1)  # noqa: S311 - spreads load
+    if retry_after:
+        return retry_after * _SPREAD.uniform(1.0, 1.1)
     longest: float = min(MAX_DELAY, FIRST_DELAY * 2**tried)
-    return longest * random.uniform(0.5, 1.0)  # noqa: S311
+    return longest * _SPREAD.uniform(0.5, 1.0)
 
 
 def is_unavailable(system: object, error: BaseException) -> bool:
@@ -96,13 +112,29 @@ def is_unavailable(system: object, error: BaseException) -> bool:
 
 
 def retry_after(error: BaseException) -> float | None:
-    """Return the seconds that a service asked to wait, from the exception itself or from its response's headers."""
-    found = getattr(error, "retry_after", None)
-    if found is None:
-        headers: Any = getattr(getattr(error, "response", None), "headers", None)
-        found = headers.get("retry-after") if hasattr(headers, "get") else None
+    """
+    Return the seconds that a service asked to wait; ``None`` if it asked for nothing that can be read.
+
+    They stand in the exception's own ``retry_after``, or in the header ``Retry-After`` of the exception or of its
+    ``response``, as seconds or as a date (RFC 9110, 10.2.3).
+    """
+    found: Any = getattr(error, "retry_after", None)
+    for source in (getattr(error, "response", None), error):
+        headers: Any = getattr(source, "headers", None)
+        if found is None and hasattr(headers, "items"):
+            found = next((v for k, v in headers.items() if str(k).lower() == "retry-after"), None)
     try:
-        seconds = float(found)  # type: ignore[arg-type]
-    except (TypeError, ValueError):  # absent, or a date
-        return None
+        seconds = float(found)
+    except (TypeError, ValueError):
+        seconds = _until(found)
     return seconds if 0 <= seconds < math.inf else None
+
+
+def _until(date: object) -> float:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        then = parsedate_to_datetime(str(date))
+        return max(0.0, then.timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError):
+        return math.nan

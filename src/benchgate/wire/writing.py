@@ -155,21 +155,6 @@ def _down_from(out: Path, folder: Path) -> list[Path]:
     return [folder, *(path for path in folder.parents if out in path.parents)]
 
 
-def hold(folder: Path) -> int | None:
-    """
-    Mark a folder as in use until the returned descriptor is closed or this process ends, even if it is killed.
-
-    :returns: ``None`` if another process holds it.
-    """
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
-
-
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """

@@ -141,3 +141,20 @@ def test_the_working_directory_is_restored_and_the_process_kept(running, answers
     executor.close()
     assert os.getcwd() == before
     assert os._exit is real
+
+
+def test_what_waits_to_be_tried_again_is_not_tried_when_all_ends(running):
+    calls, waits = [], threading.Event()
+
+    def again(request, pause):
+        calls.append(request.name)
+        waits.set()
+        pause(60)
+        calls.append("again")
+
+    executor = running(1, again)
+    executor.submit(Request("a"))
+    assert waits.wait(5)
+    executor.close()
+    time.sleep(0.2)
+    assert calls == ["a"]

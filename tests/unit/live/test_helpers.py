@@ -11,6 +11,7 @@ import pytest
 
 from benchgate.live.helpers import MOST, HelperThreads
 from benchgate.live.loop import SessionLoop
+from benchgate.trials.time_limit import TrialTimeout
 
 
 @pytest.fixture
@@ -67,3 +68,27 @@ HelperThreads().submit(time.sleep, 600)
 
 def test_a_hung_thread_does_not_hold_up_the_end_of_the_process():
     subprocess.run([sys.executable, "-c", HANGS], check=True, timeout=60)
+
+
+def test_calls_that_hang_after_their_trial_was_given_up_leave_room_for_others():
+    threads, hangs = HelperThreads(), threading.Event()
+    hung = [threads.submit(hangs.wait, 20) for _ in range(MOST)]
+    while not all(call.running() for call in hung):
+        time.sleep(0.01)
+    assert not any(call.cancel() for call in hung)
+    assert threads.submit(lambda: "answer").result(5) == "answer"
+    hangs.set()
+    threads.shutdown()
+
+
+def test_a_loop_that_is_closed_is_not_opened_again():
+    loop = SessionLoop()
+    loop.close()
+
+    async def late():
+        return 1
+
+    coroutine = late()
+    with pytest.raises(TrialTimeout):
+        loop.wait(coroutine, 1)
+    coroutine.close()
