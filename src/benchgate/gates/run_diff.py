@@ -76,6 +76,48 @@ def _pairs(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CostChange:
+    """
+    What a case costs more in the second run than in the first, in US dollars, by the mean of its trials.
+
+    :param delta: mean over the cases whose cost is known in both runs, or of each run if no id is in both.
+    :param low: lower end of the interval; ``None`` if it is not defined, as for differences that are all alike.
+    :param cases: how many that are; of the second run, if no id is in both.
+    """
+
+    delta: float
+    low: float | None
+    high: float | None
+    cases: int
+    paired: bool
+
+
+def cost_change(before: BenchRunReport, after: BenchRunReport, alpha: float) -> CostChange | None:
+    """Compare what the cases of two runs cost; ``None`` if that is not known of both."""
+    from benchgate.statistics import paired_differences, paired_t, welch_test
+
+    old, new = (
+        {c.case_id: c.cost_usd for c in case_figures(run.per_case) if c.cost_usd is not None}
+        for run in (before, after)
+    )
+    if not old or not new:
+        return None
+    both = sorted(old.keys() & new.keys())
+    found = (
+        paired_t(paired_differences([old[c] for c in both], [new[c] for c in both]), alpha=alpha)
+        if both
+        else welch_test(old.values(), new.values(), alpha=alpha)
+    )
+    return CostChange(
+        delta=found.delta or 0.0,
+        low=found.ci_low,
+        high=found.ci_high,
+        cases=len(both or new),
+        paired=bool(both),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FalseAlarms:
     """
     How often a gate finds a difference between a run and itself, which is always a false alarm.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
     from benchgate.trials.executor import TrialRecord
+    from benchgate.wire.usage import Usage
 
 
 HELD_BACK = ("skip", "skipif", "xfail")
@@ -41,6 +42,10 @@ class CaseRun(Protocol):
     @property
     def attempts(self) -> int:
         """How often it was set up: more than once if a plugin runs it again."""
+
+    @property
+    def used(self) -> Usage | None:
+        """What earlier attempts have used."""
 
     def scored_by(self) -> str:
         """Return the digest of what scores it."""

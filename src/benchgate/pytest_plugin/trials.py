@@ -18,6 +18,7 @@ from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
 from benchgate.trials.time_limit import Backstop, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
+from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,9 +122,11 @@ class SessionTrials:
             if found is not None:
                 return found
         record = self._ran(item, files)
-        if files is not None and item.attempts > 1:  # a plugin runs the item again
-            again = record.result.model_copy(update={"reruns": item.attempts - 1})
-            record = files.keep(replace(record, result=again))
+        if item.attempts > 1:  # a plugin runs the item again
+            usage = total((item.used, record.result.usage))
+            again = {"reruns": item.attempts - 1, "usage": usage}
+            record = replace(record, result=record.result.model_copy(update=again))
+            record = files.keep(record) if files else record
         return record
 
     def _ran(self, item: CaseRun, files: TrialFiles | None) -> TrialRecord:

@@ -42,8 +42,8 @@ class TrialRequest:
     ) -> TrialRequest:
         """Return the request for a trial of a case as it was read."""
         seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
-        update = {"trial": trial, "seed": seed, "checkpoint": checkpoint}
-        return cls(case=case.model_copy(update=update), system=system, limit=limit)
+        own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint)
+        return cls(case=own, system=system, limit=limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
