@@ -35,7 +35,8 @@ from benchgate.wire.model import (
     empty_mapping,
     freeze_json,
 )
-from benchgate.wire.usage import Usage, UsageMeter
+from benchgate.wire.usage import Usage as Usage  # noqa: PLC0414 - public here too
+from benchgate.wire.usage import UsageMeter
 
 Disposition = Literal["positive", "negative", "ambiguous"]
 Difficulty = Literal["easy", "medium", "hard"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import cost_of
 from benchgate.gates.unscored import error_count
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport, FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict
+
+
+CAP: Final = "max_cost_usd="
+"""Begins the reason of a trial that was not run because the cap has no room for it."""
 
 
 def progress(
@@ -126,6 +130,20 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
         return
     yield f"gate      {decision.outcome.upper()}"
     yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
+
+
+def capped(report: BenchRunReport, prefix: str) -> Iterator[str]:
+    """
+    Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.
+
+    :param prefix: of the options at this door.
+    """
+    reasons = [r.detail for r in report.per_case if r.detail and r.detail.startswith(CAP)]
+    if reasons:
+        yield f"cap       {len(reasons)} trials not run: {reasons[0]}"
+        resume = f"{prefix}resume " if report.scope == "full" else ""
+        spent = f"{report.total_cost_usd:.4f} USD in all"
+        yield f"          {spent}; go on: {resume}{prefix}max-cost-usd=USD"
 
 
 def tier(
