@@ -132,16 +132,17 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
     yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
 
 
-def capped(report: BenchRunReport, prefix: str) -> Iterator[str]:
+def capped(report: BenchRunReport, prefix: str, *, is_recorded: bool) -> Iterator[str]:
     """
     Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.
 
     :param prefix: of the options at this door.
+    :param is_recorded: it can be resumed.
     """
     reasons = [r.detail for r in report.per_case if r.detail and r.detail.startswith(CAP)]
     if reasons:
         yield f"cap       {len(reasons)} trials not run: {reasons[0]}"
-        resume = f"{prefix}resume " if report.scope == "full" else ""
+        resume = f"{prefix}resume " if is_recorded and report.scope == "full" else ""
         spent = f"{report.total_cost_usd:.4f} USD in all"
         yield f"          {spent}; go on: {resume}{prefix}max-cost-usd=USD"
 

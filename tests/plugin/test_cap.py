@@ -113,6 +113,24 @@ def test_a_cap_that_nothing_reports_to_is_warned_of(bench, capsys, monkeypatch):
     assert [str(one.message)[:38] for one in caught] == [text[:38]]
 
 
+def test_no_trial_is_paid_for_before_the_one_ahead_of_it_is_reported(paid):
+    called = paid.root / "called"
+    paid.system(f"open({str(called)!r}, 'a').write(case.case_id)\nraise ValueError")
+    paid.run("--bench-max-cost-usd=1", "--bench-jobs=4", "-x")
+    assert called.read_text() == "01"
+
+
+def test_what_was_taken_over_without_a_cost_says_nothing_of_costs(paid):
+    away = (
+        "from benchgate import SystemUnavailable\nif case.case_id > '03': raise SystemUnavailable"
+    )
+    paid.system(away)
+    paid.run("--bench-retries=0")
+    paid.system("case.usage.add(cost_usd=1.0); import time; time.sleep(0.1)")
+    paid.run("--bench-resume", "--bench-jobs=3", "--bench-max-cost-usd=1.5")
+    assert ran(paid) == ["01", "02", "03", "04"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_each_worker_has_its_share(paid, jobs):

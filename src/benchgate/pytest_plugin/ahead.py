@@ -60,6 +60,7 @@ class Ahead:
 
     :param submit: submits an item; returns ``None`` for one that runs in its own turn, beside no other.
     :param finished: whether the trial of an item has a result already.
+    :param has_room: whether a cap on costs lets an item start now.
     :param window: items that were submitted and not yet reported. More than run at once, so that one slow item at the
         head does not leave the others waiting; bounded, because what was submitted is paid for if the session stops.
     """
@@ -69,11 +70,13 @@ class Ahead:
         session: pytest.Session,
         submit: Callable[[CaseRun], Future[TrialRecord] | None],
         finished: Callable[[CaseRun], bool],
+        has_room: Callable[[CaseRun], bool],
         window: int,
     ) -> None:
         self._session = session
         self._submit = submit
         self._finished = finished
+        self._has_room = has_room
         self._window = window
         self._places = {item.nodeid: place for place, item in enumerate(session.items)}
         self._futures: dict[str, Future[TrialRecord]] = {}
@@ -87,7 +90,9 @@ class Ahead:
         # Of a checkpoint: the item that it concerns says so in its own turn.
         with suppress(Unreadable):
             for coming in self._coming(item):
-                if len(self._futures) >= self._window or not self._start(coming):
+                if len(self._futures) >= self._window or not self._has_room(coming):
+                    break
+                if not self._start(coming):
                     break
         return self._futures.pop(item.nodeid).result()
 

@@ -79,7 +79,7 @@ def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) ->
     _write(reporter, "")
     for line in summary(judgement):
         _write(reporter, line)
-    for line in capped(judgement.report, "--bench-"):
+    for line in capped(judgement.report, "--bench-", is_recorded=True):
         _write(reporter, line, yellow=True)
     decided, *remarks = gate(judgement.decision)
     outcome = judgement.decision.outcome if judgement.decision else None

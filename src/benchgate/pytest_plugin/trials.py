@@ -145,7 +145,7 @@ class SessionTrials:
             return files.keep(record) if files else record
         if self._ahead is None:
             window = max(8, *(4 * given.jobs for given in self._settings.values()))
-            self._ahead = Ahead(item.session, self._submit, self._has_file, window)
+            self._ahead = Ahead(item.session, self._submit, self._has_file, self._has_room, window)
         record = self._ahead.record_of(item)
         sys.stdout.write(record.printed)  # where pytest captures it for this item
         return record
@@ -156,6 +156,9 @@ class SessionTrials:
             return None
         self._files_of(item)
         return Keeping(executor, self._files.get).submit(self.request(item))
+
+    def _has_room(self, item: CaseRun) -> bool:
+        return self._lanes[item.case.task_class].spending.has_room()
 
     def _has_file(self, item: CaseRun) -> bool:
         files = self._files_of(item)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import EvalError, Unreadable
 from benchgate.live.loop import SessionLoop
-from benchgate.runner.trial_files import Keeping, ended, taken_over
-from benchgate.trials.executor import TrialRequest
+from benchgate.runner.trial_files import Keeping, taken_over
+from benchgate.trials.executor import TrialRequest, ended
 from benchgate.trials.pacing import Pacing
 from benchgate.trials.spending import Capped, Spending
 from benchgate.trials.time_limit import Backstop, TrialTimeout, alarm, sleep_unlimited
@@ -95,6 +95,10 @@ class ClassTrials:
         submitted: deque[Future[TrialRecord]] = deque()
         for request in self._requests():
             found = self._found(request)
+            while (
+                submitted and not self._spending.has_room()
+            ):  # told first, before more is paid for
+                yield _printed(submitted.popleft().result())
             submitted.append(ended(found) if found else executor.submit(request))
             if len(submitted) >= 4 * self._jobs:
                 yield _printed(submitted.popleft().result())

@@ -80,15 +80,12 @@ def taken_over(folder: Path) -> Iterator[float]:
     begun = plan.stat().st_mtime_ns if plan.exists() else 0
     for path in (folder / "cases").glob("*.json"):
         with suppress(Unreadable):
-            if path.stat().st_mtime_ns <= begun:
-                yield cost_of(TrialFile.read_file(path, "file of a trial").result) or 0.0
-
-
-def ended(record: TrialRecord) -> Future[TrialRecord]:
-    """Return the future of a trial that is finished already."""
-    future: Future[TrialRecord] = Future()
-    future.set_result(record)
-    return future
+            is_older = path.stat().st_mtime_ns <= begun
+            if (
+                is_older
+                and (cost := cost_of(TrialFile.read_file(path, "trial").result)) is not None
+            ):
+                yield cost
 
 
 class Keeping:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from benchgate.ids import trial_seed
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from pathlib import Path
 
     from benchgate.models import BenchCase, HandedCheckpoint, TrialResult
@@ -68,6 +68,13 @@ class TrialRecord:
     printed: str = ""
     scorer: str | None = None
     file_sha256: str | None = None
+
+
+def ended(record: TrialRecord) -> Future[TrialRecord]:
+    """Return the future of a trial that is finished already."""
+    future: Future[TrialRecord] = Future()
+    future.set_result(record)
+    return future
 
 
 class TrialExecutor(Protocol):

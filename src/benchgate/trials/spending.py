@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import cost_of
 from benchgate.models import TrialResult
-from benchgate.trials.executor import TrialRecord
+from benchgate.trials.executor import TrialRecord, ended
 from benchgate.wording import CAP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from concurrent.futures import Future
 
     from benchgate.trials.executor import TrialExecutor, TrialRequest
     from benchgate.trials.pacing import Pause
@@ -117,9 +117,7 @@ class Capped:
         """Run a trial, or return it as not run."""
         refused = self._spending.enter(request)
         if refused is not None:
-            future: Future[TrialRecord] = Future()
-            future.set_result(refused)
-            return future
+            return ended(refused)
         try:
             future = self._executor.submit(request)
         except BaseException:
