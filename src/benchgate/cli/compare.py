@@ -104,16 +104,15 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
 
 def _changes(before: BenchRunReport, after: BenchRunReport, alpha: float) -> Iterator[str]:
     from benchgate.gates.run_diff import changes, cost_change
+    from benchgate.statistics import PairedT
 
     if cost := cost_change(before, after, alpha):
         interval = "no interval"
-        if cost.low is not None and cost.high is not None:
-            interval = f"{1 - alpha:.0%} interval [{cost.low:+.4f}, {cost.high:+.4f}]"
-        test = "paired" if cost.paired else "welch"
-        yield (
-            f"cost: {before.total_cost_usd:.4f} -> {after.total_cost_usd:.4f} USD; "
-            f"by case {cost.delta:+.4f}, {interval} ({test}, {cost.cases} cases)"
-        )
+        if cost.ci_low is not None and cost.ci_high is not None:
+            interval = f"{1 - alpha:.0%} interval [{cost.ci_low:+.4f}, {cost.ci_high:+.4f}]"
+        paired = f"paired, {cost.n} cases" if isinstance(cost, PairedT) else "welch"
+        total = f"{before.total_cost_usd:.4f} -> {after.total_cost_usd:.4f} USD"
+        yield f"cost: {total}; by case {cost.delta or 0.0:+.4f}, {interval} ({paired})"
     found = changes(before, after)
     yield from _cases("newly failing", found.newly_failing)
     yield from _cases("newly passing", found.newly_passing)

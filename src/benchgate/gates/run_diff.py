@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
+    from benchgate.statistics import PairedT, WelchTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,25 +76,15 @@ def _pairs(
     return tuple(CaseChange(case_id=c, before=old[c].score, after=new[c].score) for c in ids)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CostChange:
+def cost_change(
+    before: BenchRunReport, after: BenchRunReport, alpha: float
+) -> PairedT | WelchTest | None:
     """
-    What a case costs more in the second run than in the first, in US dollars, by the mean of its trials.
+    Compare what a case costs in two runs, in US dollars, by the mean of its trials.
 
-    :param delta: mean over the cases whose cost is known in both runs, or of each run if no id is in both.
-    :param low: lower end of the interval; ``None`` if it is not defined, as for differences that are all alike.
-    :param cases: how many that are; of the second run, if no id is in both.
+    :returns: of the cases whose cost is known in both, paired; if there are none, of all; ``None`` if only one run has
+        costs.
     """
-
-    delta: float
-    low: float | None
-    high: float | None
-    cases: int
-    paired: bool
-
-
-def cost_change(before: BenchRunReport, after: BenchRunReport, alpha: float) -> CostChange | None:
-    """Compare what the cases of two runs cost; ``None`` if that is not known of both."""
     from benchgate.statistics import paired_differences, paired_t, welch_test
 
     old, new = (
@@ -103,18 +94,9 @@ def cost_change(before: BenchRunReport, after: BenchRunReport, alpha: float) -> 
     if not old or not new:
         return None
     both = sorted(old.keys() & new.keys())
-    found = (
-        paired_t(paired_differences([old[c] for c in both], [new[c] for c in both]), alpha=alpha)
-        if both
-        else welch_test(old.values(), new.values(), alpha=alpha)
-    )
-    return CostChange(
-        delta=found.delta or 0.0,
-        low=found.ci_low,
-        high=found.ci_high,
-        cases=len(both or new),
-        paired=bool(both),
-    )
+    if not both:
+        return welch_test(old.values(), new.values(), alpha=alpha)
+    return paired_t(paired_differences([old[c] for c in both], [new[c] for c in both]), alpha=alpha)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
