@@ -31,7 +31,14 @@ if TYPE_CHECKING:
         Unreadable,
     )
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.models import BenchCase, BenchRunReport, BenchScore, FailureMode, TrialResult
+    from benchgate.models import (
+        BenchCase,
+        BenchRunReport,
+        BenchScore,
+        FailureMode,
+        TrialResult,
+        Usage,
+    )
     from benchgate.promotion.verdict import PromotionVerdict
     from benchgate.registry import (
         TaskClass,
@@ -63,7 +70,7 @@ _HOMES = {
         "Unreadable",
     ),
     "gates.decision": ("CheckpointPromotionDecision",),
-    "models": ("BenchCase", "BenchRunReport", "BenchScore", "FailureMode", "TrialResult"),
+    "models": ("BenchCase", "BenchRunReport", "BenchScore", "FailureMode", "TrialResult", "Usage"),
     "promotion.verdict": ("PromotionVerdict",),
     "registry": ("TaskClass", "TaskClassRegistry", "default_registry", "register_task_class"),
     "rubric": ("Rubric",),
@@ -99,6 +106,7 @@ __all__ = [
     "TierFileError",
     "TrialResult",
     "Unreadable",
+    "Usage",
     "default_registry",
     "register_task_class",
     "run_eval",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
+from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,6 +31,7 @@ class CaseFigures:
     trials: tuple[float, ...]
     safety_penalty: float | None
     passed: bool
+    cost_usd: float | None
 
 
 def mean(values: Sequence[float]) -> float:
@@ -44,7 +46,7 @@ def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
     """
     Average trials by case, sorted by case id.
 
-    An unscored trial counts as score 0. If the penalty of one trial is unknown, so is that of its case.
+    An unscored trial counts as score 0. If penalty or cost of one trial is unknown, so is that of its case.
     """
     ordered = sorted(results, key=lambda result: (result.case_id, result.trial))
     return [
@@ -56,6 +58,7 @@ def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
 def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
     penalties = [t.score.safety_penalty if t.score else None for t in trials]
     known = [penalty for penalty in penalties if penalty is not None]
+    costs = [cost for trial in trials if (cost := cost_of(trial)) is not None]
     scores = tuple(t.score.score if t.score else 0.0 for t in trials)
     return CaseFigures(
         case_id=case_id,
@@ -63,7 +66,15 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
         trials=scores,
         safety_penalty=mean(known) if len(known) == len(trials) else None,
         passed=all(t.passed for t in trials),
+        cost_usd=mean(costs) if len(costs) == len(trials) else None,
     )
+
+
+def cost_of(result: TrialResult) -> float | None:
+    """Return what a trial cost, system and judging, in US dollars; ``None`` if neither says."""
+    used = result.usage.cost_usd if result.usage else None
+    judging = result.score.cost_usd if result.score else 0.0
+    return judging or None if used is None else used + judging
 
 
 def aggregates(results: Sequence[TrialResult], taxonomy: Taxonomy, *, bounded: bool) -> Aggregates:
@@ -80,11 +91,12 @@ def aggregates(results: Sequence[TrialResult], taxonomy: Taxonomy, *, bounded: b
         mean_score=mean([case.score for case in cases]) if cases else 0.0,
         score_lower_bound_95=score_lower_bound(cases) if bounded else None,
         passed_count=sum(case.passed for case in cases),
-        total_cost_usd=math.fsum(result.score.cost_usd for result in results if result.score),
+        total_cost_usd=math.fsum(cost_of(result) or 0.0 for result in results),
         mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,
         block_severity_failure_modes=taxonomy.blocks(
             mode for result in results for mode in result.failure_modes
         ),
+        usage=total(result.usage for result in results),
     )
 
 

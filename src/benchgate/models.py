@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+)
 
 from benchgate.wire.model import (
     MAX_ENTRIES,
@@ -28,6 +35,8 @@ from benchgate.wire.model import (
     empty_mapping,
     freeze_json,
 )
+from benchgate.wire.usage import Usage as Usage  # noqa: PLC0414 - public here too
+from benchgate.wire.usage import UsageMeter
 
 Disposition = Literal["positive", "negative", "ambiguous"]
 Difficulty = Literal["easy", "medium", "hard"]
@@ -92,6 +101,18 @@ class BenchCase(WireModel):
     seed: Count = 0
     work_path: Path | None = None
     checkpoint: HandedCheckpoint | None = None
+    _usage: UsageMeter = PrivateAttr(default_factory=UsageMeter)
+
+    @property
+    def usage(self) -> UsageMeter:
+        """What the trial has used of models; add to it after each call, see :meth:`UsageMeter.add`."""
+        return self._usage
+
+    def for_trial(self, **update: Any) -> BenchCase:
+        """Return the case of one trial: with other fields, and a meter of its own."""
+        case = self.model_copy(update=update)
+        case._usage = UsageMeter()  # noqa: SLF001 - of its own class
+        return case
 
     @property
     def seed32(self) -> int:
@@ -107,7 +128,7 @@ class BenchScore(WireModel):
     :param score: in [0, 1], 1 is best.
     :param breakdown: named parts of the score, finite numbers; read-only.
     :param failure_modes: codes from the class's ``failure_modes.toml``; repeated codes are dropped.
-    :param cost_usd: what the trial cost, in US dollars; at most a billion, so that costs can be added up.
+    :param cost_usd: what judging cost, in US dollars, at most a billion; what the system used is ``case.usage``.
     :param safety_penalty: harm done, 0 or more, in a unit that the class chooses; ``None`` means not measured.
     """
 
@@ -152,6 +173,7 @@ class TrialResult(WireModel):
     :param detail: why a trial was skipped, not run, or had no system to run.
     :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
     :param retries: earlier attempts that the world outside failed; they say nothing about the system.
+    :param usage: what the system used, in these attempts too; ``None`` if it reported nothing.
     """
 
     case_id: Text  # not CaseId: a malformed case has its folder's name, whatever that is
@@ -165,6 +187,7 @@ class TrialResult(WireModel):
     reruns: Count = 0
     retries: Count = 0
     duration_seconds: NonNegative = 0.0
+    usage: Usage | None = None
 
     @property
     def passed(self) -> bool:
@@ -178,8 +201,10 @@ class Aggregates(WireModel):
 
     :param score_lower_bound_95: Gaffke's one-sided 95 % lower bound of the mean; ``None`` for a selection of cases.
     :param passed_count: cases of which every trial passed.
+    :param total_cost_usd: what all systems and rubrics reported, in US dollars.
     :param mean_safety_penalty: ``None`` if the penalty of any trial was not measured.
     :param block_severity_failure_modes: codes of severity ``block`` that occurred, sorted.
+    :param usage: the sum of what the system reported, judging left out; ``None`` if it reported nothing.
     """
 
     case_count: Count
@@ -189,6 +214,7 @@ class Aggregates(WireModel):
     total_cost_usd: NonNegative
     mean_safety_penalty: NonNegative | None
     block_severity_failure_modes: tuple[str, ...]
+    usage: Usage | None = None
 
 
 class Suite(WireModel):
@@ -219,7 +245,7 @@ class BenchRunReport(Aggregates):
     """
     The results of a run and their figures. Facts only, so that any policy can judge it; the decision is elsewhere.
 
-    :param run_id: SHA-256 over the results without times, paths and details: same results, same id.
+    :param run_id: SHA-256 over the results without times, costs, paths and details: same results, same id.
     :param plan_id: SHA-256 over what was planned: cases, rubric, system, policy, seed.
     :param trial_count: trials of each case.
     :param complete: every planned trial was run once, to a score or a failure of the system.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.aggregate import INCOMPLETE
+from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.gates.unscored import error_count
+from benchgate.wire.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport, FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict
+
+
+CAP: Final = "max_cost_usd="
+"""Begins the reason of a trial that was not run because the cap has no room for it."""
 
 
 def progress(
@@ -47,15 +52,22 @@ def _span(seconds: float) -> str:
 
 
 def table(results: tuple[TrialResult, ...]) -> Iterator[str]:
-    """Yield a header and a line for each trial: id, score, penalty, and what went wrong."""
+    """Yield a header and a line for each trial: id, score, penalty, usage if there is any, and what went wrong."""
     width = max(len("case"), *(len(_trial_name(result)) for result in results))
-    yield f"{'case':{width}}  score  penalty  result"
+    spent = any(result.usage for result in results)
+    yield f"{'case':{width}}  score  penalty  {'cost USD  tokens in     out  ' if spent else ''}result"
     for result in results:
         score = result.score
         points = "    -" if score is None else f"{score.score:5.3f}"
         harm = score.safety_penalty if score else None
         penalty = "      -" if harm is None else f"{harm:7.3f}"
-        yield f"{_trial_name(result):{width}}  {points}  {penalty}  {_ending(result)}"
+        yield f"{_trial_name(result):{width}}  {points}  {penalty}  {_spent(result) if spent else ''}{_ending(result)}"
+
+
+def _spent(result: TrialResult) -> str:
+    cost, used = cost_of(result), result.usage or Usage()
+    tokens = ["-" if count is None else str(count) for count in (used.tokens_in, used.tokens_out)]
+    return f"{'-' if cost is None else f'{cost:.4f}':>8}  {tokens[0]:>9}  {tokens[1]:>6}  "
 
 
 def _trial_name(result: TrialResult) -> str:
@@ -89,6 +101,8 @@ def summary(judgement: Judgement) -> Iterator[str]:
         else f"{report.mean_safety_penalty:.3f}"
     )
     yield f"safety    mean penalty {penalty}; cost {report.total_cost_usd:.4f} USD"
+    if report.usage is not None:
+        yield f"usage     {_usage(report)}"
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if report.complete else 'incomplete'}"
     yield from _missing(report)
     errors = error_count(report)
@@ -106,6 +120,20 @@ def _missing(report: BenchRunReport) -> Iterator[str]:
         yield f"missing   {len(missing)} of {len(report.per_case)} trials, which count as 0{then}"
 
 
+def _usage(report: BenchRunReport) -> str:
+    used = report.usage or Usage()
+    shown = (
+        (used.cost_usd, "{:.4f} USD"),
+        (used.tokens_in, "{} tokens in"),
+        (used.tokens_out, "{} out"),
+        (used.calls, "{} calls"),
+    )
+    text = ", ".join(form.format(value) for value, form in shown if value is not None)
+    models = f" ({used.model})" if used.model else ""
+    judging = report.total_cost_usd - (used.cost_usd or 0.0)
+    return f"{text}{models}{f'; judging {judging:.4f} USD' if judging >= 5e-5 else ''}"
+
+
 def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
     """Yield the decision, then each reason and note."""
     if decision is None:
@@ -113,6 +141,21 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
         return
     yield f"gate      {decision.outcome.upper()}"
     yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
+
+
+def capped(report: BenchRunReport, prefix: str, *, is_recorded: bool) -> Iterator[str]:
+    """
+    Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.
+
+    :param prefix: of the options at this door.
+    :param is_recorded: it can be resumed.
+    """
+    reasons = [r.detail for r in report.per_case if r.detail and r.detail.startswith(CAP)]
+    if reasons:
+        yield f"cap       {len(reasons)} trials not run: {reasons[0]}"
+        resume = f"{prefix}resume " if is_recorded and report.scope == "full" else ""
+        spent = f"{report.total_cost_usd:.4f} USD in all"
+        yield f"          {spent}; go on: {resume}{prefix}max-cost-usd=USD"
 
 
 def tier(

@@ -27,6 +27,7 @@ OPTIONS = {
     "jobs": "2",
     "retries": "2",
     "max-rpm": "100000",
+    "max-cost-usd": "1000",
     "resume": "auto",
     "policy": ("alpha=0.04", "power=0.7"),
     "out": "kept",
@@ -55,6 +56,7 @@ def system(case):
     return {"answer": 0.1 + int(case.case_id) / 1000}
 
 def better(case):
+    case.usage.add(cost_usd=0.01)
     BUNDLE["checkpoint"]["metadata"]["artifact_sha256"] = case.checkpoint.sha256
     if case.case_id == "03" and tried.setdefault(case.trial, 0) < 2:
         tried[case.trial] += 1
@@ -176,6 +178,7 @@ def assert_all_options_counted(bench):
     assert (record["policy"]["alpha"], record["policy"]["power"]) == (0.04, 0.7)
     assert bench.trial("12-t1")["output"]["thread"] == "benchgate-trial"
     assert bench.trial("03")["result"]["retries"] == 2
+    assert bench.trial("03")["result"]["usage"]["calls"] == 3
     assert (bench.folder() / record["baseline"]["path"]).samefile(bench.root / "before.json")
     assert (record["subject"]["kind"], record["subject"]["id"]) == ("checkpoint", "late")
     assert record["decision"]["outcome"] == "promote"

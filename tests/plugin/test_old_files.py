@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchgate.cli import main
+from benchgate.gates.baseline import read_baseline
 
 DATA = Path(__file__).parents[1] / "data" / "run_of_f5fe54d.json"
 """A bench with a pinned baseline and the output folder of a run, as the code of that commit wrote them, by path."""
@@ -34,6 +35,7 @@ def test_an_old_record_is_verified_as_it_was_written(old, capsys):
     [
         ("record.json", '"alpha": 0.05', '"alpha": 0.06'),
         ("evidence/trained.json", '"samples": [', '"imputed": ["01"], "samples": ['),
+        ("record.json", '"run_id": "930c', '"run_id": "931c'),
         ("cases/01.json", '"passed":true', '"passed":false'),
     ],
 )
@@ -62,6 +64,16 @@ def test_a_run_is_compared_with_an_old_baseline_and_follows_an_old_record(old, r
     capsys.readouterr()
     assert main(["verify", str(old / ".benchgate")]) == 0
     assert "2 valid records" in capsys.readouterr().out
+
+
+def test_the_id_of_an_old_run_covers_its_costs_and_that_of_a_new_one_does_not(old):
+    path = old / "bench/echo/baseline.json"
+    text = path.read_text()
+    assert not read_baseline(path).problems
+    path.write_text(text.replace('"cost_usd": 0.25', '"cost_usd": 0.5', 1))
+    assert read_baseline(path).problems
+    path.write_text(text.replace('"total_cost_usd"', '"usage": null, "total_cost_usd"', 1))
+    assert read_baseline(path).problems
 
 
 def test_an_old_run_is_not_resumed(run):

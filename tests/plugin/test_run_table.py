@@ -47,7 +47,9 @@ def test_it_is_below_ini_file_environment_and_command_line(set_run, monkeypatch,
 
 
 def test_the_command_reads_it_too(set_run, monkeypatch, capsys):
-    bench = set_run("trials = 2\nseed = 7\njobs = 3\nretries = 0\nmax_rpm = 100000\ntimeout = 30\n")
+    bench = set_run(
+        "trials = 2\nseed = 7\njobs = 3\nretries = 0\nmax_rpm = 100000\nmax_cost_usd = 50\ntimeout = 30\n"
+    )
     arguments = ["run", "--task-class=echo", f"--bench-root={bench.root / 'bench'}"]
 
     def facts(*more):

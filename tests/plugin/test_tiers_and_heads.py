@@ -164,6 +164,7 @@ def test_the_head_stands_in_the_terminal_and_in_junit(bench, workers):
     result.stdout.fnmatch_lines([f"head      echo={head}"])
     assert properties(bench.root / "junit.xml") == {
         "bench.echo.run_id": bench.record()["report"]["run_id"],
+        "bench.echo.cost_usd": "0.75",
         "bench.echo.decision": "hold",
         "bench.echo.head": head,
     }

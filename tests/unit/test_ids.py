@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
-from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
+from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult, Usage
 from benchgate.wire.canonical import canonical_bytes, digest
 from benchgate.wire.files import tree_digest
 
@@ -41,7 +41,7 @@ def test_canonical_bytes_are_those_of_rfc_8785():
 
 
 def test_run_id_golden_vector():
-    expected = "2bf418ca6d43ec9b239b4f20455a2fea1963d6671dec87f096ec0a6af22f0226"
+    expected = "99927884378b0f5e71c41dc2f6e4c94cdc14d4d0b2cd069bb626e3e6faae56ce"
     assert run_id("echo", [result()]) == expected
 
 
@@ -67,10 +67,15 @@ def test_suite_version_is_the_start_of_the_digest_over_case_digests():
     assert suite_version({"x": "a" * 64}) == digest({"x": "a" * 64})[:12]
 
 
-def test_run_id_ignores_order_times_and_details():
+def test_run_id_ignores_order_times_costs_and_details():
     one, two = result("a"), result("b", failure_modes=(FailureMode(code="late", detail="x"),))
     slower = two.model_copy(
-        update={"duration_seconds": 9.0, "failure_modes": (FailureMode(code="late", detail="y"),)}
+        update={
+            "duration_seconds": 9.0,
+            "failure_modes": (FailureMode(code="late", detail="y"),),
+            "usage": Usage(cost_usd=0.5, tokens_in=7),
+            "score": two.score.model_copy(update={"cost_usd": 2.0}),
+        }
     )
     assert run_id("echo", [one, two]) == run_id("echo", [slower, one])
 

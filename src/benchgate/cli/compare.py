@@ -85,7 +85,7 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
 
     if before.report is None or after.report is None:  # _read has refused it
         return 2
-    for line in _changes(before.report, after.report):
+    for line in _changes(before.report, after.report, policy.alpha):
         say(line)
     judgement = judge(
         after.report,
@@ -102,9 +102,17 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     return 0 if promoted and not after.problems else 1
 
 
-def _changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:
-    from benchgate.gates.run_diff import changes
+def _changes(before: BenchRunReport, after: BenchRunReport, alpha: float) -> Iterator[str]:
+    from benchgate.gates.run_diff import changes, cost_change
+    from benchgate.statistics import PairedT
 
+    if cost := cost_change(before, after, alpha):
+        interval = "no interval"
+        if cost.ci_low is not None and cost.ci_high is not None:
+            interval = f"{1 - alpha:.0%} interval [{cost.ci_low:+.4f}, {cost.ci_high:+.4f}]"
+        paired = f"paired, {cost.n} cases" if isinstance(cost, PairedT) else "welch"
+        total = f"{before.total_cost_usd:.4f} -> {after.total_cost_usd:.4f} USD"
+        yield f"cost: {total}; by case {cost.delta or 0.0:+.4f}, {interval} ({paired})"
     found = changes(before, after)
     yield from _cases("newly failing", found.newly_failing)
     yield from _cases("newly passing", found.newly_passing)

@@ -129,10 +129,13 @@ class _Printer:
 
 def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
     from benchgate.wire.writing import json_line
+    from benchgate.wording import capped
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
     print(json_line({**report, "decision": decision, **_written(finished)}), file=out, flush=True)
+    for line in capped(judgement.report, "--", is_recorded=finished.published is not None):
+        complain(line)
 
 
 def _written(finished: ClassRun) -> dict[str, Any]:

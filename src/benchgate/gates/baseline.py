@@ -12,7 +12,7 @@ from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.figures import Arm
 from benchgate.gates.missing import first_five
 from benchgate.gates.policy import GatePolicy
-from benchgate.ids import run_id
+from benchgate.ids import own_run_id
 from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
@@ -113,7 +113,7 @@ def read_policy_of(path: Path) -> GatePolicy:
 
 
 def _faults(report: BenchRunReport) -> Iterator[str]:
-    if run_id(report.task_class, report.per_case) != report.run_id:
+    if own_run_id(report) != report.run_id:
         yield "its results do not have the run_id that it claims: it was edited"
     if report.scope != "full":
         yield "it is not a full run"

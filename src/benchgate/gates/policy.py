@@ -9,6 +9,7 @@ import tomli
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from benchgate.errors import PolicyError
+from benchgate.wire.argument_types import MAX_DOLLARS
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import MAX_SAFE_INTEGER, Number, Seconds, WireModel
 from benchgate.wire.toml import faults_of, read_toml
@@ -111,6 +112,7 @@ class RunTable(WireModel):
     jobs: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
     retries: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
     max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
+    max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
 
 
 class GateFile(GatePolicy):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
+    from benchgate.statistics import PairedT, WelchTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,29 @@ def _pairs(
     old: dict[str, CaseFigures], new: dict[str, CaseFigures], ids: Sequence[str]
 ) -> tuple[CaseChange, ...]:
     return tuple(CaseChange(case_id=c, before=old[c].score, after=new[c].score) for c in ids)
+
+
+def cost_change(
+    before: BenchRunReport, after: BenchRunReport, alpha: float
+) -> PairedT | WelchTest | None:
+    """
+    Compare what a case costs in two runs, in US dollars, by the mean of its trials.
+
+    :returns: of the cases whose cost is known in both, paired; if there are none, of all; ``None`` if only one run has
+        costs.
+    """
+    from benchgate.statistics import paired_differences, paired_t, welch_test
+
+    old, new = (
+        {c.case_id: c.cost_usd for c in case_figures(run.per_case) if c.cost_usd is not None}
+        for run in (before, after)
+    )
+    if not old or not new:
+        return None
+    both = sorted(old.keys() & new.keys())
+    if not both:
+        return welch_test(old.values(), new.values(), alpha=alpha)
+    return paired_t(paired_differences([old[c] for c in both], [new[c] for c in both]), alpha=alpha)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

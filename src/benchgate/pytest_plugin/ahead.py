@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pytest
 
     from benchgate.trials.executor import TrialRecord
+    from benchgate.wire.usage import Usage
 
 
 HELD_BACK = ("skip", "skipif", "xfail")
@@ -42,6 +43,10 @@ class CaseRun(Protocol):
     def attempts(self) -> int:
         """How often it was set up: more than once if a plugin runs it again."""
 
+    @property
+    def used(self) -> Usage | None:
+        """What earlier attempts have used."""
+
     def scored_by(self) -> str:
         """Return the digest of what scores it."""
 
@@ -55,6 +60,7 @@ class Ahead:
 
     :param submit: submits an item; returns ``None`` for one that runs in its own turn, beside no other.
     :param finished: whether the trial of an item has a result already.
+    :param has_room: whether a cap on costs lets an item start now.
     :param window: items that were submitted and not yet reported. More than run at once, so that one slow item at the
         head does not leave the others waiting; bounded, because what was submitted is paid for if the session stops.
     """
@@ -64,11 +70,13 @@ class Ahead:
         session: pytest.Session,
         submit: Callable[[CaseRun], Future[TrialRecord] | None],
         finished: Callable[[CaseRun], bool],
+        has_room: Callable[[CaseRun], bool],
         window: int,
     ) -> None:
         self._session = session
         self._submit = submit
         self._finished = finished
+        self._has_room = has_room
         self._window = window
         self._places = {item.nodeid: place for place, item in enumerate(session.items)}
         self._futures: dict[str, Future[TrialRecord]] = {}
@@ -82,7 +90,9 @@ class Ahead:
         # Of a checkpoint: the item that it concerns says so in its own turn.
         with suppress(Unreadable):
             for coming in self._coming(item):
-                if len(self._futures) >= self._window or not self._start(coming):
+                if len(self._futures) >= self._window or not self._has_room(coming):
+                    break
+                if not self._start(coming):
                     break
         return self._futures.pop(item.nodeid).result()
 

@@ -120,6 +120,7 @@ class Controller:
                 out=settings.out,
                 timeout=settings.timeout,
                 resume=settings.resume,
+                max_cost_usd=settings.max_cost_usd,
                 name=self.session.unfinished,
             )
             self.runs[name] = run

@@ -67,19 +67,23 @@ def _unscored(result: TrialResult) -> str:
 
 def properties(result: TrialResult) -> list[tuple[str, object]]:
     """Return the JUnit properties of a trial: exact builtin types, each key once."""
+    from benchgate.aggregate import cost_of
+
     properties: list[tuple[str, object]] = [
         ("bench.outcome", result.outcome),
         ("bench.passed", result.passed),
         ("bench.failure_modes", printable(",".join(mode.code for mode in result.failure_modes))),
     ]
     if result.score is not None:
-        properties += [
-            ("bench.score", result.score.score),
-            ("bench.cost_usd", result.score.cost_usd),
-        ]
+        properties.append(("bench.score", result.score.score))
         if result.score.safety_penalty is not None:
             properties.append(("bench.safety_penalty", result.score.safety_penalty))
-    return properties
+    used = result.usage.model_dump() if result.usage else {}
+    used["cost_usd"] = cost_of(result) or (0.0 if result.score else used.get("cost_usd"))
+    named = ((f"bench.{name}", value) for name, value in used.items() if value is not None)
+    return properties + [
+        (name, printable(value) if isinstance(value, str) else value) for name, value in named
+    ]
 
 
 def scorer_digest(rubric: str, plugins: list[object]) -> str:

@@ -36,6 +36,7 @@ def _properties(run: ClassRun) -> Iterator[tuple[str, str]]:
     if run.judgement is not None:
         decision = run.judgement.decision
         yield f"{prefix}.run_id", run.judgement.report.run_id
+        yield f"{prefix}.cost_usd", str(run.judgement.report.total_cost_usd)
         yield f"{prefix}.decision", decision.outcome if decision else "not_evaluated"
     if run.published is not None and run.published.head is not None:
         yield f"{prefix}.head", run.published.head

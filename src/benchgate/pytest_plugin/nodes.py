@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from benchgate.models import BenchCase, TrialResult
     from benchgate.pytest_plugin.session import BenchSession
+    from benchgate.wire.usage import Usage
 
 
 SESSION = pytest.StashKey["BenchSession"]()
@@ -183,6 +184,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.scorer: str | None = None
         self.file_sha256: str | None = None
         self.attempts = 0
+        self.used: Usage | None = None
         self._mark()
 
     def _mark(self) -> None:
@@ -199,6 +201,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
     def setup(self) -> None:
         """Fail if the case cannot be run; clear an earlier attempt, whose properties would be added twice."""
         self.user_properties.clear()
+        self.used = self.result.usage if self.result else self.used
         self.result = self.output_json = self.scorer = self.file_sha256 = None
         self.attempts += 1
         if reason := self._obstacle():

@@ -64,6 +64,7 @@ class Settings:
     jobs: int
     retries: int
     max_rpm: int | None
+    max_cost_usd: float | None
     resume: str | Path
     policy: tuple[str, ...]
     exit_rule: ExitRule

@@ -114,4 +114,5 @@ def unscored(item: CaseItem, bench_seed: int, outcome: Outcome, detail: str) -> 
         held_out=isinstance(item.loaded, BenchCase) and item.loaded.held_out,
         outcome=outcome,
         detail=detail,
+        usage=item.result.usage if item.result else item.used,
     )

@@ -9,7 +9,7 @@ import pytest
 
 from benchgate.errors import printable
 from benchgate.wire.arguments import misspelled
-from benchgate.wording import gate, summary, table, tier
+from benchgate.wording import capped, gate, summary, table, tier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,6 +79,8 @@ def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) ->
     _write(reporter, "")
     for line in summary(judgement):
         _write(reporter, line)
+    for line in capped(judgement.report, "--bench-", is_recorded=True):
+        _write(reporter, line, yellow=True)
     decided, *remarks = gate(judgement.decision)
     outcome = judgement.decision.outcome if judgement.decision else None
     _write(reporter, decided, **({COLOURS[outcome]: True, "bold": True} if outcome else {}))

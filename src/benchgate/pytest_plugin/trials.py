@@ -6,22 +6,25 @@ import os
 import sys
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
 from benchgate.live.loop import SessionLoop
 from benchgate.pytest_plugin.ahead import Ahead
-from benchgate.runner.trial_files import Keeping, TrialFiles
+from benchgate.runner.trial_files import Keeping, TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing, Turns
+from benchgate.trials.spending import Capped, Spending
 from benchgate.trials.time_limit import Backstop, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
+from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from concurrent.futures import Future
+    from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.pytest_plugin.ahead import CaseRun
@@ -42,6 +45,7 @@ class _Lane(NamedTuple):
     """
 
     pacing: Pacing
+    spending: Spending
     executor: TrialExecutor | None
 
 
@@ -72,7 +76,9 @@ class SessionTrials:
         self._runners: dict[str, TrialRunner] = {}
         self._scorers: dict[str, Scorer] = {}
         self._ahead: Ahead | None = None
+        self._has_counted = False
         self._lanes: dict[str, _Lane] = {}
+        self._spendings: dict[float | None, Spending] = {}
         self._exit = ExitStack()
         self._exit.callback(self._loop.close)
 
@@ -90,11 +96,11 @@ class SessionTrials:
             own = self._config.hook.pytest_bench_executor(config=self._config)
         if own is not None:
             self._exit.callback(own.close)
-        lanes: dict[tuple[int, int, int | None], _Lane] = {}
+        lanes: dict[tuple[int, int, int | None, float | None], _Lane] = {}
         workers = getattr(self._config, "workerinput", {}).get("workercount", 1)
         turns: dict[int | None, Turns] = {}  # shared, however else the settings of classes differ
         for name, given in self._settings.items():
-            pace = given.jobs, given.retries, given.max_rpm
+            pace = given.jobs, given.retries, given.max_rpm, given.max_cost_usd
             if own is None and given.jobs > 1:
                 self._check_concurrency(name)
             if pace not in lanes:
@@ -118,12 +124,17 @@ class SessionTrials:
             raise pytest.UsageError(msg)
 
     def _lane(self, given: Settings, pacing: Pacing, executor: TrialExecutor | None) -> _Lane:
+        workers = getattr(self._config, "workerinput", {}).get("workercount", 1)
+        cap = given.max_cost_usd
+        spending = self._spendings.setdefault(cap, Spending(cap, workers))
         if executor is None and given.jobs > 1:
             from benchgate.live.side_by_side import SideBySide
 
             executor = SideBySide(self._runner_of, pacing, given.jobs)
             self._exit.callback(executor.close)
-        return _Lane(pacing, executor)
+        if executor is not None:
+            executor = Capped(executor, spending)
+        return _Lane(pacing, spending, executor)
 
     def in_turn(self, task_class: str) -> bool:
         """Whether each trial runs in its item's turn, in the main thread, where an alarm can end it."""
@@ -131,6 +142,7 @@ class SessionTrials:
 
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Run the trial of an item, or wait for it; what it printed is printed now."""
+        self._count_taken_over()
         files = self._files_of(item)
         submitted = self._ahead is not None and item in self._ahead
         if files is not None and not submitted and item.attempts == 1 and self._has_file(item):
@@ -138,9 +150,11 @@ class SessionTrials:
             if found is not None:
                 return found
         record = self._ran(item, files)
-        if files is not None and item.attempts > 1:  # a plugin runs the item again
-            again = record.result.model_copy(update={"reruns": item.attempts - 1})
-            record = files.keep(replace(record, result=again))
+        if item.attempts > 1:  # a plugin runs the item again
+            usage = total((item.used, record.result.usage))
+            again = {"reruns": item.attempts - 1, "usage": usage}
+            record = replace(record, result=record.result.model_copy(update=again))
+            record = files.keep(record) if files else record
         return record
 
     def _ran(self, item: CaseRun, files: TrialFiles | None) -> TrialRecord:
@@ -149,7 +163,7 @@ class SessionTrials:
             return files.keep(record) if files else record
         if self._ahead is None:
             window = max(8, *(4 * given.jobs for given in self._settings.values()))
-            self._ahead = Ahead(item.session, self._submit, self._has_file, window)
+            self._ahead = Ahead(item.session, self._submit, self._has_file, self._has_room, window)
         record = self._ahead.record_of(item)
         sys.stdout.write(record.printed)  # where pytest captures it for this item
         return record
@@ -161,6 +175,9 @@ class SessionTrials:
         self._files_of(item)
         return Keeping(executor, self._files.get).submit(self.request(item))
 
+    def _has_room(self, item: CaseRun) -> bool:
+        return self._lanes[item.case.task_class].spending.has_room()
+
     def _has_file(self, item: CaseRun) -> bool:
         files = self._files_of(item)
         return files is not None and files.path(item.case.case_id, item.trial).exists()
@@ -168,7 +185,7 @@ class SessionTrials:
     def _files_of(self, item: CaseRun) -> TrialFiles | None:
         name = item.case.task_class
         if name not in self._files:
-            folder = self._settings[name].out / "runs" / name / self._unfinished
+            folder = self._folder(name)
             there = folder.is_dir()  # as far as the whole class is run
             self._files[name] = TrialFiles(folder, name, item.scored_by()) if there else None
         return self._files[name]
@@ -177,6 +194,17 @@ class SessionTrials:
         """Forget an item that is over."""
         if self._ahead is not None:
             self._ahead.drop(nodeid)
+
+    def _folder(self, name: str) -> Path:
+        return self._settings[name].out / "runs" / name / self._unfinished
+
+    def _count_taken_over(self) -> None:
+        """Count what is spent already, of all classes before the first trial of one: they may share a cap."""
+        if not self._has_counted:
+            self._has_counted = True
+            for name, given in self._settings.items():
+                if given.max_cost_usd is not None:
+                    self._lanes[name].spending.before(taken_over(self._folder(name)))
 
     def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""
@@ -202,8 +230,9 @@ class SessionTrials:
             self.pause()
             sleep_unlimited(seconds, request.limit)
 
-        pacing = self._lanes[request.case.task_class].pacing
-        return pacing.run(self._attempt, request, pause)
+        lane = self._lanes[request.case.task_class]
+        paced = partial(lane.pacing.run, self._attempt, pause=pause)
+        return lane.spending.run(paced, request, pause)
 
     def _attempt(self, request: TrialRequest) -> TrialRecord:
         backstop = self._backstop

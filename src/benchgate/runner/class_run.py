@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.artifacts.plan import plan_file
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError, EvalError, TierFileError
@@ -48,6 +49,7 @@ class ClassRun:
     :param name: of the folder that a full run has until it is recorded; its workers know it too.
     :param timeout: in seconds, of trials whose case names none.
     :param resume: the full run to complete: ``none``, ``auto``, a number or a folder.
+    :param max_cost_usd: the cap, to warn of trials that it cannot count.
     :param files: of the trials of a full run that is written.
     :param taken_over: how many trials were finished in the run that this one completes.
     :param judgement: what was decided, once the run is finished.
@@ -61,6 +63,7 @@ class ClassRun:
     out: Path | None
     timeout: float
     resume: str | Path = "none"
+    max_cost_usd: float | None = None
     name: str = field(default_factory=lambda: unfinished_name(clock.now()))
     files: TrialFiles | None = None
     taken_over: int = 0
@@ -72,6 +75,7 @@ class ClassRun:
     _tiers: TierConfig | None = None
     _baseline: Baseline | None = None
     _store: RunStore | None = None
+    _has_warned: bool = False
 
     @property
     def failures(self) -> list[str]:
@@ -142,6 +146,7 @@ class ClassRun:
             reason = result.detail or "not run"
             self.ledger.not_run((result.case_id, result.trial), reason)
             return
+        self._warn_of_no_cost(result)
         scorer = scorer or self.ledger.bench.rubric_digest
         self.ledger.record(result, output_json, scorer=scorer)
         if self._store is None:
@@ -155,6 +160,16 @@ class ClassRun:
             self.problems.append(str(error))
             self._store.close()
             self._store = None
+
+    def _warn_of_no_cost(self, result: TrialResult) -> None:
+        if self.max_cost_usd is None or self._has_warned or result.outcome in INCOMPLETE:
+            return
+        if cost_of(result) is None:
+            self._has_warned = True
+            self.warnings.append(
+                f"max_cost_usd: trial {result.case_id} reported no cost, and a cap cannot bind what is not reported; "
+                "until a cost is known, one trial runs at a time"
+            )
 
     def finish(self, gates: Iterable[Gate] = (), exit_rule: ExitRule = "strict") -> None:
         """Judge and write; a report that cannot be written goes to stderr, so that nothing measured is lost."""

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import Unreadable
 from benchgate.live.loop import SessionLoop
-from benchgate.runner.trial_files import Keeping, ended
-from benchgate.trials.executor import TrialRequest
+from benchgate.runner.trial_files import Keeping, taken_over
+from benchgate.trials.executor import TrialRequest, ended
 from benchgate.trials.pacing import Pacing, Turns
+from benchgate.trials.spending import Capped, Spending
 from benchgate.trials.time_limit import Backstop, TrialTimeout, alarm, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
 
@@ -42,6 +43,7 @@ class ClassTrials:
         jobs: int,
         retries: int,
         max_rpm: int | None,
+        max_cost_usd: float | None,
         files: TrialFiles | None = None,
     ) -> None:
         self._ledger = ledger
@@ -49,6 +51,9 @@ class ClassTrials:
         self._jobs = jobs
         self._files = files
         self._pacing = Pacing(retries, Turns(max_rpm))
+        self._spending = Spending(max_cost_usd)
+        if files is not None and max_cost_usd is not None:
+            self._spending.before(taken_over(files.folder))
         self._exit = ExitStack()
         self._backstop = Backstop()
         self._exit.callback(self._backstop.release)
@@ -76,7 +81,8 @@ class ClassTrials:
 
             executor = SideBySide(lambda _: self._runner, self._pacing, self._jobs)
             self._exit.callback(executor.close)
-            yield from self._in_order(Keeping(executor, lambda _: self._files))
+            capped = Capped(executor, self._spending)
+            yield from self._in_order(Keeping(capped, lambda _: self._files))
 
     def _found(self, request: TrialRequest) -> TrialRecord | None:
         return self._files.of(request) if self._files else None
@@ -85,6 +91,10 @@ class ClassTrials:
         submitted: deque[Future[TrialRecord]] = deque()
         for request in self._requests():
             found = self._found(request)
+            while (
+                submitted and not self._spending.has_room()
+            ):  # told first, before more is paid for
+                yield _printed(submitted.popleft().result())
             submitted.append(ended(found) if found else executor.submit(request))
             if len(submitted) >= 4 * self._jobs:
                 yield _printed(submitted.popleft().result())
@@ -114,7 +124,9 @@ class ClassTrials:
 
     def _run_here(self, request: TrialRequest) -> TrialRecord | None:
         try:
-            record = self._pacing.run(self._attempt, request, partial(self._pause, request.limit))
+            pause = partial(self._pause, request.limit)
+            paced = partial(self._pacing.run, self._attempt, pause=pause)
+            record = self._spending.run(paced, request, pause)
             return self._files.keep(record) if self._files else record
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
             reason = "the time limit passed while the result was put together"

@@ -50,6 +50,7 @@ class RunSettings:
     jobs: int = 1
     retries: int = 3
     max_rpm: int | None = None
+    max_cost_usd: float | None = None
     resume: str | Path = "none"
     baseline: str | Path = "none"
     policy: Mapping[str, Any] | None = None
@@ -142,6 +143,7 @@ def run_class(
             out=out,
             timeout=settings.timeout,
             resume=settings.resume,
+            max_cost_usd=settings.max_cost_usd,
         )
         if settings.jobs > 1 and system.concurrency == "none":
             msg = f"jobs {settings.jobs}: system {system.name} says concurrency = 'none'"
@@ -196,9 +198,11 @@ def _run_all(
         jobs=settings.jobs,
         retries=settings.retries,
         max_rpm=settings.max_rpm,
+        max_cost_usd=settings.max_cost_usd,
         files=run.files,
     )
     with closing(trials.records()) as records:
+        told = len(run.warnings)
         for record in records:
             run.record(
                 record.result,
@@ -206,6 +210,9 @@ def _run_all(
                 scorer=record.scorer,
                 file_sha256=record.file_sha256,
             )
+            for text in run.warnings[told:]:
+                warnings.warn(text, stacklevel=4)
+            told = len(run.warnings)
             on_result(record.result)
             if record.violation:
                 for key in ledger.planned:

@@ -8,15 +8,17 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_kinds import trial_file_name
+from benchgate.aggregate import cost_of
+from benchgate.artifacts.run_kinds import TrialFile, trial_file_name
+from benchgate.audit.chain import PLAN_FILE
 from benchgate.audit.trial_file import write_trial
 from benchgate.audit.unfinished import read_trial
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, Unreadable
 from benchgate.trials.executor import TrialRecord
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from benchgate.trials.executor import TrialExecutor, TrialRequest
@@ -38,6 +40,8 @@ class TrialFiles:
 
     def keep(self, record: TrialRecord) -> TrialRecord:
         """Write the file of a finished trial; if that fails, the process that judges tries again and says why."""
+        if record.result.outcome == "not_run":
+            return record
         record = replace(record, scorer=self.scorer)
         with suppress(ArtifactError):
             sha256 = write_trial(
@@ -70,11 +74,18 @@ class TrialFiles:
         return self.find(case.case_id, case.trial, case.seed)
 
 
-def ended(record: TrialRecord) -> Future[TrialRecord]:
-    """Return the future of a trial that is finished already."""
-    future: Future[TrialRecord] = Future()
-    future.set_result(record)
-    return future
+def taken_over(folder: Path) -> Iterator[float]:
+    """Yield what the trials have cost that a run took over from another: their files are older than its plan."""
+    plan = folder / PLAN_FILE
+    begun = plan.stat().st_mtime_ns if plan.exists() else 0
+    for path in (folder / "cases").glob("*.json"):
+        with suppress(Unreadable):
+            is_older = path.stat().st_mtime_ns <= begun
+            if (
+                is_older
+                and (cost := cost_of(TrialFile.read_file(path, "trial").result)) is not None
+            ):
+                yield cost
 
 
 class Keeping:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from benchgate.ids import trial_seed
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
     from pathlib import Path
 
     from benchgate.models import BenchCase, HandedCheckpoint, TrialResult
@@ -42,8 +42,8 @@ class TrialRequest:
     ) -> TrialRequest:
         """Return the request for a trial of a case as it was read."""
         seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
-        update = {"trial": trial, "seed": seed, "checkpoint": checkpoint}
-        return cls(case=case.model_copy(update=update), system=system, limit=limit)
+        own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint)
+        return cls(case=own, system=system, limit=limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +68,13 @@ class TrialRecord:
     printed: str = ""
     scorer: str | None = None
     file_sha256: str | None = None
+
+
+def ended(record: TrialRecord) -> Future[TrialRecord]:
+    """Return the future of a trial that is finished already."""
+    future: Future[TrialRecord] = Future()
+    future.set_result(record)
+    return future
 
 
 class TrialExecutor(Protocol):

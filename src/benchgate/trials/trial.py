@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
@@ -20,6 +20,7 @@ from benchgate.trials.origin import raised_at
 from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.trials.time_limit import TrialTimeout, time_left
 from benchgate.wire.plain import output_json
+from benchgate.wire.usage import Usage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from benchgate.taxonomy import Taxonomy
     from benchgate.trials.executor import TrialRequest
 
+
+USAGE: Final = "usage"
+"""The key of an output that is taken out of it: a :class:`~benchgate.wire.usage.Usage`."""
 
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
@@ -107,12 +111,19 @@ class _Attempt:
             if isawaitable(produced):
                 produced = self._runner.wait(produced, self._limit)
             self._check_payload(produced)
-            self._output = output_json(produced)
+            self._output = output_json(self._without_usage(produced))
             self._outcome = "rubric_error"
             score = self._runner.score(case, json.loads(self._output))
             self._score = self._checked(score)
             self._outcome = "scored"
         self._modes = self._runner.taxonomy.classify(self._score.failure_modes)
+
+    def _without_usage(self, produced: object) -> object:
+        """Add the usage in an output to that of the case, and return the output without it."""
+        if not isinstance(produced, Mapping) or USAGE not in produced:
+            return produced
+        self._case.usage.include(Usage.of(produced[USAGE]))
+        return {key: value for key, value in produced.items() if key != USAGE}
 
     def _check_payload(self, produced: object) -> None:
         """Refuse an invalid RL payload before it is serialised and scored."""
@@ -178,6 +189,7 @@ class _Attempt:
             failure_modes=self._modes,
             detail=self._detail,
             duration_seconds=duration,
+            usage=self._case.usage.total(),
         )
         return TrialRecord(
             result=result,
@@ -200,6 +212,7 @@ def timeout_record(request: TrialRequest) -> TrialRecord:
         outcome="timeout",
         failure_modes=(mode,),
         duration_seconds=limit,
+        usage=case.usage.total(),
     )
     return TrialRecord(result=result, output_json=None)
 

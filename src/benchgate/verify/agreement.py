@@ -28,6 +28,7 @@ LATER: Final = frozenset(
         "resumes",
         "retries",
         "scorer",
+        "usage",
     }
 )
 """Fields that were added within a major version and have a default: older files lack them, which is no fault."""

@@ -16,7 +16,7 @@ from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE
 from benchgate.errors import Unreadable
-from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
+from benchgate.ids import RunPlan, own_run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
 from benchgate.training.checkpoints import lacks_advantages
@@ -120,7 +120,7 @@ def _completeness(report: BenchRunReport) -> Iterator[str]:
 def _identity(record: RunRecord) -> Iterator[str]:
     report, digests = record.report, record.report.digests
     name = report.task_class
-    yield from same("report.run_id", run_id(name, report.per_case), report.run_id)
+    yield from same("report.run_id", own_run_id(report), report.run_id)
     yield from same("report.plan_id", _planned(record).plan_id(), report.plan_id)
     yield from same("report.suite.name", name, report.suite.name)
     yield from same("report.suite.version", suite_version(digests.cases), report.suite.version)

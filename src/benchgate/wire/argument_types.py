@@ -12,6 +12,10 @@ MAX_SECONDS: Final = 10_000_000
 """Longest time limit, about 116 days; much longer alarms overflow in the operating system."""
 
 
+MAX_DOLLARS: Final = 1e9
+"""Highest cap of costs."""
+
+
 def natural(text: str) -> int:
     """
     Parse a whole number, 0 or more.
@@ -50,6 +54,22 @@ def seconds(text: str) -> float:
         number = math.nan
     if not 0 < number <= MAX_SECONDS:
         msg = f"{text!r}: expected seconds, more than 0 and at most {MAX_SECONDS}"
+        raise argparse.ArgumentTypeError(msg)
+    return number
+
+
+def dollars(text: str) -> float:
+    """
+    Parse an amount in US dollars.
+
+    :raises argparse.ArgumentTypeError: not a number, 0 or less, or more than :data:`MAX_DOLLARS`.
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= MAX_DOLLARS:
+        msg = f"{text[:80]!r}: expected US dollars, more than 0 and at most {MAX_DOLLARS:g}"
         raise argparse.ArgumentTypeError(msg)
     return number
 

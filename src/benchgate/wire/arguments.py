@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.wire.argument_types import (
     baseline,
+    dollars,
     exit_rule,
     natural,
     path,
@@ -62,7 +63,7 @@ class RunOption:
     @property
     def is_number(self) -> bool:
         """Whether its text must be a number."""
-        return self.parse in {natural, positive, seconds}
+        return self.parse in {natural, positive, seconds, dollars}
 
     def declare(self, add: Callable[..., object], prefix: str) -> None:
         """Declare the option with ``add``, which is argparse's ``add_argument`` or pytest's ``addoption``."""
@@ -175,6 +176,13 @@ RUN_OPTIONS: Final = (
         metavar="N",
         help="Attempts started per minute, all trials of the session together (default: unlimited)",
         parse=positive,
+    ),
+    RunOption(
+        name="max-cost-usd",
+        metavar="USD",
+        help="Cap of what all trials of the session cost, in US dollars: none starts that could pass it "
+        "(default: unlimited)",
+        parse=dollars,
     ),
     RunOption(
         name="resume",

@@ -1,0 +1,135 @@
+"""How much the trials of a session may cost: whether another one may start."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from benchgate.aggregate import cost_of
+from benchgate.models import TrialResult
+from benchgate.trials.executor import TrialRecord, ended
+from benchgate.wording import CAP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from concurrent.futures import Future
+
+    from benchgate.trials.executor import TrialExecutor, TrialRequest
+    from benchgate.trials.pacing import Pause
+
+
+POLL: Final = 0.02
+"""Seconds between two looks whether there is room again."""
+
+
+class Spending:
+    """
+    What the trials of this process have cost, and whether another one may start.
+
+    It may if the cap would hold although it, and each that runs, cost as much as the dearest so far. Until a cost is
+    known, one runs at a time. One that would not fit waits for those that run; with none, it does not run at all.
+
+    :param cap: of the session, in US dollars; ``None`` is no cap.
+    :param workers: processes that share it; each has an equal part.
+    """
+
+    def __init__(self, cap: float | None, workers: int = 1) -> None:
+        self._cap = cap
+        self._workers = workers
+        self._lock = threading.Lock()
+        self._spent = 0.0
+        self._dearest: float | None = None
+        self._in_flight = 0
+
+    def before(self, costs: Iterable[float]) -> None:
+        """Count what trials have cost that are taken over from an earlier run."""
+        for cost in costs:
+            self._spent += cost / self._workers
+            self._dearest = max(cost, self._dearest or 0.0)
+
+    def has_room(self) -> bool:
+        """Return whether a trial may start now."""
+        if self._cap is None:
+            return True
+        if self._dearest is None:
+            return not self._in_flight
+        most = self._spent + self._dearest * (self._in_flight + 1)
+        return most <= self._cap / self._workers * (1 + 1e-9)  # sums of floats are a little off
+
+    def enter(self, request: TrialRequest, pause: Pause = time.sleep) -> TrialRecord | None:
+        """Wait until a trial may start, and count it as running; one that may not is returned as not run."""
+        while True:
+            with self._lock:
+                if self.has_room():
+                    self._in_flight += 1
+                    return None
+                if not self._in_flight:
+                    return self._refused(request)
+            pause(POLL)
+
+    def leave(self, result: TrialResult | None) -> None:
+        """Count a trial that has ended."""
+        cost = cost_of(result) if result else None
+        with self._lock:
+            self._in_flight -= 1
+            if cost is not None:
+                self._spent += cost
+                self._dearest = max(cost, self._dearest or 0.0)
+
+    def run(
+        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
+    ) -> TrialRecord:
+        """Run a trial in this thread if there is room for it."""
+        refused = self.enter(request, pause)
+        if refused is not None:
+            return refused
+        record = None
+        try:
+            record = run(request)
+        finally:
+            self.leave(record.result if record else None)
+        return record
+
+    def _refused(self, request: TrialRequest) -> TrialRecord:
+        cap, case = self._cap or 0.0, request.case
+        share = f", {cap / self._workers:g} for each of {self._workers} workers"
+        result = TrialResult(
+            case_id=case.case_id,
+            trial=case.trial,
+            seed=case.seed,
+            held_out=case.held_out,
+            outcome="not_run",
+            detail=f"{CAP}{cap:g}{share if self._workers > 1 else ''}: {self._spent:.4f} USD are spent, "
+            f"and another trial may cost {self._dearest or 0.0:.4f}",
+        )
+        return TrialRecord(result=result, output_json=None)
+
+
+class Capped:
+    """An executor that is given a trial only when there is room for its cost; ``submit`` waits for that."""
+
+    def __init__(self, executor: TrialExecutor, spending: Spending) -> None:
+        self._executor = executor
+        self._spending = spending
+
+    def submit(self, request: TrialRequest) -> Future[TrialRecord]:
+        """Run a trial, or return it as not run."""
+        refused = self._spending.enter(request)
+        if refused is not None:
+            return ended(refused)
+        try:
+            future = self._executor.submit(request)
+        except BaseException:
+            self._spending.leave(None)
+            raise
+        future.add_done_callback(self._ended)
+        return future
+
+    def _ended(self, future: Future[TrialRecord]) -> None:
+        failed = future.cancelled() or future.exception() is not None
+        self._spending.leave(None if failed else future.result().result)
+
+    def close(self) -> None:
+        """End what runs and drop what waits."""
+        self._executor.close()
