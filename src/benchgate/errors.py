@@ -7,6 +7,7 @@ All errors that benchgate raises on purpose; catch :class:`EvalError` for any of
     +-- TaskClassAlreadyRegistered
     +-- TaskClassNotFound (also a KeyError)
     +-- SystemNotFound (also a KeyError)
+    +-- CassetteNotFound (also a KeyError)
     +-- LocatedError
     |   +-- RegistrationError
     |   +-- BenchCaseLoadError
@@ -19,6 +20,7 @@ All errors that benchgate raises on purpose; catch :class:`EvalError` for any of
     +-- ArtifactError
     |   +-- Unreadable
     |   +-- PlanChanged
+    |   +-- NotReplayable
     +-- SampleError
     +-- SystemUnavailable
 
@@ -127,6 +129,17 @@ class SystemNotFound(EvalError, KeyError):
         super().__init__(f"{reason}; known systems: {', '.join(self.known) or 'none'}")
 
     __str__ = Exception.__str__
+
+
+class CassetteNotFound(EvalError, KeyError):
+    """Nothing was recorded by that name of this trial of a case."""
+
+    def __init__(self, name: str, case_id: str, trial: int) -> None:
+        self.name = name
+        super().__init__(
+            f"there is no cassette {name!r} of trial {trial} of case {case_id!r}: neither the table [cassettes.{name}] "
+            f"in its case.toml nor a file in cassettes/{name}/ of the class; --bench-record={name} makes one"
+        )
 
 
 Fault = tuple[int, str, str]
@@ -246,6 +259,18 @@ class PlanChanged(ArtifactError):
         self.changes = tuple(changes)
         lines = brief(f"  {printable(change)}" for change in self.changes)
         super().__init__(path, f"cannot be resumed, the plan has changed since:\n{lines}")
+
+
+class NotReplayable(ArtifactError):
+    """A recording that does not have what a run needs of it; :attr:`why` has a line for each thing."""
+
+    _keep = "\n"
+
+    def __init__(self, path: Path, why: Iterable[str]) -> None:
+        self.why = tuple(why)
+        super().__init__(
+            path, "cannot be replayed:\n" + brief(f"  {printable(w)}" for w in self.why)
+        )
 
 
 class SampleError(EvalError):

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
 
-from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+)
 
+from benchgate.errors import CassetteNotFound, Unreadable
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 from benchgate.wire.model import (
     MAX_ENTRIES,
     SCHEMA_VERSION,
@@ -62,6 +71,13 @@ class HandedCheckpoint(WireModel):
     sha256: Sha256
 
 
+class Shelf(Protocol):
+    """Where the cassettes of a class are."""
+
+    def find(self, name: str, case_id: str, trial: int) -> Cassette | None:
+        """Return what a cassette has of a trial."""
+
+
 class BenchCase(WireModel):
     """
     One case, as systems and rubrics receive it.
@@ -92,6 +108,35 @@ class BenchCase(WireModel):
     seed: Count = 0
     work_path: Path | None = None
     checkpoint: HandedCheckpoint | None = None
+    _shelf: Shelf | None = PrivateAttr(default=None)
+
+    @classmethod
+    def made(cls, fields: Mapping[str, Any], shelf: Shelf | None) -> Self:
+        """Return a case that finds what was recorded of it."""
+        case = cls.model_validate(fields)
+        case._shelf = shelf  # noqa: SLF001 - its own
+        return case
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).made, (self.model_dump(), self._shelf)
+
+    def cassette(self, name: str) -> Cassette:
+        """
+        Return what was recorded of this trial.
+
+        :param name: of a table ``[cassettes.NAME]`` of the case, else of a folder in the class's ``cassettes/``, which
+            has a JSON file of each trial, with its ``output``.
+        :raises CassetteNotFound: neither has it.
+        :raises Unreadable: the file cannot be read, or was changed after it was recorded.
+        """
+        found = self.cassettes.get(name)
+        if found is None and self._shelf is not None:
+            found = self._shelf.find(name, self.case_id, self.trial)
+        if found is None:
+            raise CassetteNotFound(name, self.case_id, self.trial)
+        if file_sha256(found.path, limit=MAX_TREE_BYTES) != found.sha256:
+            raise Unreadable(found.path, "was changed after it was recorded")
+        return found
 
     @property
     def seed32(self) -> int:

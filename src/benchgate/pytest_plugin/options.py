@@ -65,6 +65,8 @@ class Settings:
     retries: int
     max_rpm: int | None
     resume: str | Path
+    record: str | None
+    replay: str | Path | None
     policy: tuple[str, ...]
     exit_rule: ExitRule
     out: Path

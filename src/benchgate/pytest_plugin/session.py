@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from benchgate.models import BenchCase
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.selection import Selection
+    from benchgate.replay.recording import Recording
     from benchgate.trials.executor import TrialRecord
 
 
@@ -51,6 +52,7 @@ class BenchSession:
         self.benches: dict[str, LoadedClass] = {}
         self.settings_of: dict[str, Settings] = {}
         self.systems: dict[str, NamedSystem] = {}
+        self.recordings: dict[str, Recording] = {}
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
@@ -58,7 +60,12 @@ class BenchSession:
         given = getattr(config, "workerinput", {}).get(UNFINISHED)
         self.unfinished: str = given or unfinished_name(clock.now())
         self.trials = SessionTrials(
-            config, self.settings_of, self.benches, self.systems, self.unfinished
+            config,
+            self.settings_of,
+            self.benches,
+            self.systems,
+            recordings=self.recordings,
+            unfinished=self.unfinished,
         )
 
     def open(self) -> None:
@@ -94,7 +101,9 @@ class BenchSession:
     def pytest_sessionstart(self) -> None:
         """Find the systems under test, before a worker is started or a case is run."""
         for name, bench in self.benches.items():
-            self.systems[name] = self._find_system(bench)
+            settings = self.settings_of[name]
+            find = self._find_system if settings.replay is None else self._find_recording
+            self.systems[name] = find(bench)
             self._exit.callback(self.systems[name].close)
         self.trials.open()
         self._exit.callback(self.trials.close)
@@ -115,6 +124,18 @@ class BenchSession:
             return find_system(bench.task_class, self.settings.system)
         except EvalError as error:
             raise pytest.UsageError(f"--bench-system: {error}") from error
+
+    def _find_recording(self, bench: LoadedClass) -> NamedSystem:
+        from benchgate.replay.recording import find_recording
+
+        settings = self.settings_of[bench.name]
+        runs = settings.out / "runs" / bench.name
+        try:
+            recording = find_recording(bench.path, runs, settings.replay or "")
+            self.recordings[bench.name] = recording
+            return recording.named_system(settings.system)
+        except EvalError as error:
+            raise pytest.UsageError(f"--bench-replay: {error}") from error
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the trials of each class: a worker cannot ask the ledger whether these are all."""

@@ -13,6 +13,7 @@ import pytest
 
 from benchgate.live.loop import SessionLoop
 from benchgate.pytest_plugin.ahead import Ahead
+from benchgate.replay.player import Player
 from benchgate.runner.trial_files import Keeping, TrialFiles
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.options import Settings
-    from benchgate.trials.executor import TrialExecutor, TrialRecord
+    from benchgate.replay.recording import Recording
+    from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
     from benchgate.trials.trial import Scorer
 
 
@@ -55,17 +57,20 @@ class SessionTrials:
         settings: Mapping[str, Settings],
         benches: Mapping[str, LoadedClass],
         systems: Mapping[str, NamedSystem],
+        *,
+        recordings: Mapping[str, Recording],
         unfinished: str,
     ) -> None:
         self._config = config
         self._settings = settings
         self._benches = benches
         self._systems = systems
+        self._recordings = recordings
         self._unfinished = unfinished
         self._files: dict[str, TrialFiles | None] = {}
         self._stderr = 2
         self._loop = SessionLoop()
-        self._runners: dict[str, TrialRunner] = {}
+        self._runners: dict[str, RunsTrials] = {}
         self._scorers: dict[str, Scorer] = {}
         self._ahead: Ahead | None = None
         self._lanes: dict[str, _Lane] = {}
@@ -80,7 +85,9 @@ class SessionTrials:
         """
         self._stderr = os.dup(2)  # while a trial runs, pytest captures what is written to 2
         self._exit.callback(os.close, self._stderr)
-        own = self._config.hook.pytest_bench_executor(config=self._config)
+        own = None
+        if not self._recordings:  # which would call a system, perhaps on another machine
+            own = self._config.hook.pytest_bench_executor(config=self._config)
         if own is not None:
             self._exit.callback(own.close)
         lanes: dict[tuple[int, int, int | None], _Lane] = {}
@@ -204,10 +211,10 @@ class SessionTrials:
         # A worker of xdist may wait for its next item.
         return Backstop(self._stderr, keep=not hasattr(config, "workerinput"))
 
-    def _runner_of(self, task_class: str) -> TrialRunner:
+    def _runner_of(self, task_class: str) -> RunsTrials:
         if task_class not in self._runners:
             bench = self._benches[task_class]
-            self._runners[task_class] = TrialRunner(
+            runner = TrialRunner(
                 task_class=task_class,
                 system=self._systems[task_class].call,
                 score=self._scorers[task_class],
@@ -216,6 +223,8 @@ class SessionTrials:
                 alone=self.in_turn(task_class),
                 is_timeout=_is_timeout,
             )
+            recording = self._recordings.get(task_class)
+            self._runners[task_class] = Player(runner, recording) if recording else runner
         return self._runners[task_class]
 
 

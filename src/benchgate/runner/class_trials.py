@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import EvalError, Unreadable
 from benchgate.live.loop import SessionLoop
+from benchgate.replay.player import Player
 from benchgate.runner.trial_files import Keeping, ended
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from concurrent.futures import Future
 
+    from benchgate.replay.recording import Recording
     from benchgate.runner.trial_files import TrialFiles
     from benchgate.trials.executor import TrialExecutor, TrialRecord
     from benchgate.trials.ledger import Ledger
@@ -31,6 +33,7 @@ class ClassTrials:
 
     :param limit: in seconds, for cases that name none.
     :param jobs: trials that run at once.
+    :param recording: what is played in the place of the system.
     :param files: where the trials are kept that are finished; those that are there are not run.
     :raises EvalError: the system cannot run beside itself.
     """
@@ -44,6 +47,7 @@ class ClassTrials:
         retries: int,
         max_rpm: int | None,
         files: TrialFiles | None = None,
+        recording: Recording | None = None,
     ) -> None:
         self._ledger = ledger
         self._limit = limit
@@ -59,7 +63,7 @@ class ClassTrials:
         if jobs > 1 and ledger.system.concurrency == "none":
             msg = f"jobs {jobs}: system {ledger.system.name} says concurrency = 'none'"
             raise EvalError(msg)
-        self._runner = TrialRunner(
+        runner = TrialRunner(
             task_class=bench.name,
             system=ledger.system.call,
             score=bench.rubric.score,
@@ -67,6 +71,7 @@ class ClassTrials:
             wait=loop.wait,
             alone=jobs == 1,
         )
+        self._runner = Player(runner, recording) if recording else runner
 
     def records(self) -> Generator[TrialRecord]:
         """Yield the record of each trial that ran; the ledger is told why others did not."""

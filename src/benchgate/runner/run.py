@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cassettes.recorder import recorder_of
 from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, brief
 from benchgate.gates.baseline import choose_baseline
 from benchgate.loader.imports import bench_package
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase, BenchRunReport, TrialResult
     from benchgate.registry import System
+    from benchgate.replay.recording import Recording
 
 
 CaseFilter = Callable[["BenchCase"], bool]
@@ -51,6 +53,8 @@ class RunSettings:
     retries: int = 3
     max_rpm: int | None = None
     resume: str | Path = "none"
+    record: str | None = None
+    replay: str | Path | None = None
     baseline: str | Path = "none"
     policy: Mapping[str, Any] | None = None
     exit_rule: ExitRule = "strict"
@@ -124,7 +128,12 @@ def run_class(
     with bench_package(root):
         bench = load_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
         choice = choose_baseline(settings.baseline, bench.path)
-        system = _system(bench, settings.system)
+        out = settings.out.resolve() if settings.out else None
+        recording = _recording(bench, settings, out)
+        if recording is not None and not callable(settings.system):
+            system = recording.named_system(settings.system)
+        else:
+            system = _system(bench, settings.system)
         ledger = Ledger(
             bench,
             system,
@@ -135,13 +144,14 @@ def run_class(
         keys = _selected(ledger, settings)
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
-        out = settings.out.resolve() if settings.out else None
         run = ClassRun(
             ledger=ledger,
             choice=choice,
             out=out,
             timeout=settings.timeout,
             resume=settings.resume,
+            recorder=recorder_of(bench.path, settings.record),
+            recording=recording,
         )
         run.open(keys)
         for text in run.warnings:
@@ -158,6 +168,14 @@ def run_class(
                 system.close()
                 run.finish(exit_rule=settings.exit_rule)
     return run
+
+
+def _recording(bench: LoadedClass, settings: RunSettings, out: Path | None) -> Recording | None:
+    if settings.replay is None:
+        return None
+    from benchgate.replay.recording import find_recording
+
+    return find_recording(bench.path, out and out / "runs" / bench.name, settings.replay)
 
 
 def _system(bench: LoadedClass, wanted: System | str | None) -> NamedSystem:
@@ -194,6 +212,7 @@ def _run_all(
         retries=settings.retries,
         max_rpm=settings.max_rpm,
         files=run.files,
+        recording=run.recording,
     )
     with closing(trials.records()) as records:
         for record in records:

@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_kinds import trial_file_name
 from benchgate.audit.trial_file import write_trial
 from benchgate.audit.unfinished import read_trial
 from benchgate.errors import ArtifactError
+from benchgate.ids import trial_file_name
 from benchgate.trials.executor import TrialRecord
 from benchgate.wire.canonical import sha256_hex
 

@@ -1,0 +1,167 @@
+"""Makes a cassette of a run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
+from benchgate.errors import ArtifactError, brief
+from benchgate.ids import trial_file_name
+from benchgate.wire import clock
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import MAX_TREE_BYTES, read_bytes
+from benchgate.wire.model import SCHEMA_VERSION
+from benchgate.wire.writing import check_writable, make_folder, model_bytes, rename, write_draft
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.ids import RunPlan
+    from benchgate.models import BenchRunReport
+
+SAME: Final = ("system", "seed", "trial_count", "system_digest", "checkpoint")
+"""What a run of a part of the cases must have in common with the cassette that it renews a part of."""
+
+
+@dataclass(frozen=True, slots=True)
+class CassetteRecorder:
+    """Records the cassette of a name, of the class in a folder."""
+
+    class_path: Path
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Where the cassette is, or will be."""
+        return self.class_path / FOLDER / self.name
+
+    def check(self, plan: RunPlan, out: Path | None) -> None:
+        """
+        Fail before anything is run if it could not be recorded.
+
+        :param out: the output folder, from which the trials are taken in the end.
+        :raises ArtifactError: the folder cannot be written, or see :meth:`write`.
+        """
+        if out is None:
+            raise ArtifactError(self.folder, "is recorded from an output folder only: give one")
+        if self.folder.is_symlink() or self.folder.parent.is_symlink():
+            raise ArtifactError(
+                self.folder, "is a symlink; cassettes are written into folders only"
+            )
+        check_writable(self.folder.parent)
+        self._to_renew(plan)
+
+    def write(self, report: BenchRunReport, run: Path) -> Path:
+        """
+        Write the cassette, all of it or nothing: a run of all cases replaces it, one of a part renews that part.
+
+        :param run: the folder of the run, with the files of its trials.
+        :returns: its folder.
+        :raises ArtifactError: the run is incomplete, the part is of another system than the rest, or a disk error.
+        """
+        if not report.complete:
+            why = "not recorded: the run is incomplete; complete it with the option resume, and record again"
+            raise ArtifactError(self.folder, why)
+        names = [trial_file_name(result.case_id, result.trial) for result in report.per_case]
+        sources = {name: run / "cases" / name for name in names}
+        cases = dict(report.digests.cases)
+        if (old := self._to_renew(report)) is not None:
+            sources = {**self._kept(old, report, set(map(_stem, names))), **sources}
+            cases = {**old.cases, **cases}
+        draft = self.folder.with_name(f".{self.name}.{os.getpid()}")
+        try:
+            files = _copies(sources, draft)
+            manifest = CassetteManifest(
+                schema_version=SCHEMA_VERSION,
+                report_kind="cassette",
+                task_class=report.task_class,
+                recorded_at=clock.now(),
+                benchgate=version("pytest-benchgate"),
+                cases=dict(sorted(cases.items())),
+                files=dict(sorted(files.items())),
+                **_terms(report),
+            )
+            write_draft(draft / MANIFEST, model_bytes(manifest))
+            self._exchange(draft)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        return self.folder
+
+    def _to_renew(self, run: RunPlan | BenchRunReport) -> CassetteManifest | None:
+        """Return the manifest of the cassette that a run of a part of the cases renews a part of."""
+        if run.scope == "full" or not self.folder.exists():
+            return None
+        old, terms = CassetteManifest.of(self.folder), _terms(run)
+        differing = [
+            f"{name} was {getattr(old, name)!r}, is {terms[name]!r}"
+            for name in SAME
+            if getattr(old, name) != terms[name]
+        ]
+        if differing:
+            why = f"a part of the cases cannot renew it: {'; '.join(differing)}; run all cases, or give another name"
+            raise ArtifactError(self.folder, why)
+        return old
+
+    def _kept(
+        self, old: CassetteManifest, report: BenchRunReport, renewed: set[str]
+    ) -> dict[str, Path]:
+        """Return the files that stay: those of other trials, unless their case has changed."""
+        now = report.digests.cases
+        changed = {
+            _stem(trial_file_name(case_id, trial))
+            for case_id, digest in old.cases.items()
+            if now.get(case_id, digest) != digest
+            for trial in range(old.trial_count)
+        }
+        kept = [name for name in old.files if _stem(name) not in renewed | changed]
+        if faults := list(file_faults(self.folder, old.files, kept)):
+            raise ArtifactError(self.folder, brief(faults, "; "))
+        return {name: self.folder / name for name in kept}
+
+    def _exchange(self, draft: Path) -> None:
+        before = draft.with_name(f"{draft.name}.old")
+        if self.folder.exists():
+            os.rename(self.folder, before)
+        try:
+            rename(draft, self.folder)
+        except ArtifactError:
+            if before.exists() and not self.folder.exists():
+                os.rename(before, self.folder)
+            raise
+        shutil.rmtree(before, ignore_errors=True)
+
+
+def recorder_of(class_path: Path, name: str | None) -> CassetteRecorder | None:
+    """Return what records a cassette, if one is asked for."""
+    return None if name is None else CassetteRecorder(class_path, name)
+
+
+def _terms(run: RunPlan | BenchRunReport) -> dict[str, Any]:
+    return {
+        "system": run.system,
+        "system_digest": run.digests.system,
+        "checkpoint": run.digests.checkpoint,
+        "trial_count": run.trial_count,
+        "seed": run.seed,
+    }
+
+
+def _stem(name: str) -> str:
+    """Return what the names of all files of a trial begin with; ids of cases have no dot."""
+    return name.partition(".")[0]
+
+
+def _copies(sources: dict[str, Path], folder: Path) -> dict[str, str]:
+    """Copy files into a new folder, and return their SHA-256."""
+    shutil.rmtree(folder, ignore_errors=True)
+    make_folder(folder)
+    digests = {}
+    for name, path in sources.items():
+        data = read_bytes(path, limit=MAX_TREE_BYTES)
+        write_draft(folder / name, data)
+        digests[name] = sha256_hex(data)
+    return digests

@@ -1,0 +1,34 @@
+"""Finds what was recorded of a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest
+from benchgate.ids import trial_file_name
+from benchgate.models import Cassette
+from benchgate.wire.argument_types import CASSETTE_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCassettes:
+    """The cassettes of the class in a folder."""
+
+    class_path: Path
+
+    def find(self, name: str, case_id: str, trial: int) -> Cassette | None:
+        """
+        Return what a cassette has of a trial; ``None`` if it has nothing, or is none.
+
+        :raises Unreadable: its manifest is not valid.
+        """
+        folder = self.class_path / FOLDER / name
+        if not CASSETTE_NAME.fullmatch(name) or not (folder / MANIFEST).exists():
+            return None
+        file = trial_file_name(case_id, trial)
+        sha256 = CassetteManifest.of(folder).files.get(file)
+        return None if sha256 is None else Cassette(path=folder / file, sha256=sha256)

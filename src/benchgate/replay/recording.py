@@ -1,0 +1,186 @@
+"""What is replayed: a cassette of the class, or a recorded run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.artifacts.run_kinds import Replayed, RunRecord, TrialFile
+from benchgate.audit.chain import RECORD_FILE
+from benchgate.audit.runs import chosen
+from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
+from benchgate.errors import ArtifactError, EvalError, NotReplayable, Unreadable
+from benchgate.ids import trial_file_name
+from benchgate.loader.loaded_class import NamedSystem
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from benchgate.ids import RunPlan
+    from benchgate.models import BenchCase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """
+    The trials of one system, recorded.
+
+    :param folder: with the files of the trials.
+    :param checkpoint: SHA-256 of the file that the system was handed.
+    :param cases: digest of each case; those that could not be read then have none.
+    :param files: SHA-256 of each trial's file by its name.
+    """
+
+    source: Replayed
+    folder: Path
+    task_class: str
+    system: str
+    system_digest: str | None
+    checkpoint: str | None
+    trial_count: int
+    seed: int
+    cases: Mapping[str, str]
+    files: Mapping[str, str]
+
+    def check(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> None:
+        """
+        Check that it has all that a run needs.
+
+        :param keys: case id and trial of each trial that is to run.
+        :raises NotReplayable: with a line for each thing that it lacks or that has changed since.
+        """
+        if why := [*self._differences(plan), *self._lacking(plan, keys)]:
+            raise NotReplayable(self.folder, why)
+
+    def _differences(self, plan: RunPlan) -> Iterator[str]:
+        if self.task_class != plan.task_class:
+            yield f"it is of the task class {self.task_class}"
+        if self.seed != plan.seed:
+            yield f"its seed is {self.seed}, that of this run {plan.seed}"
+        if self.trial_count < plan.trial_count:
+            yield f"it has {self.trial_count} trials of each case, this run {plan.trial_count}"
+
+    def _lacking(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> Iterator[str]:
+        now = plan.digests.cases
+        names = []
+        for case_id in plan.case_ids:
+            if case_id not in self.cases and case_id in now:
+                yield f"case {case_id} is not in it"
+            elif self.cases.get(case_id) != now.get(case_id):
+                yield f"case {case_id} was changed after it was recorded"
+        for case_id, trial in keys:
+            if case_id in now and case_id in self.cases and trial < self.trial_count:
+                names.append(trial_file_name(case_id, trial))
+        yield from file_faults(self.folder, self.files, names)
+
+    def trial(self, case: BenchCase) -> TrialFile:
+        """
+        Return what was recorded of a trial.
+
+        :raises Unreadable: it cannot be read, or is not what was recorded.
+        """
+        name = trial_file_name(case.case_id, case.trial)
+        path = self.folder / name
+        data = read_bytes(path, limit=MAX_TREE_BYTES)
+        if sha256_hex(data) != self.files.get(name):
+            raise Unreadable(path, "was changed after it was recorded")
+        file = TrialFile.parse(path, data, "file of a trial")
+        key = (file.task_class, file.result.case_id, file.result.trial, file.result.seed)
+        if key != (case.task_class, case.case_id, case.trial, case.seed):
+            raise Unreadable(path, "is the file of another trial")
+        return file
+
+    def named_system(self, wanted: str | None) -> NamedSystem:
+        """
+        Return the system that was recorded, as far as it is needed to report its results.
+
+        :param wanted: the system that was asked for, if one was.
+        :raises EvalError: it is another one.
+        """
+        if wanted is not None and wanted != self.system:
+            msg = f"system {wanted!r} was asked for, but {self.source} is of system {self.system!r}"
+            raise EvalError(msg)
+        return _RecordedSystem(
+            name=self.system,
+            call=_never_called,
+            digest=self.system_digest,
+            checkpoint=None,
+            recorded=self.checkpoint,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RecordedSystem(NamedSystem):
+    recorded: str | None
+
+    def checkpoint_sha256(self) -> str | None:
+        return self.recorded
+
+
+def _never_called(case: BenchCase) -> Mapping[str, object]:
+    raise AssertionError(case.case_id)  # pragma: no cover
+
+
+def find_recording(class_path: Path, runs: Path | None, wanted: str | Path) -> Recording:
+    """
+    Return what is to be replayed.
+
+    :param runs: the folder ``runs/<class>``; ``None`` if there is no output folder.
+    :param wanted: the name of a cassette of the class; else number or folder of a run.
+    :raises ArtifactError: there is no such cassette or run, or it cannot be read.
+    """
+    if isinstance(wanted, str) and not wanted.isdecimal():
+        return _of_cassette(class_path / FOLDER / wanted)
+    if runs is None:
+        raise ArtifactError(f"replay {wanted}", "a run is found in an output folder only: give one")
+    return _of_run(runs, wanted)
+
+
+def _of_cassette(folder: Path) -> Recording:
+    try:
+        data = read_bytes(folder / MANIFEST, limit=MAX_JSON_BYTES)
+        manifest = CassetteManifest.parse(folder / MANIFEST, data, "manifest of a cassette")
+    except Unreadable as error:
+        if not error.missing:
+            raise
+        there = sorted(path.parent.name for path in folder.parent.glob(f"[!.]*/{MANIFEST}"))
+        raise ArtifactError(
+            folder, f"no such cassette; known: {', '.join(there) or 'none'}"
+        ) from error
+    return Recording(
+        source=Replayed(kind="cassette", name=folder.name, sha256=sha256_hex(data), seq=None),
+        folder=folder,
+        task_class=manifest.task_class,
+        system=manifest.system,
+        system_digest=manifest.system_digest,
+        checkpoint=manifest.checkpoint,
+        trial_count=manifest.trial_count,
+        seed=manifest.seed,
+        cases=manifest.cases,
+        files=manifest.files,
+    )
+
+
+def _of_run(runs: Path, wanted: str | Path) -> Recording:
+    run = chosen(runs, wanted)
+    record = run.record
+    if run.seq is None or not isinstance(record, RunRecord):
+        raise ArtifactError(run.folder, f"cannot be replayed: it is {run.state}")
+    sha256 = file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)
+    report = record.report
+    return Recording(
+        source=Replayed(kind="run", name=run.folder.name, sha256=sha256, seq=run.seq),
+        folder=run.folder / "cases",
+        task_class=report.task_class,
+        system=report.system,
+        system_digest=report.digests.system,
+        checkpoint=report.digests.checkpoint,
+        trial_count=report.trial_count,
+        seed=report.seed,
+        cases=report.digests.cases,
+        files=record.case_files,
+    )
