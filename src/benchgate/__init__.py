@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from benchgate.errors import (
         ArtifactError,
         BenchCaseLoadError,
+        CassetteNotFound,
         ClassLoadError,
         EvalError,
         LocatedError,
@@ -46,6 +47,7 @@ _HOMES = {
     "errors": (
         "ArtifactError",
         "BenchCaseLoadError",
+        "CassetteNotFound",
         "ClassLoadError",
         "EvalError",
         "LocatedError",
@@ -77,6 +79,7 @@ __all__ = [
     "BenchCaseLoadError",
     "BenchRunReport",
     "BenchScore",
+    "CassetteNotFound",
     "CheckpointPromotionDecision",
     "ClassLoadError",
     "EvalError",

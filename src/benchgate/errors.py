@@ -136,6 +136,8 @@ class CassetteNotFound(EvalError, KeyError):
 
     def __init__(self, name: str, case_id: str, trial: int) -> None:
         self.name = name
+        self.case_id = case_id
+        self.trial = trial
         super().__init__(
             f"there is no cassette {name!r} of trial {trial} of case {case_id!r}: neither the table [cassettes.{name}] "
             f"in its case.toml nor a file in cassettes/{name}/ of the class; --bench-record={name} makes one"

@@ -261,7 +261,9 @@ def test_all_options_decide_at_the_other_door_as_under_pytest(policies, monkeypa
 def replayed(policies, monkeypatch):
     """The class, recorded with all options, and with a system that must not be called."""
     run(policies, "--bench=echo", *command_line("bench-"))
-    policies.write("system.py", "def system(case):\n    raise AssertionError(case)\n\nbetter = system")
+    policies.write(
+        "system.py", "def system(case):\n    raise AssertionError(case)\n\nbetter = system"
+    )
     monkeypatch.delitem(OPTIONS, "record")
     monkeypatch.setitem(OPTIONS, "replay", "outputs")
     return policies
