@@ -274,8 +274,10 @@ def assert_same_run(bench, before):
     assert (after["seq"], after["replays"]["name"]) == (2, "outputs")
     for key in ("run_id", "plan_id", "digests"):
         assert after["report"][key] == before["report"][key]
-    for key in ("decision", "policy", "subject"):
+    for key in ("policy", "subject"):
         assert after[key] == before[key]
+    assert after["decision"]["outcome"] == before["decision"]["outcome"]
+    assert "note_replayed" in after["decision"]["notes"]
     assert_all_options_counted(bench)
     assert main(["verify", str(bench.out), "--require-complete"]) == 0
 

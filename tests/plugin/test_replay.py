@@ -42,7 +42,7 @@ class Recorded:
         self.log = bench.root / "calls.log"
         self.cassette = bench.path / "cassettes/agent"
         bench.case("04")
-        bench.case("03", timeout_seconds="0.2")
+        bench.case("03", timeout_seconds="0.1")
         bench.write("system.py", SYSTEM.format(log=str(self.log)))
 
     def run(self, door: str, *arguments: str, trials: int = 2) -> int:
@@ -79,10 +79,20 @@ class Recorded:
 
 
 @pytest.fixture
-def recorded(bench) -> Recorded:
+def recorded(bench, kept) -> Recorded:
     found = Recorded(bench)
-    assert found.run("pytest", "record=agent") == 0
-    assert len(found.calls()) == 8
+    if not kept:
+        assert found.run("pytest", "record=agent") == 0
+        assert len(found.calls()) == 8
+        found.result.stdout.fnmatch_lines(["recorded  bench/echo/cassettes/agent"])
+        for folder in (bench.out, found.cassette):
+            made = (path for path in folder.rglob("*") if path.is_file())
+            kept |= {path.relative_to(bench.root): path.read_bytes() for path in made}
+    for name, data in kept.items():  # the run of the first test is that of all
+        path = bench.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    found.log.touch()
     return found
 
 
@@ -104,7 +114,6 @@ def test_a_cassette_has_a_file_of_each_trial_and_their_digests(recorded):
         assert (recorded.cassette / name).read_bytes() == own.read_bytes()
     assert main(["validate", str(recorded.cassette / "manifest.json")]) == 0
     assert [p.name for p in (bench.path / "cassettes").iterdir()] == ["agent"]
-    recorded.result.stdout.fnmatch_lines(["recorded  bench/echo/cassettes/agent"])
 
 
 WAYS = [(), ("jobs=4",), pytest.param(("-n2", "jobs=2"), marks=pytest.mark.slow)]
@@ -120,6 +129,8 @@ def test_a_replay_is_the_run_that_was_recorded(recorded, way, what):
     for name in ("run_id", "plan_id", "system", "digests"):
         assert report[name] == live[name]
     assert trials(report) == trials(live)
+    told = {remark["code"]: remark["message"] for remark in bench.record()["decision"]["remarks"]}
+    assert f"those of {'run 0' if what == '1' else 'cassette agent ('}" in told["note_replayed"]
     replays, seq = bench.record()["replays"], bench.record()["seq"]
     assert seq == 2
     assert (replays["kind"], replays["seq"]) == (("cassette", None), ("run", 1))[what == "1"]
@@ -443,6 +454,18 @@ def test_verify_finds_what_is_replayed(recorded, before, after, capsys):
     capsys.readouterr()
     assert main(["verify", str(bench.out)]) == 1
     assert ": replays: " in capsys.readouterr().err
+
+
+def test_a_replay_is_not_passed_off_as_a_live_run(recorded, capsys):
+    assert recorded.run("pytest", "replay=agent") == 0
+    path = recorded.bench.folder() / "record.json"
+    record = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**record, "replays": None}))
+    capsys.readouterr()
+    assert main(["verify", str(recorded.bench.out)]) == 1
+    said = capsys.readouterr().err
+    assert "plan.json.replays is {" in said
+    assert "note_replayed" in said
 
 
 # Cassettes beside the cases

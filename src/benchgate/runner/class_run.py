@@ -18,7 +18,7 @@ from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
 from benchgate.gates.judge import judge
-from benchgate.gates.notes import advantages_note
+from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.ids import trial_seed
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.trial_files import TrialFiles
@@ -221,7 +221,10 @@ class ClassRun:
             gates=gates,
             checkpoints=ledger.checkpoints,
             checkpoint_problems=ledger.checkpoint_problems(),
-            noted=tuple(advantages_note(ledger.without_advantages())),
+            noted=(
+                *advantages_note(ledger.without_advantages()),
+                *replay_note(self.recording and self.recording.source),
+            ),
             exit_rule=exit_rule,
         )
 
