@@ -20,7 +20,6 @@ All errors that benchgate raises on purpose; catch :class:`EvalError` for any of
     +-- ArtifactError
     |   +-- Unreadable
     |   +-- PlanChanged
-    |   +-- NotReplayable
     +-- SampleError
     +-- SystemUnavailable
 
@@ -253,26 +252,18 @@ class Unreadable(ArtifactError):
 
 
 class PlanChanged(ArtifactError):
-    """A run that cannot be resumed, for it would be another one now; :attr:`changes` has a line for each difference."""
+    """
+    A run that cannot be resumed or replayed, for it would be another one now.
+
+    :attr:`changes` has a line for each difference.
+    """
 
     _keep = "\n"
 
-    def __init__(self, path: Path, changes: Iterable[str]) -> None:
+    def __init__(self, path: Path, changes: Iterable[str], how: str = "resumed") -> None:
         self.changes = tuple(changes)
         lines = brief(f"  {printable(change)}" for change in self.changes)
-        super().__init__(path, f"cannot be resumed, the plan has changed since:\n{lines}")
-
-
-class NotReplayable(ArtifactError):
-    """A recording that does not have what a run needs of it; :attr:`why` has a line for each thing."""
-
-    _keep = "\n"
-
-    def __init__(self, path: Path, why: Iterable[str]) -> None:
-        self.why = tuple(why)
-        super().__init__(
-            path, "cannot be replayed:\n" + brief(f"  {printable(w)}" for w in self.why)
-        )
+        super().__init__(path, f"cannot be {how}, the plan has changed since:\n{lines}")
 
 
 class SampleError(EvalError):

@@ -241,7 +241,7 @@ def test_what_has_changed_is_named(recorded, capsys, door, what):
         file.write(" ")
     (folder / "02.json").unlink()
     said = recorded.refused(capsys, door, f"replay={what}")
-    assert "cannot be replayed:" in said
+    assert "cannot be replayed, the plan has changed since:" in said
     for why in (
         "case 01 was changed after it was recorded",
         "case 05 is not in it",
@@ -277,7 +277,7 @@ def test_an_edited_manifest_makes_no_other_output_pass(recorded, capsys, door):
     # The file of one trial in the place of another, digest mended: found when it is played.
     shutil.copy(recorded.cassette / "04.json", recorded.cassette / "01.json")
     assert recorded.run(door, "replay=agent") == 1
-    assert recorded.bench.result("01")["outcome"] == "not_run"
+    assert recorded.bench.result("01")["outcome"] == "unavailable"
     assert "file of another trial" in recorded.bench.result("01")["detail"]
 
 
@@ -287,7 +287,7 @@ def test_an_edited_manifest_makes_no_other_output_pass(recorded, capsys, door):
     [
         (("replay=agent", "system=other"), "system 'other' was asked for, but cassette agent * is"),
         (("replay=agent", "record=more"), "what is replayed is recorded already"),
-        (("replay=other",), "no such cassette; known: agent"),
+        (("replay=other",), "cannot be read: No such file or directory; known: agent"),
         (("replay=7",), "there is no run '7'"),
         (("replay=../agent",), "expected the name of a cassette"),
         (("record=12",), "expected the name of a cassette"),
@@ -535,7 +535,7 @@ CHECKED = {
         lambda r: (r.cassette / "manifest.json").write_text(
             json.dumps({**r.manifest(), "task_class": "other"})
         ),
-        "manifest.json:1: its task class is 'other', not 'echo'",
+        "manifest.json:1: its task class is 'other'; record it again",
     ),
 }
 

@@ -9,11 +9,23 @@ from pydantic import AwareDatetime, Field
 
 from benchgate.errors import Unreadable
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
-from benchgate.wire.model import Count, Digests, Sha256, Text, Version, WireModel
+from benchgate.wire.model import (
+    SCHEMA_VERSION,
+    Count,
+    Digests,
+    Sha256,
+    Text,
+    Version,
+    WireModel,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from datetime import datetime
     from pathlib import Path
+
+    from benchgate.ids import RunPlan
+    from benchgate.models import BenchRunReport
 
 FOLDER: Final = "cassettes"
 MANIFEST: Final = "manifest.json"
@@ -42,6 +54,31 @@ class CassetteManifest(WireModel):
     seed: Count
     cases: Digests
     files: Digests
+
+    @classmethod
+    def of_run(
+        cls,
+        run: RunPlan | BenchRunReport,
+        *,
+        files: Mapping[str, str],
+        recorded_at: datetime,
+        benchgate: str,
+    ) -> CassetteManifest:
+        """Return the manifest of a run's trials."""
+        return cls(
+            schema_version=SCHEMA_VERSION,
+            report_kind="cassette",
+            task_class=run.task_class,
+            recorded_at=recorded_at,
+            benchgate=benchgate,
+            system=run.system,
+            system_digest=run.digests.system,
+            checkpoint=run.digests.checkpoint,
+            trial_count=run.trial_count,
+            seed=run.seed,
+            cases=run.digests.cases,
+            files=files,
+        )
 
     @classmethod
     def of(cls, folder: Path) -> CassetteManifest:

@@ -6,7 +6,7 @@ import os
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
 from benchgate.errors import ArtifactError, brief
@@ -14,10 +14,10 @@ from benchgate.ids import trial_file_name
 from benchgate.wire import clock
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import MAX_TREE_BYTES, read_bytes
-from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import check_writable, make_folder, model_bytes, rename, write_draft
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from benchgate.ids import RunPlan
@@ -68,25 +68,19 @@ class CassetteRecorder:
             raise ArtifactError(self.folder, why)
         names = [trial_file_name(result.case_id, result.trial) for result in report.per_case]
         sources = {name: run / "cases" / name for name in names}
-        cases = dict(report.digests.cases)
+        cases = report.digests.cases
         if (old := self._to_renew(report)) is not None:
-            sources = {**self._kept(old, report, set(map(_stem, names))), **sources}
+            sources |= self._kept(old, cases, set(map(_stem, names)))
             cases = {**old.cases, **cases}
         draft = self.folder.with_name(f".{self.name}.{os.getpid()}")
         try:
-            files = _copies(sources, draft)
-            manifest = CassetteManifest(
-                schema_version=SCHEMA_VERSION,
-                report_kind="cassette",
-                task_class=report.task_class,
-                recorded_at=clock.now(),
-                benchgate=version("pytest-benchgate"),
-                cases=dict(sorted(cases.items())),
-                files=dict(sorted(files.items())),
-                **_terms(report),
-            )
+            manifest = _manifest(report, _copies(sources, draft))
+            manifest = manifest.model_copy(update={"cases": cases})
             write_draft(draft / MANIFEST, model_bytes(manifest))
-            self._exchange(draft)
+            if self.folder.exists():
+                os.rename(self.folder, f"{draft}.old")
+            rename(draft, self.folder)
+            shutil.rmtree(f"{draft}.old", ignore_errors=True)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         return self.folder
@@ -95,26 +89,21 @@ class CassetteRecorder:
         """Return the manifest of the cassette that a run of a part of the cases renews a part of."""
         if run.scope == "full" or not self.folder.exists():
             return None
-        old, terms = CassetteManifest.of(self.folder), _terms(run)
-        differing = [
-            f"{name} was {getattr(old, name)!r}, is {terms[name]!r}"
-            for name in SAME
-            if getattr(old, name) != terms[name]
-        ]
-        if differing:
+        old, new = CassetteManifest.of(self.folder), _manifest(run, {})
+        pairs = ((name, getattr(old, name), getattr(new, name)) for name in SAME)
+        if differing := [f"{name} was {a!r}, is {b!r}" for name, a, b in pairs if a != b]:
             why = f"a part of the cases cannot renew it: {'; '.join(differing)}; run all cases, or give another name"
             raise ArtifactError(self.folder, why)
         return old
 
     def _kept(
-        self, old: CassetteManifest, report: BenchRunReport, renewed: set[str]
+        self, old: CassetteManifest, cases: Mapping[str, str], renewed: set[str]
     ) -> dict[str, Path]:
         """Return the files that stay: those of other trials, unless their case has changed."""
-        now = report.digests.cases
         changed = {
             _stem(trial_file_name(case_id, trial))
             for case_id, digest in old.cases.items()
-            if now.get(case_id, digest) != digest
+            if cases.get(case_id, digest) != digest
             for trial in range(old.trial_count)
         }
         kept = [name for name in old.files if _stem(name) not in renewed | changed]
@@ -122,32 +111,15 @@ class CassetteRecorder:
             raise ArtifactError(self.folder, brief(faults, "; "))
         return {name: self.folder / name for name in kept}
 
-    def _exchange(self, draft: Path) -> None:
-        before = draft.with_name(f"{draft.name}.old")
-        if self.folder.exists():
-            os.rename(self.folder, before)
-        try:
-            rename(draft, self.folder)
-        except ArtifactError:
-            if before.exists() and not self.folder.exists():
-                os.rename(before, self.folder)
-            raise
-        shutil.rmtree(before, ignore_errors=True)
-
 
 def recorder_of(class_path: Path, name: str | None) -> CassetteRecorder | None:
     """Return what records a cassette, if one is asked for."""
     return None if name is None else CassetteRecorder(class_path, name)
 
 
-def _terms(run: RunPlan | BenchRunReport) -> dict[str, Any]:
-    return {
-        "system": run.system,
-        "system_digest": run.digests.system,
-        "checkpoint": run.digests.checkpoint,
-        "trial_count": run.trial_count,
-        "seed": run.seed,
-    }
+def _manifest(run: RunPlan | BenchRunReport, files: Mapping[str, str]) -> CassetteManifest:
+    made_by = version("pytest-benchgate")
+    return CassetteManifest.of_run(run, files=files, recorded_at=clock.now(), benchgate=made_by)
 
 
 def _stem(name: str) -> str:
@@ -160,7 +132,7 @@ def _copies(sources: dict[str, Path], folder: Path) -> dict[str, str]:
     shutil.rmtree(folder, ignore_errors=True)
     make_folder(folder)
     digests = {}
-    for name, path in sources.items():
+    for name, path in sorted(sources.items()):
         data = read_bytes(path, limit=MAX_TREE_BYTES)
         write_draft(folder / name, data)
         digests[name] = sha256_hex(data)

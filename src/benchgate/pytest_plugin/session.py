@@ -27,6 +27,7 @@ from benchgate.loader.loaded_class import (
 from benchgate.pytest_plugin.options import Settings
 from benchgate.pytest_plugin.trials import SessionTrials
 from benchgate.registry import TaskClassRegistry
+from benchgate.replay.recording import find_recording
 from benchgate.trials.interrupts import Interrupts
 from benchgate.trials.ledger import AFTER_VIOLATION
 from benchgate.wire import clock
@@ -101,9 +102,7 @@ class BenchSession:
     def pytest_sessionstart(self) -> None:
         """Find the systems under test, before a worker is started or a case is run."""
         for name, bench in self.benches.items():
-            settings = self.settings_of[name]
-            find = self._find_system if settings.replay is None else self._find_recording
-            self.systems[name] = find(bench)
+            self.systems[name] = self._find_recording(bench) or self._find_system(bench)
             self._exit.callback(self.systems[name].close)
         self.trials.open()
         self._exit.callback(self.trials.close)
@@ -125,13 +124,12 @@ class BenchSession:
         except EvalError as error:
             raise pytest.UsageError(f"--bench-system: {error}") from error
 
-    def _find_recording(self, bench: LoadedClass) -> NamedSystem:
-        from benchgate.replay.recording import find_recording
-
+    def _find_recording(self, bench: LoadedClass) -> NamedSystem | None:
         settings = self.settings_of[bench.name]
-        runs = settings.out / "runs" / bench.name
         try:
-            recording = find_recording(bench.path, runs, settings.replay or "")
+            recording = find_recording(bench.path, settings.out, settings.replay)
+            if recording is None:
+                return None
             self.recordings[bench.name] = recording
             return recording.named_system(settings.system)
         except EvalError as error:

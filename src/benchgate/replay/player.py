@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from benchgate.errors import Unreadable
-from benchgate.models import TrialResult
+from benchgate.errors import SystemUnavailable, Unreadable
 from benchgate.trials.executor import TrialRecord
 from benchgate.trials.ledger import MODIFIED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchgate.replay.recording import Recording
     from benchgate.trials.executor import TrialRequest
     from benchgate.trials.trial import TrialRunner
@@ -35,7 +36,7 @@ class Player:
         try:
             file = self.recording.trial(request.case)
         except Unreadable as error:  # changed since the run began
-            return TrialRecord(result=_not_run(request, str(error)), output_json=None)
+            return replace(self.runner, system=_unavailable(error)).run(request)
         then, output = file.result, file.output
         if then.outcome not in {"scored", "rubric_error"}:
             output_json = None if output is None else json.dumps(output)
@@ -52,13 +53,8 @@ class Player:
         return replace(record, result=then.model_copy(update=scoring))
 
 
-def _not_run(request: TrialRequest, why: str) -> TrialResult:
-    case = request.case
-    return TrialResult(
-        case_id=case.case_id,
-        trial=case.trial,
-        seed=case.seed,
-        held_out=case.held_out,
-        outcome="not_run",
-        detail=why,
-    )
+def _unavailable(error: Unreadable) -> Callable[[object], NoReturn]:
+    def gone(case: object) -> NoReturn:  # noqa: ARG001 - the signature of a system
+        raise SystemUnavailable(str(error))
+
+    return gone

@@ -9,7 +9,7 @@ from benchgate.artifacts.run_kinds import Replayed, RunRecord, TrialFile
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import chosen
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
-from benchgate.errors import ArtifactError, EvalError, NotReplayable, Unreadable
+from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable
 from benchgate.ids import trial_file_name
 from benchgate.loader.loaded_class import NamedSystem
 from benchgate.wire.canonical import sha256_hex
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from benchgate.audit.runs import KnownRun
     from benchgate.ids import RunPlan
     from benchgate.models import BenchCase
 
@@ -30,52 +31,47 @@ class Recording:
     The trials of one system, recorded.
 
     :param folder: with the files of the trials.
-    :param checkpoint: SHA-256 of the file that the system was handed.
-    :param cases: digest of each case; those that could not be read then have none.
-    :param files: SHA-256 of each trial's file by its name.
+    :param manifest: of the cassette; of a run, what it would be.
     """
 
     source: Replayed
     folder: Path
-    task_class: str
-    system: str
-    system_digest: str | None
-    checkpoint: str | None
-    trial_count: int
-    seed: int
-    cases: Mapping[str, str]
-    files: Mapping[str, str]
+    manifest: CassetteManifest
 
     def check(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> None:
         """
         Check that it has all that a run needs.
 
         :param keys: case id and trial of each trial that is to run.
-        :raises NotReplayable: with a line for each thing that it lacks or that has changed since.
+        :raises PlanChanged: with a line for each thing that it lacks or that has changed since.
         """
         if why := [*self._differences(plan), *self._lacking(plan, keys)]:
-            raise NotReplayable(self.folder, why)
+            raise PlanChanged(self.folder, why, "replayed")
 
     def _differences(self, plan: RunPlan) -> Iterator[str]:
-        if self.task_class != plan.task_class:
-            yield f"it is of the task class {self.task_class}"
-        if self.seed != plan.seed:
-            yield f"its seed is {self.seed}, that of this run {plan.seed}"
-        if self.trial_count < plan.trial_count:
-            yield f"it has {self.trial_count} trials of each case, this run {plan.trial_count}"
+        if self.manifest.task_class != plan.task_class:
+            yield f"it is of the task class {self.manifest.task_class}"
+        if self.manifest.seed != plan.seed:
+            yield f"its seed is {self.manifest.seed}, that of this run {plan.seed}"
+        if self.manifest.trial_count < plan.trial_count:
+            yield f"it has {self.manifest.trial_count} trials of each case, this run {plan.trial_count}"
 
     def _lacking(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> Iterator[str]:
         now = plan.digests.cases
         names = []
         for case_id in plan.case_ids:
-            if case_id not in self.cases and case_id in now:
+            if case_id not in self.manifest.cases and case_id in now:
                 yield f"case {case_id} is not in it"
-            elif self.cases.get(case_id) != now.get(case_id):
+            elif self.manifest.cases.get(case_id) != now.get(case_id):
                 yield f"case {case_id} was changed after it was recorded"
         for case_id, trial in keys:
-            if case_id in now and case_id in self.cases and trial < self.trial_count:
+            if (
+                case_id in now
+                and case_id in self.manifest.cases
+                and trial < self.manifest.trial_count
+            ):
                 names.append(trial_file_name(case_id, trial))
-        yield from file_faults(self.folder, self.files, names)
+        yield from file_faults(self.folder, self.manifest.files, names)
 
     def trial(self, case: BenchCase) -> TrialFile:
         """
@@ -86,7 +82,7 @@ class Recording:
         name = trial_file_name(case.case_id, case.trial)
         path = self.folder / name
         data = read_bytes(path, limit=MAX_TREE_BYTES)
-        if sha256_hex(data) != self.files.get(name):
+        if sha256_hex(data) != self.manifest.files.get(name):
             raise Unreadable(path, "was changed after it was recorded")
         file = TrialFile.parse(path, data, "file of a trial")
         key = (file.task_class, file.result.case_id, file.result.trial, file.result.seed)
@@ -94,22 +90,22 @@ class Recording:
             raise Unreadable(path, "is the file of another trial")
         return file
 
-    def named_system(self, wanted: str | None) -> NamedSystem:
+    def named_system(self, wanted: object) -> NamedSystem:
         """
         Return the system that was recorded, as far as it is needed to report its results.
 
         :param wanted: the system that was asked for, if one was.
         :raises EvalError: it is another one.
         """
-        if wanted is not None and wanted != self.system:
-            msg = f"system {wanted!r} was asked for, but {self.source} is of system {self.system!r}"
+        if wanted not in (None, self.manifest.system):
+            msg = f"system {wanted!r} was asked for, but {self.source} is of system {self.manifest.system!r}"
             raise EvalError(msg)
         return _RecordedSystem(
-            name=self.system,
+            name=self.manifest.system,
             call=_never_called,
-            digest=self.system_digest,
+            digest=self.manifest.system_digest,
             checkpoint=None,
-            recorded=self.checkpoint,
+            recorded=self.manifest.checkpoint,
         )
 
 
@@ -125,62 +121,50 @@ def _never_called(case: BenchCase) -> Mapping[str, object]:
     raise AssertionError(case.case_id)  # pragma: no cover
 
 
-def find_recording(class_path: Path, runs: Path | None, wanted: str | Path) -> Recording:
+def find_recording(
+    class_path: Path, out: Path | None, wanted: str | Path | None
+) -> Recording | None:
     """
-    Return what is to be replayed.
+    Return what is to be replayed, if anything is.
 
-    :param runs: the folder ``runs/<class>``; ``None`` if there is no output folder.
+    :param out: the output folder, in which runs are found.
     :param wanted: the name of a cassette of the class; else number or folder of a run.
     :raises ArtifactError: there is no such cassette or run, or it cannot be read.
     """
+    if wanted is None:
+        return None
     if isinstance(wanted, str) and not wanted.isdecimal():
         return _of_cassette(class_path / FOLDER / wanted)
-    if runs is None:
+    if out is None:
         raise ArtifactError(f"replay {wanted}", "a run is found in an output folder only: give one")
-    return _of_run(runs, wanted)
+    return _of_run(chosen(out / "runs" / class_path.name, wanted))
 
 
 def _of_cassette(folder: Path) -> Recording:
+    path = folder / MANIFEST
     try:
-        data = read_bytes(folder / MANIFEST, limit=MAX_JSON_BYTES)
-        manifest = CassetteManifest.parse(folder / MANIFEST, data, "manifest of a cassette")
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
     except Unreadable as error:
-        if not error.missing:
-            raise
-        there = sorted(path.parent.name for path in folder.parent.glob(f"[!.]*/{MANIFEST}"))
-        raise ArtifactError(
-            folder, f"no such cassette; known: {', '.join(there) or 'none'}"
-        ) from error
-    return Recording(
-        source=Replayed(kind="cassette", name=folder.name, sha256=sha256_hex(data), seq=None),
-        folder=folder,
-        task_class=manifest.task_class,
-        system=manifest.system,
-        system_digest=manifest.system_digest,
-        checkpoint=manifest.checkpoint,
-        trial_count=manifest.trial_count,
-        seed=manifest.seed,
-        cases=manifest.cases,
-        files=manifest.files,
-    )
+        there = sorted(found.parent.name for found in folder.parent.glob(f"[!.]*/{MANIFEST}"))
+        raise Unreadable(path, f"{error.why}; known: {', '.join(there) or 'none'}") from error
+    source = Replayed(kind="cassette", name=folder.name, sha256=sha256_hex(data), seq=None)
+    manifest = CassetteManifest.parse(path, data, "manifest of a cassette")
+    return Recording(source=source, folder=folder, manifest=manifest)
 
 
-def _of_run(runs: Path, wanted: str | Path) -> Recording:
-    run = chosen(runs, wanted)
+def _of_run(run: KnownRun) -> Recording:
     record = run.record
-    if run.seq is None or not isinstance(record, RunRecord):
+    if not isinstance(record, RunRecord):
         raise ArtifactError(run.folder, f"cannot be replayed: it is {run.state}")
     sha256 = file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)
-    report = record.report
-    return Recording(
-        source=Replayed(kind="run", name=run.folder.name, sha256=sha256, seq=run.seq),
-        folder=run.folder / "cases",
-        task_class=report.task_class,
-        system=report.system,
-        system_digest=report.digests.system,
-        checkpoint=report.digests.checkpoint,
-        trial_count=report.trial_count,
-        seed=report.seed,
-        cases=report.digests.cases,
+    manifest = CassetteManifest.of_run(
+        record.report,
         files=record.case_files,
+        recorded_at=record.finished_at,
+        benchgate=record.harness.benchgate,
+    )
+    return Recording(
+        source=Replayed(kind="run", name=run.folder.name, sha256=sha256, seq=record.seq),
+        folder=run.folder / "cases",
+        manifest=manifest,
     )

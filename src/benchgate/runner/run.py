@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from benchgate.gates.baseline import choose_baseline
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import NamedSystem, find_system, load_class, named
 from benchgate.registry import TaskClassRegistry
+from benchgate.replay.recording import find_recording
 from benchgate.runner.class_run import ClassRun
 from benchgate.runner.class_trials import ClassTrials
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase, BenchRunReport, TrialResult
     from benchgate.registry import System
-    from benchgate.replay.recording import Recording
 
 
 CaseFilter = Callable[["BenchCase"], bool]
@@ -129,11 +130,9 @@ def run_class(
         bench = load_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
         choice = choose_baseline(settings.baseline, bench.path)
         out = settings.out.resolve() if settings.out else None
-        recording = _recording(bench, settings, out)
-        if recording is not None and not callable(settings.system):
-            system = recording.named_system(settings.system)
-        else:
-            system = _system(bench, settings.system)
+        recording = find_recording(bench.path, out, settings.replay)
+        found = recording.named_system if recording else partial(_system, bench)
+        system = found(settings.system)
         ledger = Ledger(
             bench,
             system,
@@ -168,14 +167,6 @@ def run_class(
                 system.close()
                 run.finish(exit_rule=settings.exit_rule)
     return run
-
-
-def _recording(bench: LoadedClass, settings: RunSettings, out: Path | None) -> Recording | None:
-    if settings.replay is None:
-        return None
-    from benchgate.replay.recording import find_recording
-
-    return find_recording(bench.path, out and out / "runs" / bench.name, settings.replay)
 
 
 def _system(bench: LoadedClass, wanted: System | str | None) -> NamedSystem:

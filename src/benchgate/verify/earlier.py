@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import RunRecord
@@ -37,23 +38,11 @@ def earlier_faults(record: RunRecord, before: Mapping[int, Earlier]) -> Iterator
         return
     folder, source = found
     yield from digest_holds(folder / RECORD_FILE, replayed.sha256, "replays")
-    yield from same("replayed", _facts(source, record), _facts(record, record))
-
-
-def _facts(record: RunRecord, of: RunRecord) -> dict[str, object]:
-    """Return what a run and the one that it replays have in common, as far as the cases of one of them go."""
-    report = record.report
-    cases = {name: report.digests.cases.get(name) for name in of.report.digests.cases}
-    digests = report.digests
-    return {
-        "system": report.system,
-        "seed": report.seed,
-        "digests": {
-            "system": digests.system,
-            "checkpoint": digests.checkpoint,
-            "cases": cases,
-        },
-    }
+    for name in ("system", "seed", "digests.system", "digests.checkpoint"):
+        value = attrgetter(f"report.{name}")
+        yield from same(f"report.{name}", value(source), value(record))
+    if not record.report.digests.cases.items() <= source.report.digests.cases.items():
+        yield f"replays: {replayed.name} is of other cases"
 
 
 def _named(before: Mapping[int, Earlier], seq: int, name: str) -> tuple[Path, RunRecord] | None:
