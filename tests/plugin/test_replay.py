@@ -549,3 +549,21 @@ def test_check_names_what_could_not_be_replayed(recorded, capsys, what):
     change(recorded)
     assert main(root) == 1
     assert f"cassettes/agent/{said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_a_system_takes_a_step_from_a_cassette(recorded, door, jobs):
+    bench = recorded.bench
+    bench.system("""
+        import json
+        step = json.loads(case.cassette("agent").path.read_bytes())
+        assert (step["case_id"], step["result"]["trial"]) == (case.case_id, case.trial)
+        return {"answer": (step["output"] or {"answer": ""})["answer"]}
+    """)
+    assert recorded.run(door, f"jobs={jobs}") == 0
+    answers = {name: bench.trial(name)["output"]["answer"] for name in ("01", "01-t1", "04-t1")}
+    assert answers == {"01": "Q01", "01-t1": "Q01", "04-t1": "q04 1"}
+    assert recorded.run(door, f"jobs={jobs}", trials=3) == 0
+    told = bench.trial("01-t2")["result"]["failure_modes"][0]["detail"]
+    assert told.startswith("CassetteNotFound: there is no cassette 'agent' of trial 2 of case '01'")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
 from benchgate.errors import Unreadable
+from benchgate.wire import clock
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 from benchgate.wire.model import (
     SCHEMA_VERSION,
@@ -21,7 +23,6 @@ from benchgate.wire.model import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from datetime import datetime
     from pathlib import Path
 
     from benchgate.ids import RunPlan
@@ -56,21 +57,14 @@ class CassetteManifest(WireModel):
     files: Digests
 
     @classmethod
-    def of_run(
-        cls,
-        run: RunPlan | BenchRunReport,
-        *,
-        files: Mapping[str, str],
-        recorded_at: datetime,
-        benchgate: str,
-    ) -> CassetteManifest:
-        """Return the manifest of a run's trials."""
+    def of_run(cls, run: RunPlan | BenchRunReport, files: Mapping[str, str]) -> CassetteManifest:
+        """Return the manifest of a run's trials, recorded now."""
         return cls(
             schema_version=SCHEMA_VERSION,
             report_kind="cassette",
             task_class=run.task_class,
-            recorded_at=recorded_at,
-            benchgate=benchgate,
+            recorded_at=clock.now(),
+            benchgate=version("pytest-benchgate"),
             system=run.system,
             system_digest=run.digests.system,
             checkpoint=run.digests.checkpoint,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
 from benchgate.errors import ArtifactError, brief
 from benchgate.ids import trial_file_name
-from benchgate.wire import clock
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import MAX_TREE_BYTES, read_bytes
 from benchgate.wire.writing import check_writable, make_folder, model_bytes, rename, write_draft
@@ -48,10 +46,6 @@ class CassetteRecorder:
         """
         if out is None:
             raise ArtifactError(self.folder, "is recorded from an output folder only: give one")
-        if self.folder.is_symlink() or self.folder.parent.is_symlink():
-            raise ArtifactError(
-                self.folder, "is a symlink; cassettes are written into folders only"
-            )
         check_writable(self.folder.parent)
         self._to_renew(plan)
 
@@ -74,7 +68,7 @@ class CassetteRecorder:
             cases = {**old.cases, **cases}
         draft = self.folder.with_name(f".{self.name}.{os.getpid()}")
         try:
-            manifest = _manifest(report, _copies(sources, draft))
+            manifest = CassetteManifest.of_run(report, _copies(sources, draft))
             manifest = manifest.model_copy(update={"cases": cases})
             write_draft(draft / MANIFEST, model_bytes(manifest))
             if self.folder.exists():
@@ -89,7 +83,7 @@ class CassetteRecorder:
         """Return the manifest of the cassette that a run of a part of the cases renews a part of."""
         if run.scope == "full" or not self.folder.exists():
             return None
-        old, new = CassetteManifest.of(self.folder), _manifest(run, {})
+        old, new = CassetteManifest.of(self.folder), CassetteManifest.of_run(run, {})
         pairs = ((name, getattr(old, name), getattr(new, name)) for name in SAME)
         if differing := [f"{name} was {a!r}, is {b!r}" for name, a, b in pairs if a != b]:
             why = f"a part of the cases cannot renew it: {'; '.join(differing)}; run all cases, or give another name"
@@ -115,11 +109,6 @@ class CassetteRecorder:
 def recorder_of(class_path: Path, name: str | None) -> CassetteRecorder | None:
     """Return what records a cassette, if one is asked for."""
     return None if name is None else CassetteRecorder(class_path, name)
-
-
-def _manifest(run: RunPlan | BenchRunReport, files: Mapping[str, str]) -> CassetteManifest:
-    made_by = version("pytest-benchgate")
-    return CassetteManifest.of_run(run, files=files, recorded_at=clock.now(), benchgate=made_by)
 
 
 def _stem(name: str) -> str:

@@ -17,7 +17,7 @@ from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from benchgate.audit.runs import KnownRun
@@ -45,33 +45,24 @@ class Recording:
         :param keys: case id and trial of each trial that is to run.
         :raises PlanChanged: with a line for each thing that it lacks or that has changed since.
         """
-        if why := [*self._differences(plan), *self._lacking(plan, keys)]:
+        if why := list(self._changes(plan, keys)):
             raise PlanChanged(self.folder, why, "replayed")
 
-    def _differences(self, plan: RunPlan) -> Iterator[str]:
-        if self.manifest.task_class != plan.task_class:
-            yield f"it is of the task class {self.manifest.task_class}"
-        if self.manifest.seed != plan.seed:
-            yield f"its seed is {self.manifest.seed}, that of this run {plan.seed}"
-        if self.manifest.trial_count < plan.trial_count:
-            yield f"it has {self.manifest.trial_count} trials of each case, this run {plan.trial_count}"
-
-    def _lacking(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> Iterator[str]:
-        now = plan.digests.cases
-        names = []
+    def _changes(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> Iterator[str]:
+        then, now = self.manifest, plan.digests.cases
+        if then.task_class != plan.task_class:
+            yield f"it is of the task class {then.task_class}"
+        if then.seed != plan.seed:
+            yield f"its seed is {then.seed}, that of this run {plan.seed}"
+        if then.trial_count < plan.trial_count:
+            yield f"it has {then.trial_count} trials of each case, this run {plan.trial_count}"
         for case_id in plan.case_ids:
-            if case_id not in self.manifest.cases and case_id in now:
-                yield f"case {case_id} is not in it"
-            elif self.manifest.cases.get(case_id) != now.get(case_id):
-                yield f"case {case_id} was changed after it was recorded"
-        for case_id, trial in keys:
-            if (
-                case_id in now
-                and case_id in self.manifest.cases
-                and trial < self.manifest.trial_count
-            ):
-                names.append(trial_file_name(case_id, trial))
-        yield from file_faults(self.folder, self.manifest.files, names)
+            if then.cases.get(case_id) != now.get(case_id):
+                known = case_id in then.cases
+                yield f"case {case_id} {'was changed after it was recorded' if known else 'is not in it'}"
+        there = then.cases.keys() & now.keys()  # a case that cannot be read is not run
+        names = [trial_file_name(c, t) for c, t in keys if c in there and t < then.trial_count]
+        yield from file_faults(self.folder, then.files, names)
 
     def trial(self, case: BenchCase) -> TrialFile:
         """
@@ -102,7 +93,7 @@ class Recording:
             raise EvalError(msg)
         return _RecordedSystem(
             name=self.manifest.system,
-            call=_never_called,
+            call=lambda _: {},  # a player runs its trials
             digest=self.manifest.system_digest,
             checkpoint=None,
             recorded=self.manifest.checkpoint,
@@ -115,10 +106,6 @@ class _RecordedSystem(NamedSystem):
 
     def checkpoint_sha256(self) -> str | None:
         return self.recorded
-
-
-def _never_called(case: BenchCase) -> Mapping[str, object]:
-    raise AssertionError(case.case_id)  # pragma: no cover
 
 
 def find_recording(
@@ -157,14 +144,6 @@ def _of_run(run: KnownRun) -> Recording:
     if not isinstance(record, RunRecord):
         raise ArtifactError(run.folder, f"cannot be replayed: it is {run.state}")
     sha256 = file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)
-    manifest = CassetteManifest.of_run(
-        record.report,
-        files=record.case_files,
-        recorded_at=record.finished_at,
-        benchgate=record.harness.benchgate,
-    )
-    return Recording(
-        source=Replayed(kind="run", name=run.folder.name, sha256=sha256, seq=record.seq),
-        folder=run.folder / "cases",
-        manifest=manifest,
-    )
+    source = Replayed(kind="run", name=run.folder.name, sha256=sha256, seq=record.seq)
+    manifest = CassetteManifest.of_run(record.report, record.case_files)
+    return Recording(source=source, folder=run.folder / "cases", manifest=manifest)
