@@ -15,7 +15,7 @@ from pydantic import (
     PrivateAttr,
 )
 
-from benchgate.errors import CassetteNotFound, Unreadable
+from benchgate.errors import CassetteNotFound, EvalError, Unreadable
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 from benchgate.wire.model import (
     MAX_ENTRIES,
@@ -78,6 +78,13 @@ class Shelf(Protocol):
         """Return what a cassette has of a trial."""
 
 
+class CaseHttp(Protocol):
+    """What answers the HTTP requests of a trial."""
+
+    def transport(self, name: str | None, inner: Any) -> Any:
+        """Return a transport for a client."""
+
+
 class BenchCase(WireModel):
     """
     One case, as systems and rubrics receive it.
@@ -109,6 +116,7 @@ class BenchCase(WireModel):
     work_path: Path | None = None
     checkpoint: HandedCheckpoint | None = None
     _shelf: Shelf | None = PrivateAttr(default=None)
+    _http: CaseHttp | None = PrivateAttr(default=None)
 
     @classmethod
     def made(cls, fields: Mapping[str, Any], shelf: Shelf | None) -> Self:
@@ -137,6 +145,22 @@ class BenchCase(WireModel):
         if file_sha256(found.path, limit=MAX_TREE_BYTES) != found.sha256:
             raise Unreadable(found.path, "was changed after it was recorded")
         return found
+
+    def http_transport(self, name: str | None = None, *, inner: Any = None) -> Any:
+        """
+        Return a transport for a client of ``httpx`` or ``httpx2``, async or not, such as those of openai and anthropic.
+
+        In a run with ``--bench-record=NAME`` it sends requests and records them. Otherwise it answers them from a
+        recording, and never sends one.
+
+        :param name: of the recording that is replayed; by default that of the system.
+        :param inner: the transport that sends while recording; by default the library's own.
+        :raises EvalError: outside of a trial, or in another process than the trial's; or there is no such recording.
+        """
+        if self._http is None:
+            msg = "http_transport: only the case that a system is called with has one, in the process of its trial"
+            raise EvalError(msg)
+        return self._http.transport(name, inner)
 
     @property
     def seed32(self) -> int:

@@ -18,7 +18,7 @@ FLOORS = (
     {"wire"},
     {"models", "training"},
     {"training_types", "ids", "taxonomy", "rubric"},
-    {"registry", "aggregate", "cassettes"},
+    {"registry", "aggregate", "cassettes", "http"},
     {"gates", "promotion"},
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},

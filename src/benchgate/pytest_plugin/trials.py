@@ -19,6 +19,7 @@ from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
 from benchgate.trials.time_limit import Backstop, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
+from benchgate.trials.trial_http import HttpTerms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -213,14 +214,15 @@ class SessionTrials:
 
     def _runner_of(self, task_class: str) -> RunsTrials:
         if task_class not in self._runners:
-            bench = self._benches[task_class]
+            bench, system = self._benches[task_class], self._systems[task_class]
             runner = TrialRunner(
                 task_class=task_class,
-                system=self._systems[task_class].call,
+                system=system.call,
                 score=self._scorers[task_class],
                 taxonomy=bench.taxonomy,
                 wait=self._loop.wait,
                 alone=self.in_turn(task_class),
+                http=HttpTerms(system=system.name, class_path=bench.path),
                 is_timeout=_is_timeout,
             )
             recording = self._recordings.get(task_class)

@@ -16,6 +16,7 @@ from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing
 from benchgate.trials.time_limit import Backstop, TrialTimeout, alarm, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
+from benchgate.trials.trial_http import HttpTerms
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -70,6 +71,7 @@ class ClassTrials:
             taxonomy=bench.taxonomy,
             wait=loop.wait,
             alone=jobs == 1,
+            http=HttpTerms(system=ledger.system.name, class_path=bench.path),
         )
         self._runner = Player(runner, recording) if recording else runner
 
