@@ -462,6 +462,7 @@ async def anthropic_says(transport):
         return got.content[0].text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("httpx2" not in INSTALLED, reason="needs httpx2")
 @pytest.mark.parametrize(
     "says",
