@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
+from benchgate.cassettes.shelf import HTTP
 from benchgate.errors import ArtifactError, brief
 from benchgate.ids import trial_file_name
 from benchgate.wire.canonical import sha256_hex
@@ -37,23 +38,32 @@ class CassetteRecorder:
         """Where the cassette is, or will be."""
         return self.class_path / FOLDER / self.name
 
-    def check(self, plan: RunPlan, out: Path | None) -> None:
+    def check(self, plan: RunPlan, out: Path | None, *, resume: bool) -> None:
         """
         Fail before anything is run if it could not be recorded.
 
         :param out: the output folder, from which the trials are taken in the end.
+        :param resume: trials that an earlier session recorded are part of it.
         :raises ArtifactError: the folder cannot be written, or see :meth:`write`.
         """
         if out is None:
             raise ArtifactError(self.folder, "is recorded from an output folder only: give one")
         check_writable(self.folder.parent)
         self._to_renew(plan)
+        if not resume:
+            shutil.rmtree(http_drafts(out, *self.key), ignore_errors=True)
 
-    def write(self, report: BenchRunReport, run: Path) -> Path:
+    @property
+    def key(self) -> tuple[str, str]:
+        """The names of class and cassette."""
+        return self.class_path.name, self.name
+
+    def write(self, report: BenchRunReport, run: Path, out: Path) -> Path:
         """
         Write the cassette, all of it or nothing: a run of all cases replaces it, one of a part renews that part.
 
         :param run: the folder of the run, with the files of its trials.
+        :param out: the output folder, where what was recorded of their HTTP is kept until then.
         :returns: its folder.
         :raises ArtifactError: the run is incomplete, the part is of another system than the rest, or a disk error.
         """
@@ -62,6 +72,11 @@ class CassetteRecorder:
             raise ArtifactError(self.folder, why)
         names = [trial_file_name(result.case_id, result.trial) for result in report.per_case]
         sources = {name: run / "cases" / name for name in names}
+        drafts = http_drafts(out, *self.key)
+        for result in report.per_case:
+            name = trial_file_name(result.case_id, result.trial, HTTP)
+            if (drafts / name).exists():
+                sources[name] = drafts / name
         cases = report.digests.cases
         if (old := self._to_renew(report)) is not None:
             sources |= self._kept(old, cases, set(map(_stem, names)))
@@ -75,6 +90,7 @@ class CassetteRecorder:
                 os.rename(self.folder, f"{draft}.old")
             rename(draft, self.folder)
             shutil.rmtree(f"{draft}.old", ignore_errors=True)
+            shutil.rmtree(drafts, ignore_errors=True)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         return self.folder
@@ -104,6 +120,11 @@ class CassetteRecorder:
         if faults := list(file_faults(self.folder, old.files, kept)):
             raise ArtifactError(self.folder, brief(faults, "; "))
         return {name: self.folder / name for name in kept}
+
+
+def http_drafts(out: Path, task_class: str, name: str) -> Path:
+    """Return where the HTTP of each trial is kept, by whoever runs it, until the cassette is written."""
+    return out / "recording" / task_class / name
 
 
 def recorder_of(class_path: Path, name: str | None) -> CassetteRecorder | None:

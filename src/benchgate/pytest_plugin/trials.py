@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from benchgate.cassettes.recorder import http_drafts
 from benchgate.live.loop import SessionLoop
 from benchgate.pytest_plugin.ahead import Ahead
 from benchgate.replay.player import Player
@@ -215,6 +216,8 @@ class SessionTrials:
     def _runner_of(self, task_class: str) -> RunsTrials:
         if task_class not in self._runners:
             bench, system = self._benches[task_class], self._systems[task_class]
+            given = self._settings[task_class]
+            record = http_drafts(given.out, task_class, given.record) if given.record else None
             runner = TrialRunner(
                 task_class=task_class,
                 system=system.call,
@@ -222,7 +225,7 @@ class SessionTrials:
                 taxonomy=bench.taxonomy,
                 wait=self._loop.wait,
                 alone=self.in_turn(task_class),
-                http=HttpTerms(system=system.name, class_path=bench.path),
+                http=HttpTerms(system=system.name, class_path=bench.path, record=record),
                 is_timeout=_is_timeout,
             )
             recording = self._recordings.get(task_class)

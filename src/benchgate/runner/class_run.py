@@ -102,7 +102,7 @@ class ClassRun:
         if self.recording is not None:
             self.recording.check(self._plan(), self.ledger.planned)
         if self.recorder is not None:
-            self.recorder.check(self._plan(), self.out)
+            self.recorder.check(self._plan(), self.out, resume=self.resume != "none")
         if self.out is not None:
             try:
                 self._open_store(self.out)
@@ -182,7 +182,8 @@ class ClassRun:
             return
         if self.recorder is not None and self.published is not None:
             try:
-                self.recorded = self.recorder.write(self.judgement.report, self.published.folder)
+                folder = self.published.folder
+                self.recorded = self.recorder.write(self.judgement.report, folder, self.out)
             except (ArtifactError, OSError) as error:
                 self.problems.append(str(error))
 

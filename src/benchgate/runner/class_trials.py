@@ -21,6 +21,7 @@ from benchgate.trials.trial_http import HttpTerms
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from concurrent.futures import Future
+    from pathlib import Path
 
     from benchgate.replay.recording import Recording
     from benchgate.runner.trial_files import TrialFiles
@@ -35,6 +36,7 @@ class ClassTrials:
     :param limit: in seconds, for cases that name none.
     :param jobs: trials that run at once.
     :param recording: what is played in the place of the system.
+    :param http: where the HTTP of the system is recorded; ``None`` answers it from a recording.
     :param files: where the trials are kept that are finished; those that are there are not run.
     :raises EvalError: the system cannot run beside itself.
     """
@@ -49,6 +51,7 @@ class ClassTrials:
         max_rpm: int | None,
         files: TrialFiles | None = None,
         recording: Recording | None = None,
+        http: Path | None = None,
     ) -> None:
         self._ledger = ledger
         self._limit = limit
@@ -71,7 +74,7 @@ class ClassTrials:
             taxonomy=bench.taxonomy,
             wait=loop.wait,
             alone=jobs == 1,
-            http=HttpTerms(system=ledger.system.name, class_path=bench.path),
+            http=HttpTerms(system=ledger.system.name, class_path=bench.path, record=http),
         )
         self._runner = Player(runner, recording) if recording else runner
 

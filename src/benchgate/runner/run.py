@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cassettes.recorder import recorder_of
+from benchgate.cassettes.recorder import http_drafts, recorder_of
 from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, brief
 from benchgate.gates.baseline import choose_baseline
 from benchgate.loader.imports import bench_package
@@ -204,6 +204,7 @@ def _run_all(
         max_rpm=settings.max_rpm,
         files=run.files,
         recording=run.recording,
+        http=http_drafts(run.out, *run.recorder.key) if run.recorder and run.out else None,
     )
     with closing(trials.records()) as records:
         for record in records:

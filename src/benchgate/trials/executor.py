@@ -58,7 +58,6 @@ class TrialRecord:
     :param printed: what the trial printed, if that was kept apart from what others printed.
     :param scorer: digest of what scored it.
     :param file_sha256: SHA-256 of its file, if that is written already.
-    :param http: what was recorded of its HTTP, as the text of its ``.http.json``; ``None`` if that is not recorded.
     """
 
     result: TrialResult
@@ -69,7 +68,6 @@ class TrialRecord:
     printed: str = ""
     scorer: str | None = None
     file_sha256: str | None = None
-    http: str | None = None
 
 
 class RunsTrials(Protocol):

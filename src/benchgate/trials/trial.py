@@ -100,7 +100,6 @@ class _Attempt:
         self._detail: str | None = None
         self._retry_after: float | None = None
         self._http = TrialHttp(runner.http, request.case) if runner.http else None
-        self._recorded: str | None = None
 
     def go(self) -> None:
         alone = self._runner.alone
@@ -172,14 +171,18 @@ class _Attempt:
         return error
 
     def hung_up(self) -> None:
-        """Take what was recorded of the system's HTTP; what is wrong with it counts, whatever the client made of it."""
+        """
+        End what the system asked by HTTP; without an answer that counts the trial says nothing about the system.
+
+        That does not depend on what the client or the system made of the error.
+        """
         if self._http is None or self._outcome == "timeout":
             return
         try:
-            self._recorded = self._http.end(scored=self._outcome == "scored")
+            self._http.end(scored=self._outcome == "scored")
         except EvalError as error:
-            self._score, self._outcome, self._detail = None, "harness_error", None
-            self._modes = (FailureMode(code="harness_error", detail=str(error)),)
+            self._score, self._modes = None, ()
+            self._outcome, self._detail = "not_run", str(error)
 
     def timed_out(self, limit: float) -> None:
         self._score = None
@@ -204,7 +207,6 @@ class _Attempt:
             violation=self._violation,
             raised_at=self._raised_at,
             retry_after=self._retry_after,
-            http=self._recorded,
         )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from benchgate.errors import Unreadable
-from benchgate.models import Cassette
-from benchgate.wire.files import read_bytes
-from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
+from benchgate.cassettes.shelf import HTTP, ClassCassettes
+from benchgate.errors import EvalError
+from benchgate.ids import trial_file_name
+from benchgate.wire.writing import make_folder, write_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,31 +22,14 @@ class HttpTerms:
     """
     What is done with the requests of a system.
 
-    :param record: they are sent and recorded; otherwise they are answered from a recording and never sent.
     :param system: its name, by which a recording is looked for that the system gives no name.
     :param class_path: the folder of the class, whose ``cassettes/`` has the recordings.
+    :param record: the folder in which they are recorded; ``None``: they are answered from a recording, and never sent.
     """
 
     system: str
     class_path: Path
-    record: bool = False
-
-    def find(self, case: BenchCase, name: str) -> Cassette:
-        """
-        Return what a recording has of the HTTP of a trial.
-
-        :raises Unreadable: it has none, or is none.
-        """
-        from benchgate.artifacts.run_kinds import trial_file_name
-
-        folder = self.class_path / "cassettes" / name
-        file = trial_file_name(case.case_id, case.trial).removesuffix(".json") + ".http.json"
-        try:
-            manifest = read_json(read_bytes(folder / "manifest.json", limit=MAX_JSON_BYTES))
-            return Cassette(path=folder / file, sha256=manifest["files"][file])
-        except (Unreadable, ValueError, LookupError, TypeError) as error:
-            why = f"no recording {name!r} of this trial's HTTP; --bench-record={name} makes one"
-            raise Unreadable(folder / file, why, missing=True) from error
+    record: Path | None = None
 
 
 class TrialHttp:
@@ -56,29 +39,49 @@ class TrialHttp:
         self._terms = terms
         self._case = case
         self._conversations: dict[str, Conversation] = {}
+        self._problem: EvalError | None = None
 
     def transport(self, name: str | None, inner: Any) -> Any:
         """Return a transport; all of one attempt share what is recorded, or what is left of a recording."""
         from benchgate.http.transport import Transport
 
-        return Transport(self._conversation(name or self._terms.system), inner)
+        try:
+            return Transport(self._conversation(name or self._terms.system), inner)
+        except EvalError as error:
+            self._problem = error
+            raise
 
     def _conversation(self, name: str) -> Conversation:
         from benchgate.http.conversation import Recording, Replay
         from benchgate.http.exchange import HttpRecording
 
-        if self._terms.record:
+        if self._terms.record is not None:
             return self._conversations.setdefault("", Recording())
         if name not in self._conversations:
-            found = Replay(name, HttpRecording.read(self._terms.find(self._case, name)))
-            self._conversations.setdefault(name, found)
+            case = self._case
+            shelf = ClassCassettes(self._terms.class_path)
+            found = shelf.find(name, case.case_id, case.trial, HTTP)
+            if found is None:
+                msg = f"no cassette {name!r} has the HTTP of this trial; run once with --bench-record={name}"
+                raise EvalError(msg)
+            self._conversations.setdefault(name, Replay(name, HttpRecording.read(found)))
         return self._conversations[name]
 
-    def end(self, *, scored: bool) -> str | None:
+    def end(self, *, scored: bool) -> None:
         """
-        Return what was recorded, as the text of its file; ``None`` if nothing is recorded.
+        Write what was recorded.
 
-        :raises EvalError: see :class:`~benchgate.http.conversation.Conversation`.
+        :raises EvalError: it cannot be, or see :class:`~benchgate.http.conversation.Conversation`.
         """
-        texts = [each.end(scored=scored) for each in self._conversations.values()]
-        return next(filter(None, texts), None)
+        if self._terms.record is not None:  # of an earlier attempt
+            self._file(self._terms.record).unlink(missing_ok=True)
+        if self._problem is not None:
+            raise self._problem
+        for conversation in self._conversations.values():
+            text = conversation.end(scored=scored)
+            if text is not None and self._terms.record is not None:
+                make_folder(self._terms.record)
+                write_file(self._file(self._terms.record), text.encode(), durable=False)
+
+    def _file(self, folder: Path) -> Path:
+        return folder / trial_file_name(self._case.case_id, self._case.trial, HTTP)
