@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
 from benchgate.http.exchange import MAX_RECORDING_BYTES, Exchange, HttpRecording
@@ -21,13 +21,17 @@ if TYPE_CHECKING:
 TOO_LARGE: Final = f"more than {MAX_RECORDING_BYTES} bytes in all"
 
 
-class Conversation(Protocol):
+class Conversation:
     """
-    What a transport speaks to.
+    What a transport speaks to, from several threads.
 
-    What is wrong with it ends the trial as a failure, also if the client or the system caught the error: clients try
-    again, and turn every error into one of their own.
+    The first problem is kept, and everything after it refused for the same reason: clients try again, and turn every
+    error into one of their own.
     """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._problem: str | None = None
 
     def ask(self, request: HttpRequest, headers: Iterable[tuple[str, str]]) -> int | HttpAnswer:
         """
@@ -35,6 +39,7 @@ class Conversation(Protocol):
 
         :raises EvalError: it must not be sent, or has no answer.
         """
+        raise NotImplementedError
 
     def answered(self, number: int, answer: HttpAnswer) -> None:
         """
@@ -42,6 +47,7 @@ class Conversation(Protocol):
 
         :raises EvalError: it cannot be recorded.
         """
+        raise NotImplementedError  # also for a replay: nothing is sent
 
     def end(self, *, scored: bool) -> str | None:
         """
@@ -50,25 +56,18 @@ class Conversation(Protocol):
         :param scored: the trial ended well.
         :raises EvalError: what was asked and answered cannot be recorded, or is not what was recorded.
         """
+        raise NotImplementedError
 
-
-class _Checked:
-    """Keeps the first problem: what comes after it is refused for the same reason."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self._problem: str | None = None
-
-    def refuse(self, problem: str) -> EvalError:
+    def _refused(self, problem: str) -> EvalError:
         self._problem = self._problem or problem
         return EvalError(self._problem)
 
-    def check(self) -> None:
+    def _check(self) -> None:
         if self._problem is not None:
             raise EvalError(self._problem)
 
 
-class Recording(_Checked):
+class Recording(Conversation):
     """Requests that are sent, and what comes back."""
 
     def __init__(self) -> None:
@@ -80,8 +79,8 @@ class Recording(_Checked):
     def ask(self, request: HttpRequest, headers: Iterable[tuple[str, str]]) -> int:
         """Return the number of a request that is to be sent."""
         secrets = secrets_of(headers, os.environ)
-        with self.lock:
-            self.check()
+        with self._lock:
+            self._check()
             self._asked.append((request, secrets))
             number = len(self._asked)
             self._take(number, len(request.body or ""))
@@ -91,8 +90,8 @@ class Recording(_Checked):
 
     def answered(self, number: int, answer: HttpAnswer) -> None:
         """Take the answer to a request."""
-        with self.lock:
-            self.check()
+        with self._lock:
+            self._check()
             self._take(number, len(answer.text or answer.base64 or ""))
             if found := secret_in_answer(answer, self._asked[number - 1][1]):
                 raise self._unfit(number, f"in its answer {found}")
@@ -100,8 +99,8 @@ class Recording(_Checked):
 
     def end(self, *, scored: bool) -> str:
         """Return the text of the recording."""
-        with self.lock:
-            self.check()
+        with self._lock:
+            self._check()
             for number in range(1, len(self._asked) + 1):
                 if number not in self._answers and scored:
                     raise self._unfit(number, "it was given up before it was answered")
@@ -125,10 +124,10 @@ class Recording(_Checked):
     def _unfit(self, number: int, why: str) -> EvalError:
         # Without the path, which may be where the key is.
         method = self._asked[number - 1][0].method
-        return self.refuse(f"request {number} ({method}) cannot be recorded: {why}")
+        return self._refused(f"request {number} ({method}) cannot be recorded: {why}")
 
 
-class Replay(_Checked):
+class Replay(Conversation):
     """
     Requests that are answered from a recording: equal ones in their order, others in any order.
 
@@ -145,24 +144,21 @@ class Replay(_Checked):
 
     def ask(self, request: HttpRequest, headers: Iterable[tuple[str, str]]) -> HttpAnswer:  # noqa: ARG002
         """Return the recorded answer to a request."""
-        with self.lock:
-            self.check()
+        with self._lock:
+            self._check()
             waiting = self._waiting.get(request.key)
             if not waiting:
-                raise self.refuse(f"recording {self._name!r}: {self._missing(request)}")
+                raise self._refused(f"recording {self._name!r}: {self._missing(request)}")
             return waiting.popleft().answer
-
-    def answered(self, number: int, answer: HttpAnswer) -> None:
-        """Never called: nothing is sent."""
 
     def end(self, *, scored: bool) -> None:
         """Check that everything was asked that was recorded."""
-        self.check()
+        self._check()
         left = [e.request for waiting in self._waiting.values() for e in waiting]
         if left and scored:
             first = f"the first of them is {left[0].method} {left[0].path}"
             count = f"{len(left)} of {len(self._recorded)} recorded requests were not sent"
-            raise self.refuse(f"recording {self._name!r}: {count}; {first}")
+            raise self._refused(f"recording {self._name!r}: {count}; {first}")
 
     def _missing(self, request: HttpRequest) -> str:
         asked = f"{request.method} {request.path}"

@@ -9,7 +9,6 @@ from benchgate.errors import EvalError, excerpt
 from benchgate.http.exchange import MAX_RECORDING_BYTES, HttpAnswer, HttpRequest
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
     from benchgate.http.conversation import Conversation
@@ -93,23 +92,13 @@ class Transport:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
 
