@@ -126,6 +126,15 @@ def test_a_request_that_was_not_recorded_says_nothing_about_the_system(shop, sou
     assert main(["verify", str(bench.out)]) == 0
 
 
+def test_a_trial_that_went_on_without_an_answer_until_its_limit_is_no_timeout(shop):
+    waits = STUBBORN.replace(
+        "        return {", "        import time; time.sleep(60)\n        return {"
+    )
+    bench = shop(waits, path="/other")
+    bench.run("--bench-timeout=0.3")
+    assert set(bench.outcomes().values()) == {"not_run"}
+
+
 def test_a_request_that_is_not_sent_again_is_told(shop):
     bench = shop("""
         def system(case):
@@ -329,6 +338,8 @@ def test_what_a_trial_asked_is_written_by_the_attempt_that_counts(bench, trial):
     assert [e.request.path for e in recorded(bench)] == ["/c"]
     trial(asking([]))
     assert not (bench.root / "drafts/01.http.json").exists()
+    (bench.root / "drafts/01.http.json").mkdir()
+    assert "01.http.json: cannot be removed" in trial(asking(["d"])).result.detail
 
 
 def test_a_trial_whose_http_has_a_key_has_no_result_and_leaves_no_recording(

@@ -76,10 +76,10 @@ class TrialRunner:
             BaseException
         ) as error:  # SystemExit, pytest.skip and the like must never make a run green
             attempt.failed(error, limit)
-        attempt.hung_up()
         duration = time.perf_counter() - started
         if duration >= left:
             attempt.timed_out(limit)
+        attempt.hung_up()
         return attempt.record(duration)
 
 
@@ -176,7 +176,7 @@ class _Attempt:
 
         That does not depend on what the client or the system made of the error.
         """
-        if self._http is None or self._outcome == "timeout":
+        if self._http is None:
             return
         try:
             self._http.end(scored=self._outcome == "scored")

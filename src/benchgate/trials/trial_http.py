@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cassettes.shelf import HTTP, ClassCassettes
-from benchgate.errors import EvalError
+from benchgate.errors import ArtifactError, EvalError
 from benchgate.ids import trial_file_name
 from benchgate.wire.writing import make_folder, write_file
 
@@ -73,8 +73,12 @@ class TrialHttp:
 
         :raises EvalError: it cannot be, or see :class:`~benchgate.http.conversation.Conversation`.
         """
-        if self._terms.record is not None:  # of an earlier attempt
-            self._file(self._terms.record).unlink(missing_ok=True)
+        if self._terms.record is not None:  # by an earlier attempt
+            path = self._file(self._terms.record)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise ArtifactError(path, f"cannot be removed: {error.strerror}") from error
         if self._problem is not None:
             raise self._problem
         for conversation in self._conversations.values():
