@@ -10,7 +10,7 @@ copyright = "The benchgate maintainers"  # noqa: A001 - the name is Sphinx's
 version = release = installed_version("pytest-benchgate")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "examples"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3

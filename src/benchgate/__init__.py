@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from benchgate.errors import (
         ArtifactError,
         BenchCaseLoadError,
+        CassetteNotFound,
         ClassLoadError,
         EvalError,
         LocatedError,
@@ -53,6 +54,7 @@ _HOMES = {
     "errors": (
         "ArtifactError",
         "BenchCaseLoadError",
+        "CassetteNotFound",
         "ClassLoadError",
         "EvalError",
         "LocatedError",
@@ -84,6 +86,7 @@ __all__ = [
     "BenchCaseLoadError",
     "BenchRunReport",
     "BenchScore",
+    "CassetteNotFound",
     "CheckpointPromotionDecision",
     "ClassLoadError",
     "EvalError",

@@ -7,6 +7,7 @@ All errors that benchgate raises on purpose; catch :class:`EvalError` for any of
     +-- TaskClassAlreadyRegistered
     +-- TaskClassNotFound (also a KeyError)
     +-- SystemNotFound (also a KeyError)
+    +-- CassetteNotFound (also a KeyError)
     +-- LocatedError
     |   +-- RegistrationError
     |   +-- BenchCaseLoadError
@@ -129,6 +130,19 @@ class SystemNotFound(EvalError, KeyError):
     __str__ = Exception.__str__
 
 
+class CassetteNotFound(EvalError, KeyError):
+    """Nothing was recorded by that name of this trial of a case."""
+
+    def __init__(self, name: str, case_id: str, trial: int) -> None:
+        self.name = name
+        self.case_id = case_id
+        self.trial = trial
+        super().__init__(
+            f"there is no cassette {name!r} of trial {trial} of case {case_id!r}: neither the table [cassettes.{name}] "
+            f"in its case.toml nor a file in cassettes/{name}/ of the class; --bench-record={name} makes one"
+        )
+
+
 Fault = tuple[int, str, str]
 """A fault in a file: its 1-based line (0 if unknown), its key (may be empty) and a message."""
 
@@ -238,14 +252,18 @@ class Unreadable(ArtifactError):
 
 
 class PlanChanged(ArtifactError):
-    """A run that cannot be resumed, for it would be another one now; :attr:`changes` has a line for each difference."""
+    """
+    A run that cannot be resumed or replayed, for it would be another one now.
+
+    :attr:`changes` has a line for each difference.
+    """
 
     _keep = "\n"
 
-    def __init__(self, path: Path, changes: Iterable[str]) -> None:
+    def __init__(self, path: Path, changes: Iterable[str], how: str = "resumed") -> None:
         self.changes = tuple(changes)
         lines = brief(f"  {printable(change)}" for change in self.changes)
-        super().__init__(path, f"cannot be resumed, the plan has changed since:\n{lines}")
+        super().__init__(path, f"cannot be {how}, the plan has changed since:\n{lines}")
 
 
 class SampleError(EvalError):

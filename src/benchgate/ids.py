@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -99,3 +100,10 @@ class RunPlan:
 def suite_version(cases: Mapping[str, str]) -> str:
     """Return the version of a set of cases: the first 12 hex digits of the digest over their digests."""
     return digest(dict(cases))[:12]
+
+
+def trial_file_name(case_id: str, trial: int, suffix: str = ".json") -> str:
+    """Return the name of the file of a trial by its key; what was recorded of its HTTP ends in ``.http.json``."""
+    # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
+    ambiguous = re.search(r"-t\d+$", case_id)
+    return f"{case_id}{f'-t{trial}' if trial or ambiguous else ''}{suffix}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
 
 from pydantic import (
     AfterValidator,
@@ -15,6 +15,8 @@ from pydantic import (
     PrivateAttr,
 )
 
+from benchgate.errors import CassetteNotFound, EvalError, Unreadable
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 from benchgate.wire.model import (
     MAX_ENTRIES,
     SCHEMA_VERSION,
@@ -71,6 +73,20 @@ class HandedCheckpoint(WireModel):
     sha256: Sha256
 
 
+class Shelf(Protocol):
+    """Where the cassettes of a class are."""
+
+    def find(self, name: str, case_id: str, trial: int) -> Cassette | None:
+        """Return what a cassette has of a trial."""
+
+
+class CaseHttp(Protocol):
+    """What answers the HTTP requests of a trial."""
+
+    def transport(self, name: str | None, inner: Any) -> Any:
+        """Return a transport for a client."""
+
+
 class BenchCase(WireModel):
     """
     One case, as systems and rubrics receive it.
@@ -102,6 +118,8 @@ class BenchCase(WireModel):
     work_path: Path | None = None
     checkpoint: HandedCheckpoint | None = None
     _usage: UsageMeter = PrivateAttr(default_factory=UsageMeter)
+    _shelf: Shelf | None = PrivateAttr(default=None)
+    _http: CaseHttp | None = PrivateAttr(default=None)
 
     @property
     def usage(self) -> UsageMeter:
@@ -113,6 +131,50 @@ class BenchCase(WireModel):
         case = self.model_copy(update=update)
         case._usage = UsageMeter()  # noqa: SLF001 - of its own class
         return case
+
+    @classmethod
+    def made(cls, fields: Mapping[str, Any], shelf: Shelf | None) -> Self:
+        """Return a case that finds what was recorded of it."""
+        case = cls.model_validate(fields)
+        case._shelf = shelf  # noqa: SLF001 - its own
+        return case
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).made, (self.model_dump(), self._shelf)
+
+    def cassette(self, name: str) -> Cassette:
+        """
+        Return what was recorded of this trial.
+
+        :param name: of a table ``[cassettes.NAME]`` of the case, else of a folder in the class's ``cassettes/``, which
+            has a JSON file of each trial, with its ``output``.
+        :raises CassetteNotFound: neither has it.
+        :raises Unreadable: the file cannot be read, or was changed after it was recorded.
+        """
+        found = self.cassettes.get(name)
+        if found is None and self._shelf is not None:
+            found = self._shelf.find(name, self.case_id, self.trial)
+        if found is None:
+            raise CassetteNotFound(name, self.case_id, self.trial)
+        if file_sha256(found.path, limit=MAX_TREE_BYTES) != found.sha256:
+            raise Unreadable(found.path, "was changed after it was recorded")
+        return found
+
+    def http_transport(self, name: str | None = None, *, inner: Any = None) -> Any:
+        """
+        Return a transport for a client of ``httpx`` or ``httpx2``, async or not, such as those of openai and anthropic.
+
+        In a run with ``--bench-record=NAME`` it sends requests and records them. Otherwise it answers them from a
+        recording, and never sends one.
+
+        :param name: of the recording that is replayed; by default that of the system.
+        :param inner: the transport that sends while recording; by default the library's own.
+        :raises EvalError: outside of a trial, or in another process than the trial's; or there is no such recording.
+        """
+        if self._http is None:
+            msg = "http_transport: only the case that a system is called with has one, in the process of its trial"
+            raise EvalError(msg)
+        return self._http.transport(name, inner)
 
     @property
     def seed32(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -172,12 +173,24 @@ def summaries(
         run(root)
 
 
+def example(name: str, root: Path) -> None:
+    """Copy an example as if it were validated today."""
+    pytest.importorskip("openai")
+    shutil.copytree(ROOT / "docs/examples" / name, root, dirs_exist_ok=True)
+    for path in root.glob("bench/*/cases/*/case.toml"):
+        dated = re.sub(
+            r"(?m)^last_validated_at = .*$", f"last_validated_at = {NOW}", path.read_text()
+        )
+        path.write_text(dated)
+
+
 PROJECTS = {
     "README.md": readme,
     "docs/tutorial.md": empty,
     "docs/how-to/bring-your-own-bench.md": summaries,
     "docs/how-to/bring-your-own-system.md": summaries,
     "docs/how-to/ci.md": summaries,
+    "docs/how-to/gate-an-llm-agent.md": partial(example, "llm-agent"),
     "docs/how-to/gate-an-rl-checkpoint.md": partial(repository, "gridworld-policy"),
     "docs/how-to/gate-plain-vectors.md": partial(summaries, recorded=True),
     "docs/explanation/statistics.md": partial(summaries, cases=20, default="unsteady"),
@@ -193,13 +206,24 @@ def project(page, tmp_path):
     root = tmp_path / "shop"
     root.mkdir()
     PROJECTS[page](root)
-    return root
+    yield root
+    if (root / "server.url").exists():  # its page ended early
+        run_server = [sys.executable, str(root / "server.py"), "stop"]
+        subprocess.run(run_server, check=True, capture_output=True)
 
 
 @pytest.fixture
 def environment():
     """What commands see: a terminal of 80 columns, no other order than the given one, and no CI service."""
-    removed = {"CI", "BUILD_NUMBER", "GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"}
+    removed = {
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "CI",
+        "BUILD_NUMBER",
+        "GITHUB_ACTIONS",
+        "FORCE_COLOR",
+        "PY_COLORS",
+    }
     return {
         **{name: value for name, value in os.environ.items() if name not in removed},
         "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}",

@@ -222,7 +222,8 @@ def make_artifacts(bench):
             raise ValueError("boom")
         return {"answer": 0.9 - int(case.case_id) / 1000}
     """)
-    bench.run("--bench-policy=test=auto")
+    bench.run("--bench-policy=test=auto", "--bench-record=outputs")
+    (bench.path / "cassettes/outputs").rename(bench.out / "outputs")
     bench.run("-k", "01 or 02")
     folder = bench.folder()
     (bench.out / "runs/echo/incomplete-20261122T000000Z-7/cases").mkdir(parents=True)
@@ -238,6 +239,7 @@ def make_artifacts(bench):
         folder / "cases/02.json",
         *sorted((folder / "evidence").glob("*.json")),
         *sorted((bench.out / "evidence/echo").glob("*.json")),
+        bench.out / "outputs/manifest.json",
         selected / "report.json",
         selected / "cases/01.json",
     ]
@@ -260,7 +262,7 @@ def test_every_artifact_holds_its_published_schema(artifacts):
         assert not list(validator.iter_errors(json.loads(path.read_bytes()))), path.name
 
 
-FREE = {"output", "breakdown", "cases", "case_files", "evidence_files", "severities"}
+FREE = {"output", "breakdown", "cases", "files", "case_files", "evidence_files", "severities"}
 """What stands below these keys is named by the class, not by us: any key may be absent there."""
 
 

@@ -29,6 +29,7 @@ OPTIONS = {
     "max-rpm": "100000",
     "max-cost-usd": "1000",
     "resume": "auto",
+    "record": "outputs",
     "policy": ("alpha=0.04", "power=0.7"),
     "out": "kept",
     "checkpoint": "late.json",
@@ -143,7 +144,8 @@ def policies(bench):
 
 
 def test_the_options_here_are_all_there_are():
-    assert set(OPTIONS) == {option.name for option in (*RUN_OPTIONS, EXIT_OPTION)}
+    # What is replayed is not recorded: that option takes the place of the other.
+    assert {*OPTIONS, "replay"} == {option.name for option in (*RUN_OPTIONS, EXIT_OPTION)}
 
 
 def values(name):
@@ -186,6 +188,9 @@ def assert_all_options_counted(bench):
     names = (proof["baseline"]["checkpoint_id"], proof["trained"]["checkpoint_id"])
     assert names == ("early", "late")
     assert not (bench.root / ".benchgate").exists()
+    cassette = json.loads((bench.path / "cassettes/outputs/manifest.json").read_bytes())
+    assert (cassette["system"], cassette["trial_count"], cassette["seed"]) == ("better", 2, 7)
+    assert set(cassette["files"]) == {f"{name}.json" for name in NAMES}
 
 
 def run(bench, *arguments):
@@ -253,6 +258,54 @@ def test_all_options_decide_at_the_other_door_as_under_pytest(policies, monkeypa
     for key in ("decision", "policy", "subject"):
         assert after[key] == before[key]
     assert main(["verify", str(policies.out)]) == 0
+
+
+@pytest.fixture
+def replayed(policies, monkeypatch):
+    """The class, recorded with all options, and with a system that must not be called."""
+    run(policies, "--bench=echo", *command_line("bench-"))
+    policies.write(
+        "system.py", "def system(case):\n    raise AssertionError(case)\n\nbetter = system"
+    )
+    monkeypatch.delitem(OPTIONS, "record")
+    monkeypatch.setitem(OPTIONS, "replay", "outputs")
+    return policies
+
+
+def assert_same_run(bench, before):
+    after = bench.record()
+    assert (after["seq"], after["replays"]["name"]) == (2, "outputs")
+    for key in ("run_id", "plan_id", "digests"):
+        assert after["report"][key] == before["report"][key]
+    for key in ("policy", "subject"):
+        assert after[key] == before[key]
+    assert after["decision"]["outcome"] == before["decision"]["outcome"]
+    assert "note_replayed" in after["decision"]["notes"]
+    assert_all_options_counted(bench)
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("place", "way", "workers"),
+    [
+        ("command line", "--bench", ()),
+        ("environment", "path", ("-n2",)),
+        ("ini file", "node ids", ("-n2",)),
+    ],
+)
+def test_all_options_of_a_replay(replayed, monkeypatch, place, way, workers):
+    before = replayed.record()
+    given = set_options(replayed, monkeypatch, place)
+    result = run(replayed, *WAYS[way], *given, *workers)
+    result.assert_outcomes(passed=22, failed=2)
+    assert result.ret == pytest.ExitCode.OK
+    assert_same_run(replayed, before)
+
+
+def test_all_options_of_a_replay_at_the_other_door(replayed):
+    before = replayed.record()
+    assert main(["run", "--task-class=echo", *command_line("", "exit")]) == 0
+    assert_same_run(replayed, before)
 
 
 def test_a_library_call_takes_its_arguments_only(policies, monkeypatch):

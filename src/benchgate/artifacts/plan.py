@@ -12,12 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from benchgate.artifacts.run_kinds import Resumed
+    from benchgate.artifacts.run_kinds import Replayed, Resumed
     from benchgate.ids import RunPlan
 
 
 def plan_file(
-    plan: RunPlan, *, timeout: float, started: datetime, resumes: Resumed | None = None
+    plan: RunPlan,
+    *,
+    timeout: float,
+    started: datetime,
+    resumes: Resumed | None = None,
+    replays: Replayed | None = None,
 ) -> PlanFile:
     """Return the plan of a run as it is written."""
     digests = plan.digests
@@ -35,6 +40,7 @@ def plan_file(
         isolation_class=plan.isolation_class,
         digests=PlanDigests(**{name: getattr(digests, name) for name in PlanDigests.model_fields}),
         resumes=resumes,
+        replays=replays,
     )
 
 
@@ -47,6 +53,7 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
         "seed",
         "timeout_seconds",
         "isolation_class",
+        "replays",
     ):
         old, new = getattr(before, name), getattr(now, name)
         if old != new:

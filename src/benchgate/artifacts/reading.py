@@ -21,6 +21,7 @@ from benchgate.artifacts.run_kinds import (
     SelectedRecord,
     TrialFile,
 )
+from benchgate.cassettes.manifest import CassetteManifest
 from benchgate.errors import Unreadable
 from benchgate.wire.model import WireModel
 
@@ -55,5 +56,6 @@ KINDS: Final[Mapping[str, type[WireModel]]] = MappingProxyType(
         "case": TrialFile,
         "plan": PlanFile,
         "head": Head,
+        "cassette": CassetteManifest,
     }
 )

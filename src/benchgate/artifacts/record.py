@@ -114,6 +114,7 @@ def record_entry(
         evidence_files={name: sha256_hex(data) for name, data in sorted(files.items())},
         plan_sha256=sha256_hex(model_bytes(slot.plan)),
         resumes=slot.plan.resumes,
+        replays=slot.plan.replays,
     )
     return RecordEntry(
         record=model_bytes(record),

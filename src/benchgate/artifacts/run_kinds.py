@@ -8,7 +8,6 @@ value that is not known is ``null``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -16,6 +15,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
+from benchgate.ids import trial_file_name
 from benchgate.models import BenchRunReport, IsolationClass, TrialResult
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
@@ -97,6 +97,26 @@ class Resumed(WireModel):
     seq: Count | None
 
 
+class Replayed(WireModel):
+    """
+    What the outputs of a run were taken from.
+
+    :param name: of the cassette, or of the folder of the run.
+    :param sha256: of the cassette's manifest, or of the run's record.
+    :param seq: number of the run; ``None`` for a cassette.
+    """
+
+    kind: Literal["cassette", "run"]
+    name: Text
+    sha256: Sha256
+    seq: Count | None
+
+    def __repr__(self) -> str:
+        return f"{self.kind} {self.name} ({self.sha256[:12]})"
+
+    __str__ = __repr__
+
+
 class PlanDigests(WireModel):
     """SHA-256 of what a run depends on, as far as it is known before the first trial."""
 
@@ -131,6 +151,7 @@ class PlanFile(WireModel):
     isolation_class: IsolationClass
     digests: PlanDigests
     resumes: Resumed | None
+    replays: Replayed | None = None
 
 
 class RunRecord(WireModel):
@@ -143,6 +164,7 @@ class RunRecord(WireModel):
     :param case_files: SHA-256 of each file of ``cases/``; ``evidence_files`` likewise.
     :param plan_sha256: SHA-256 of ``plan.json``; ``None`` in records of versions that wrote none.
     :param resumes: the run that this one completes; ``None`` if it began from nothing.
+    :param replays: what the outputs were taken from; ``None`` if a system was called.
     """
 
     schema_version: Version
@@ -164,6 +186,7 @@ class RunRecord(WireModel):
     evidence_files: Digests
     plan_sha256: Sha256 | None = None
     resumes: Resumed | None = None
+    replays: Replayed | None = None
 
 
 class ClosedRecord(WireModel):
@@ -224,10 +247,3 @@ class Head(WireModel):
 def case_file_name(result: TrialResult) -> str:
     """Return the name of a trial's file: the id of its pytest item."""
     return trial_file_name(result.case_id, result.trial)
-
-
-def trial_file_name(case_id: str, trial: int) -> str:
-    """Return the name of the file of a trial by its key."""
-    # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
-    ambiguous = re.search(r"-t\d+$", case_id)
-    return f"{case_id}{f'-t{trial}' if trial or ambiguous else ''}.json"

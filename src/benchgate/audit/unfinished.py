@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import plan_changes
-from benchgate.artifacts.run_kinds import Resumed, TrialFile, trial_file_name
+from benchgate.artifacts.run_kinds import Resumed, TrialFile
 from benchgate.audit.chain import PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import resumable
 from benchgate.errors import ArtifactError, PlanChanged, Unreadable
-from benchgate.ids import trial_seed
+from benchgate.ids import trial_file_name, trial_seed
 from benchgate.wire.files import read_bytes
 from benchgate.wire.holding import hold
 from benchgate.wire.parsing import MAX_JSON_BYTES

@@ -10,7 +10,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.cassettes.manifest import FOLDER
 from benchgate.check.cases import read_cases
+from benchgate.check.cassettes import cassette_problems
 from benchgate.check.layout import bench_classes, layout_problems, name_problems
 from benchgate.check.pinned import baseline_problems, is_pinned
 from benchgate.check.problem import Problem
@@ -55,7 +57,9 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         known = bench_classes(bench_root)
         raise TaskClassNotFound(name, known, class_path / "registration.py")
     registration = read_registration(class_path, name)
-    cases = read_cases(class_path, with_digests=is_pinned(class_path))
+    cases = read_cases(
+        class_path, with_digests=is_pinned(class_path) or (class_path / FOLDER).is_dir()
+    )
     problems = {
         *name_problems(class_path),
         *layout_problems(class_path),
@@ -65,6 +69,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         *cases.problems,
         *_too_few(class_path, registration, len(cases.digests)),
         *baseline_problems(class_path, cases.digests),
+        *cassette_problems(class_path, cases.digests),
     }
     return ClassCheck(
         name=name,

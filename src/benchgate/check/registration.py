@@ -27,7 +27,7 @@ KEYWORDS: Final = (
     "default_system",
     "facts_model",
 )
-_NOT_CODE_OF_THE_CLASS: Final = frozenset({"cases", "inputs", "tests"})
+_NOT_CODE_OF_THE_CLASS: Final = frozenset({"cases", "cassettes", "inputs", "tests"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

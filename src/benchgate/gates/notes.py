@@ -77,3 +77,9 @@ def advantages_note(count: int) -> Iterator[Blocker]:
     if count:
         unchecked = "they were not compared with the steps"
         yield "no_advantages", f"trials without advantages: {count}; {unchecked}"
+
+
+def replay_note(source: object | None) -> Iterator[Blocker]:
+    """Yield what the outputs were taken from, if no system was called."""
+    if source is not None:
+        yield "replayed", f"no system was called; the outputs are those of {source}"

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from benchgate.trials.executor import TrialRecord, TrialRequest
+    from benchgate.trials.executor import RunsTrials, TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pacing, Pause
-    from benchgate.trials.trial import TrialRunner
 
 
 class SideBySide:
@@ -25,7 +24,7 @@ class SideBySide:
     :param runner_of: the runner of a task class.
     """
 
-    def __init__(self, runner_of: Callable[[str], TrialRunner], pacing: Pacing, jobs: int) -> None:
+    def __init__(self, runner_of: Callable[[str], RunsTrials], pacing: Pacing, jobs: int) -> None:
         self._runner_of = runner_of
         self._pacing = pacing
         self._prints = PrintRouter()

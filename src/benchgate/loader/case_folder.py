@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from benchgate.cassettes.shelf import ClassCassettes
 from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.loader.case_toml import read_case_toml
 from benchgate.models import BenchCase, Cassette
@@ -103,14 +104,14 @@ def read_case(
     ]
     if faults or input_path is None:
         raise BenchCaseLoadError(path, sorted(faults))
-    case = BenchCase(
+    fields = {
         **dict(found.tables.case),
-        facts=found.tables.facts,
-        cassettes=cassettes,
-        input_path=input_path,
-        expected_path=expected,
-    )
-    return case, found.lines.table("case")
+        "facts": found.tables.facts,
+        "cassettes": cassettes,
+        "input_path": input_path,
+        "expected_path": expected,
+    }
+    return BenchCase.made(fields, ClassCassettes(folder.parents[1])), found.lines.table("case")
 
 
 def _folder_faults(name: str, folder: Path | None) -> list[Fault]:

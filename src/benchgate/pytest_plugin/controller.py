@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.cassettes.recorder import recorder_of
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import BaselineChoice, choose_baseline
 from benchgate.models import BenchRunReport, TrialResult
@@ -121,6 +122,8 @@ class Controller:
                 timeout=settings.timeout,
                 resume=settings.resume,
                 max_cost_usd=settings.max_cost_usd,
+                recorder=recorder_of(ledger.bench.path, settings.record),
+                recording=self.session.recordings.get(name),
                 name=self.session.unfinished,
             )
             self.runs[name] = run

@@ -66,6 +66,8 @@ class Settings:
     max_rpm: int | None
     max_cost_usd: float | None
     resume: str | Path
+    record: str | None
+    replay: str | Path | None
     policy: tuple[str, ...]
     exit_rule: ExitRule
     out: Path

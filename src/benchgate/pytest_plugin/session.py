@@ -27,6 +27,7 @@ from benchgate.loader.loaded_class import (
 from benchgate.pytest_plugin.options import Settings
 from benchgate.pytest_plugin.trials import SessionTrials
 from benchgate.registry import TaskClassRegistry
+from benchgate.replay.recording import find_recording
 from benchgate.trials.interrupts import Interrupts
 from benchgate.trials.ledger import AFTER_VIOLATION
 from benchgate.wire import clock
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from benchgate.models import BenchCase
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.selection import Selection
+    from benchgate.replay.recording import Recording
     from benchgate.trials.executor import TrialRecord
 
 
@@ -51,6 +53,7 @@ class BenchSession:
         self.benches: dict[str, LoadedClass] = {}
         self.settings_of: dict[str, Settings] = {}
         self.systems: dict[str, NamedSystem] = {}
+        self.recordings: dict[str, Recording] = {}
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
@@ -58,7 +61,12 @@ class BenchSession:
         given = getattr(config, "workerinput", {}).get(UNFINISHED)
         self.unfinished: str = given or unfinished_name(clock.now())
         self.trials = SessionTrials(
-            config, self.settings_of, self.benches, self.systems, self.unfinished
+            config,
+            self.settings_of,
+            self.benches,
+            self.systems,
+            recordings=self.recordings,
+            unfinished=self.unfinished,
         )
 
     def open(self) -> None:
@@ -100,7 +108,7 @@ class BenchSession:
     def pytest_sessionstart(self) -> None:
         """Find the systems under test, before a worker is started or a case is run."""
         for name, bench in self.benches.items():
-            self.systems[name] = self._find_system(bench)
+            self.systems[name] = self._find_recording(bench) or self._find_system(bench)
             self._exit.callback(self.systems[name].close)
         self.trials.open()
         self._exit.callback(self.trials.close)
@@ -121,6 +129,17 @@ class BenchSession:
             return find_system(bench.task_class, self.settings.system)
         except EvalError as error:
             raise pytest.UsageError(f"--bench-system: {error}") from error
+
+    def _find_recording(self, bench: LoadedClass) -> NamedSystem | None:
+        settings = self.settings_of[bench.name]
+        try:
+            recording = find_recording(bench.path, settings.out, settings.replay)
+            if recording is None:
+                return None
+            self.recordings[bench.name] = recording
+            return recording.named_system(settings.system)
+        except EvalError as error:
+            raise pytest.UsageError(f"--bench-replay: {error}") from error
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the trials of each class: a worker cannot ask the ledger whether these are all."""

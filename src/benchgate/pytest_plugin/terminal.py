@@ -12,8 +12,10 @@ from benchgate.wire.arguments import misspelled
 from benchgate.wording import capped, gate, summary, table, tier
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    from benchgate.audit.store import Published
     from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
@@ -96,14 +98,22 @@ def _write_files(reporter: pytest.TerminalReporter, run: ClassRun) -> None:
         return
     for line in tier(run.published.verdict, run.judgement.decision if run.judgement else None):
         _write(reporter, line)
-    root = reporter.config.rootpath
+    for line in _places(run, reporter.config.rootpath, run.published):
+        _write(reporter, line)
+
+
+def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
     if run.resume != "none":
-        _write(reporter, f"resumes   {_resumed(run)}")
-    _write(reporter, f"written   {_relative(run.published.folder, root)}")
-    if run.published.evidence is not None:
-        _write(reporter, f"evidence  {_relative(run.published.evidence, root)}")
-    if run.published.head is not None:
-        _write(reporter, f"head      {run.ledger.bench.name}={run.published.head}")
+        yield f"resumes   {_resumed(run)}"
+    if run.recording is not None:
+        yield f"replays   {run.recording.source}"
+    yield f"written   {_relative(published.folder, root)}"
+    if published.evidence is not None:
+        yield f"evidence  {_relative(published.evidence, root)}"
+    if run.recorded is not None:
+        yield f"recorded  {_relative(run.recorded, root)}"
+    if published.head is not None:
+        yield f"head      {run.ledger.bench.name}={published.head}"
 
 
 def _resumed(run: ClassRun) -> str:

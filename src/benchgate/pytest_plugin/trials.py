@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 
+from benchgate.cassettes.recorder import http_drafts
 from benchgate.live.loop import SessionLoop
 from benchgate.pytest_plugin.ahead import Ahead
+from benchgate.replay.player import Player
 from benchgate.runner.trial_files import Keeping, TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.pacing import Pacing, Turns
 from benchgate.trials.spending import Capped, Spending
 from benchgate.trials.time_limit import Backstop, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
+from benchgate.trials.trial_http import HttpTerms
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
@@ -29,7 +32,8 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.options import Settings
-    from benchgate.trials.executor import TrialExecutor, TrialRecord
+    from benchgate.replay.recording import Recording
+    from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
     from benchgate.trials.trial import Scorer
 
 
@@ -63,17 +67,20 @@ class SessionTrials:
         settings: Mapping[str, Settings],
         benches: Mapping[str, LoadedClass],
         systems: Mapping[str, NamedSystem],
+        *,
+        recordings: Mapping[str, Recording],
         unfinished: str,
     ) -> None:
         self._config = config
         self._settings = settings
         self._benches = benches
         self._systems = systems
+        self._recordings = recordings
         self._unfinished = unfinished
         self._files: dict[str, TrialFiles | None] = {}
         self._tracebacks = 2
         self._loop = SessionLoop()
-        self._runners: dict[str, TrialRunner] = {}
+        self._runners: dict[str, RunsTrials] = {}
         self._scorers: dict[str, Scorer] = {}
         self._ahead: Ahead | None = None
         self._has_counted = False
@@ -91,8 +98,11 @@ class SessionTrials:
         self._tracebacks = self._traceback_file()
         self._exit.callback(os.close, self._tracebacks)
         own = None
-        if self._config.getoption("dist", "no") == "no" or hasattr(self._config, "workerinput"):
-            # The controller of xdist runs no trial, and an engine may be expensive to reach.
+        runs_trials = self._config.getoption("dist", "no") == "no" or hasattr(
+            self._config, "workerinput"
+        )
+        if runs_trials and not self._recordings:
+            # The controller of xdist runs no trial, a replay calls no system, and an engine may be expensive to reach.
             own = self._config.hook.pytest_bench_executor(config=self._config)
         if own is not None:
             self._exit.callback(own.close)
@@ -254,18 +264,23 @@ class SessionTrials:
         # A worker of xdist may wait for its next item.
         return Backstop(self._tracebacks, keep=not hasattr(config, "workerinput"))
 
-    def _runner_of(self, task_class: str) -> TrialRunner:
+    def _runner_of(self, task_class: str) -> RunsTrials:
         if task_class not in self._runners:
-            bench = self._benches[task_class]
-            self._runners[task_class] = TrialRunner(
+            bench, system = self._benches[task_class], self._systems[task_class]
+            given = self._settings[task_class]
+            record = http_drafts(given.out, task_class, given.record) if given.record else None
+            runner = TrialRunner(
                 task_class=task_class,
-                system=self._systems[task_class].call,
+                system=system.call,
                 score=self._scorers[task_class],
                 taxonomy=bench.taxonomy,
                 wait=self._loop.wait,
                 alone=self.in_turn(task_class),
+                http=HttpTerms(system=system.name, class_path=bench.path, record=record),
                 is_timeout=_is_timeout,
             )
+            recording = self._recordings.get(task_class)
+            self._runners[task_class] = Player(runner, recording) if recording else runner
         return self._runners[task_class]
 
 

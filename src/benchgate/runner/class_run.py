@@ -19,7 +19,7 @@ from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
 from benchgate.gates.judge import judge
-from benchgate.gates.notes import advantages_note
+from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.ids import trial_seed
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.trial_files import TrialFiles
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import Resumed
     from benchgate.audit.store import Published
+    from benchgate.cassettes.recorder import CassetteRecorder
     from benchgate.gates.baseline import Baseline, BaselineChoice
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.ids import RunPlan
     from benchgate.models import TrialResult
+    from benchgate.replay.recording import Recording
     from benchgate.trials.ledger import Key, Ledger
 
 
@@ -50,8 +52,11 @@ class ClassRun:
     :param timeout: in seconds, of trials whose case names none.
     :param resume: the full run to complete: ``none``, ``auto``, a number or a folder.
     :param max_cost_usd: the cap, to warn of trials that it cannot count.
+    :param recorder: makes a cassette of the run.
+    :param recording: what is played in the place of a system.
     :param files: of the trials of a full run that is written.
     :param taken_over: how many trials were finished in the run that this one completes.
+    :param recorded: the folder of that cassette, once it is written.
     :param judgement: what was decided, once the run is finished.
     :param problems: what could not be written or judged; a run with problems fails the session.
     :param warnings: what a person should look at, but what fails nothing.
@@ -64,9 +69,12 @@ class ClassRun:
     timeout: float
     resume: str | Path = "none"
     max_cost_usd: float | None = None
+    recorder: CassetteRecorder | None = None
+    recording: Recording | None = None
     name: str = field(default_factory=lambda: unfinished_name(clock.now()))
     files: TrialFiles | None = None
     taken_over: int = 0
+    recorded: Path | None = None
     judgement: Judgement | None = None
     published: Published | None = None
     problems: list[str] = field(default_factory=list)
@@ -97,6 +105,10 @@ class ClassRun:
                 "a part of the cases is selected" if self.out else "nothing is written"
             )
             raise ArtifactError(f"resume {self.resume}", why)
+        if self.recording is not None:
+            self.recording.check(self._plan(), self.ledger.planned)
+        if self.recorder is not None:
+            self.recorder.check(self._plan(), self.out, resume=self.resume != "none")
         if self.out is not None:
             try:
                 self._open_store(self.out)
@@ -108,7 +120,8 @@ class ClassRun:
     def _open_store(self, out: Path) -> None:
         bench, scope = self.ledger.bench, self.ledger.scope
         self._store = RunStore(out, bench.name, scope, self.name)
-        plan = plan_file(self._plan(), timeout=self.timeout, started=clock.now())
+        replays = self.recording.source if self.recording else None
+        plan = plan_file(self._plan(), timeout=self.timeout, started=clock.now(), replays=replays)
         self.warnings += self._store.open(plan, self.resume)
         if scope == "full":
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
@@ -198,6 +211,13 @@ class ClassRun:
         except (ArtifactError, OSError, ValueError) as error:
             self.problems.append(f"the run is not recorded: {error}")
             sys.stderr.write(model_bytes(self.judgement.report).decode())
+            return
+        if self.recorder is not None and self.published is not None:
+            try:
+                folder = self.published.folder
+                self.recorded = self.recorder.write(self.judgement.report, folder, self.out)
+            except (ArtifactError, OSError) as error:
+                self.problems.append(str(error))
 
     def _add_finished(self) -> None:
         """Record trials that are on disk but were not reported: the session stopped before, or their worker died."""
@@ -234,7 +254,10 @@ class ClassRun:
             gates=gates,
             checkpoints=ledger.checkpoints,
             checkpoint_problems=ledger.checkpoint_problems(),
-            noted=tuple(advantages_note(ledger.without_advantages())),
+            noted=(
+                *advantages_note(ledger.without_advantages()),
+                *replay_note(self.recording and self.recording.source),
+            ),
             exit_rule=exit_rule,
         )
 

@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import Unreadable
 from benchgate.live.loop import SessionLoop
+from benchgate.replay.player import Player
 from benchgate.runner.trial_files import Keeping, taken_over
 from benchgate.trials.executor import TrialRequest, ended
 from benchgate.trials.pacing import Pacing, Turns
 from benchgate.trials.spending import Capped, Spending
 from benchgate.trials.time_limit import Backstop, TrialTimeout, alarm, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
+from benchgate.trials.trial_http import HttpTerms
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from concurrent.futures import Future
+    from pathlib import Path
 
+    from benchgate.replay.recording import Recording
     from benchgate.runner.trial_files import TrialFiles
     from benchgate.trials.executor import TrialExecutor, TrialRecord
     from benchgate.trials.ledger import Ledger
@@ -32,6 +36,8 @@ class ClassTrials:
 
     :param limit: in seconds, for cases that name none.
     :param jobs: trials that run at once.
+    :param recording: what is played in the place of the system.
+    :param http: where the HTTP of the system is recorded; ``None`` answers it from a recording.
     :param files: where the trials are kept that are finished; those that are there are not run.
     """
 
@@ -45,6 +51,8 @@ class ClassTrials:
         max_rpm: int | None,
         max_cost_usd: float | None,
         files: TrialFiles | None = None,
+        recording: Recording | None = None,
+        http: Path | None = None,
     ) -> None:
         self._ledger = ledger
         self._limit = limit
@@ -60,14 +68,16 @@ class ClassTrials:
         loop = SessionLoop()
         self._exit.callback(loop.close)
         bench = ledger.bench
-        self._runner = TrialRunner(
+        runner = TrialRunner(
             task_class=bench.name,
             system=ledger.system.call,
             score=bench.rubric.score,
             taxonomy=bench.taxonomy,
             wait=loop.wait,
             alone=jobs == 1,
+            http=HttpTerms(system=ledger.system.name, class_path=bench.path, record=http),
         )
+        self._runner = Player(runner, recording) if recording else runner
 
     def records(self) -> Generator[TrialRecord]:
         """Yield the record of each trial that ran; the ledger is told why others did not."""

@@ -7,14 +7,17 @@ import warnings
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cassettes.recorder import http_drafts, recorder_of
 from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, brief
 from benchgate.gates.baseline import choose_baseline
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import NamedSystem, find_system, load_class, named
 from benchgate.registry import TaskClassRegistry
+from benchgate.replay.recording import find_recording
 from benchgate.runner.class_run import ClassRun
 from benchgate.runner.class_trials import ClassTrials
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
@@ -52,6 +55,8 @@ class RunSettings:
     max_rpm: int | None = None
     max_cost_usd: float | None = None
     resume: str | Path = "none"
+    record: str | None = None
+    replay: str | Path | None = None
     baseline: str | Path = "none"
     policy: Mapping[str, Any] | None = None
     exit_rule: ExitRule = "strict"
@@ -125,7 +130,10 @@ def run_class(
     with bench_package(root):
         bench = load_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
         choice = choose_baseline(settings.baseline, bench.path)
-        system = _system(bench, settings.system)
+        out = settings.out.resolve() if settings.out else None
+        recording = find_recording(bench.path, out, settings.replay)
+        found = recording.named_system if recording else partial(_system, bench)
+        system = found(settings.system)
         ledger = Ledger(
             bench,
             system,
@@ -136,7 +144,6 @@ def run_class(
         keys = _selected(ledger, settings)
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
-        out = settings.out.resolve() if settings.out else None
         run = ClassRun(
             ledger=ledger,
             choice=choice,
@@ -144,6 +151,8 @@ def run_class(
             timeout=settings.timeout,
             resume=settings.resume,
             max_cost_usd=settings.max_cost_usd,
+            recorder=recorder_of(bench.path, settings.record),
+            recording=recording,
         )
         if settings.jobs > 1 and system.concurrency == "none":
             msg = f"jobs {settings.jobs}: system {system.name} says concurrency = 'none'"
@@ -200,6 +209,8 @@ def _run_all(
         max_rpm=settings.max_rpm,
         max_cost_usd=settings.max_cost_usd,
         files=run.files,
+        recording=run.recording,
+        http=http_drafts(run.out, *run.recorder.key) if run.recorder and run.out else None,
     )
     with closing(trials.records()) as records:
         told = len(run.warnings)

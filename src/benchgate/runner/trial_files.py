@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import cost_of
-from benchgate.artifacts.run_kinds import TrialFile, trial_file_name
+from benchgate.artifacts.run_kinds import TrialFile
 from benchgate.audit.chain import PLAN_FILE
 from benchgate.audit.trial_file import write_trial
 from benchgate.audit.unfinished import read_trial
 from benchgate.errors import ArtifactError, Unreadable
+from benchgate.ids import trial_file_name
 from benchgate.trials.executor import TrialRecord
 from benchgate.wire.canonical import sha256_hex
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from benchgate.errors import MAX_MESSAGE, RubricViolation, excerpt
+from benchgate.errors import MAX_MESSAGE, EvalError, RubricViolation, excerpt
 from benchgate.models import BenchScore, FailureMode, TrialResult
 from benchgate.trials.containment import process_kept, signals_kept, work_folder
 from benchgate.trials.executor import TrialRecord
 from benchgate.trials.origin import raised_at
 from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.trials.time_limit import TrialTimeout, time_left
+from benchgate.trials.trial_http import TrialHttp
 from benchgate.wire.plain import output_json
 from benchgate.wire.usage import Usage
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
     from benchgate.trials.executor import TrialRequest
+    from benchgate.trials.trial_http import HttpTerms
 
 
 USAGE: Final = "usage"
@@ -48,6 +50,7 @@ class TrialRunner:
     :param score: the rubric's ``score``, or a hook in its place.
     :param wait: runs what an async system returns.
     :param alone: one trial at a time runs in this process, so that what the process has once can be kept for it.
+    :param http: what is done with the requests of the system's own HTTP clients.
     :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
     """
 
@@ -57,6 +60,7 @@ class TrialRunner:
     taxonomy: Taxonomy
     wait: Waiter
     alone: bool = True
+    http: HttpTerms | None = None
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
 
     def run(self, request: TrialRequest) -> TrialRecord:
@@ -79,6 +83,7 @@ class TrialRunner:
         duration = time.perf_counter() - started
         if duration >= left:
             attempt.timed_out(limit)
+        attempt.hung_up()
         return attempt.record(duration)
 
 
@@ -98,6 +103,7 @@ class _Attempt:
         self._code: str | None = None
         self._detail: str | None = None
         self._retry_after: float | None = None
+        self._http = TrialHttp(runner.http, request.case) if runner.http else None
 
     def go(self) -> None:
         alone = self._runner.alone
@@ -107,7 +113,9 @@ class _Attempt:
             signals_kept() if alone else nullcontext(),
         ):
             case = self._case.model_copy(update={"work_path": work})
-            produced = self._runner.system(case.model_copy(update={"expected_path": None}))
+            handed = case.model_copy(update={"expected_path": None})
+            handed._http = self._http  # noqa: SLF001 - not a field: it is no data
+            produced = self._runner.system(handed)
             if isawaitable(produced):
                 produced = self._runner.wait(produced, self._limit)
             self._check_payload(produced)
@@ -172,6 +180,20 @@ class _Attempt:
         if isinstance(error, RubricViolation):
             self._violation = str(error)
         return error
+
+    def hung_up(self) -> None:
+        """
+        End what the system asked by HTTP; without an answer that counts the trial says nothing about the system.
+
+        That does not depend on what the client or the system made of the error.
+        """
+        if self._http is None:
+            return
+        try:
+            self._http.end(scored=self._outcome == "scored")
+        except EvalError as error:
+            self._score, self._modes = None, ()
+            self._outcome, self._detail = "not_run", str(error)
 
     def timed_out(self, limit: float) -> None:
         self._score = None

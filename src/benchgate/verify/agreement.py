@@ -25,6 +25,7 @@ LATER: Final = frozenset(
         "max_unscored",
         "missing",
         "plan_sha256",
+        "replays",
         "resumes",
         "retries",
         "scorer",

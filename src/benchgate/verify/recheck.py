@@ -21,6 +21,7 @@ from benchgate.artifacts.evidence_kinds import (
 from benchgate.artifacts.proof import PROOF_PARTS, proof_bundle
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
+from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.decide import SAFETY_TOLERANCE
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.verify.agreement import digest_holds, plain, policy_digest, same
@@ -50,8 +51,15 @@ def recheck(path: Path, artifact: WireModel) -> Iterator[str]:
         yield from _proof(folder, artifact, family_in(folder))
     elif isinstance(artifact, PromotionReport):
         yield from _promotion(folder, artifact)
-    elif isinstance(artifact, RunRecord):
+    else:
+        yield from _of_files(folder, artifact)
+
+
+def _of_files(folder: Path, artifact: WireModel) -> Iterator[str]:
+    if isinstance(artifact, RunRecord):
         yield from recheck_record(folder, artifact)
+    elif isinstance(artifact, CassetteManifest):
+        yield from file_faults(folder, artifact.files)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

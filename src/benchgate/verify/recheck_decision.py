@@ -14,7 +14,7 @@ from benchgate.gates.baseline import arm, differences, read_baseline
 from benchgate.gates.blockers import run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
-from benchgate.gates.notes import advantages_note
+from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
@@ -165,6 +165,7 @@ def _decided(
             further=tuple(gates),
             noted=(
                 *advantages_note(_without_advantages(record, outputs)),
+                *replay_note(record.replays),
                 *(("unscored_baseline", text) for code, text in stated if code == BASELINE_NOTE),
                 *(unscored_note(record.report, "candidate") if counted else ()),
             ),

@@ -84,6 +84,7 @@ def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
         timeout=stated.timeout_seconds,
         started=record.started_at,
         resumes=record.resumes,
+        replays=record.replays,
     )
     yield from same(PLAN_FILE, plain(expected), plain(stated))
 

@@ -28,6 +28,7 @@ from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import missing_fields, plain, same
+from benchgate.verify.earlier import earlier_faults
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import file_faults, recheck_record
 from benchgate.wire.files import file_sha256, read_bytes
@@ -210,13 +211,8 @@ def _own_faults(
         )
         return
     yield from recheck_record(folder, record)
-    resumed = record.resumes
-    if resumed is None or resumed.seq is None:
-        return
-    there = {seq: (there.name, one) for seq, there, one in records if seq < record.seq}
-    name, before = there.get(resumed.seq, (None, None))
-    if name != resumed.folder or not isinstance(before, RunRecord) or before.report.complete:
-        yield f"resumes: {resumed.folder} is no incomplete run before it"
+    before = {seq: (there, one) for seq, there, one in records if seq < record.seq}
+    yield from earlier_faults(record, before)
 
 
 def _unreadable(path: Path) -> str:

@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+RUN_FOLDER: Final = re.compile(r"incomplete-[0-9TZ]+-[0-9-]+|[0-9]{8,15}-[0-9TZ]+-[0-9a-f]{8}")
+CASSETTE_NAME: Final = re.compile(r"(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_SECONDS: Final = 10_000_000
 """Longest time limit, about 116 days; much longer alarms overflow in the operating system."""
 
@@ -106,12 +108,36 @@ def run_reference(text: str) -> str | Path:
     """
     if text in {"auto", "none"} or (text.isdecimal() and len(text) < 16):
         return text
-    if re.fullmatch(
-        r"incomplete-[0-9TZ]+-[0-9-]+|[0-9]{8,15}-[0-9TZ]+-[0-9a-f]{8}", Path(text).name
-    ):
+    if RUN_FOLDER.fullmatch(Path(text).name):
         return Path(text)
     msg = f"{text[:80]!r}: expected auto, none, the number of a record, or a folder of runs/CLASS/"
     raise argparse.ArgumentTypeError(msg)
+
+
+def cassette_name(text: str) -> str:
+    """
+    Parse the name of a cassette, which is that of its folder.
+
+    :raises argparse.ArgumentTypeError: anything else, or what could also name a run.
+    """
+    if not CASSETTE_NAME.fullmatch(text) or RUN_FOLDER.fullmatch(text):
+        msg = (
+            f"{text[:120]!r}: expected the name of a cassette: up to 100 letters, digits, '.', '_' and '-', not digits "
+            "alone and not the folder of a run"
+        )
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
+def recording(text: str) -> str | Path:
+    """
+    Parse what to replay: the name of a cassette, the number of a record, or a folder of ``runs/<class>/``.
+
+    :raises argparse.ArgumentTypeError: anything else.
+    """
+    if text.isdecimal() and len(text) < 16:
+        return text
+    return Path(text) if RUN_FOLDER.fullmatch(Path(text).name) else cassette_name(text)
 
 
 def baseline(text: str) -> str | Path:

@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.wire.argument_types import (
     baseline,
+    cassette_name,
     dollars,
     exit_rule,
     natural,
     path,
     positive,
+    recording,
     run_reference,
     seconds,
 )
@@ -194,6 +196,19 @@ RUN_OPTIONS: Final = (
         bare="auto",
     ),
     RunOption(
+        name="record",
+        metavar="NAME",
+        help="Keep what the system returned, or how it failed, in cassettes/NAME/ of the class; of a complete run only",
+        parse=cassette_name,
+    ),
+    RunOption(
+        name="replay",
+        metavar="NAME|RUN",
+        help="Score what was recorded, and call no system: a cassette of the class, or a folder of runs/CLASS/ or the "
+        "number of a record",
+        parse=recording,
+    ),
+    RunOption(
         name="policy",
         metavar="KEY=VALUE",
         help="A threshold of the gate, over gate.toml; repeatable",
@@ -258,6 +273,11 @@ def read_options(
             wrong.append(str(error))
     if wrong:
         raise argparse.ArgumentTypeError("\n".join(wrong))
+    if values.get("replay") is not None:
+        if values["record"] is not None:
+            msg = f"record {values['record']} and replay {values['replay']}: what is replayed is recorded already"
+            raise argparse.ArgumentTypeError(msg)
+        values |= {"retries": 0, "max_rpm": None}  # nobody is asked for anything
     return values
 
 

@@ -1,0 +1,8 @@
+from agent import agent
+from benchgate import register_task_class
+
+from .rubric import FieldRubric
+
+register_task_class(
+    "field-extraction", systems={"v1": agent("v1"), "v2": agent("v2")}, default_system="v2"
+)(FieldRubric)

@@ -1,0 +1,149 @@
+"""Makes a cassette of a run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
+from benchgate.cassettes.shelf import HTTP
+from benchgate.errors import ArtifactError, brief
+from benchgate.ids import trial_file_name
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import MAX_TREE_BYTES, read_bytes
+from benchgate.wire.writing import check_writable, make_folder, model_bytes, rename, write_draft
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from benchgate.ids import RunPlan
+    from benchgate.models import BenchRunReport
+
+SAME: Final = ("system", "seed", "trial_count", "system_digest", "checkpoint")
+"""What a run of a part of the cases must have in common with the cassette that it renews a part of."""
+
+
+@dataclass(frozen=True, slots=True)
+class CassetteRecorder:
+    """Records the cassette of a name, of the class in a folder."""
+
+    class_path: Path
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        """Where the cassette is, or will be."""
+        return self.class_path / FOLDER / self.name
+
+    def check(self, plan: RunPlan, out: Path | None, *, resume: bool) -> None:
+        """
+        Fail before anything is run if it could not be recorded.
+
+        :param out: the output folder, from which the trials are taken in the end.
+        :param resume: trials that an earlier session recorded are part of it.
+        :raises ArtifactError: the folder cannot be written, or see :meth:`write`.
+        """
+        if out is None:
+            raise ArtifactError(self.folder, "is recorded from an output folder only: give one")
+        check_writable(self.folder.parent)
+        self._to_renew(plan)
+        if not resume:
+            shutil.rmtree(http_drafts(out, *self.key), ignore_errors=True)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The names of class and cassette."""
+        return self.class_path.name, self.name
+
+    def write(self, report: BenchRunReport, run: Path, out: Path) -> Path:
+        """
+        Write the cassette, all of it or nothing: a run of all cases replaces it, one of a part renews that part.
+
+        :param run: the folder of the run, with the files of its trials.
+        :param out: the output folder, where what was recorded of their HTTP is kept until then.
+        :returns: its folder.
+        :raises ArtifactError: the run is incomplete, the part is of another system than the rest, or a disk error.
+        """
+        if not report.complete:
+            why = "not recorded: the run is incomplete; complete it with the option resume, and record again"
+            raise ArtifactError(self.folder, why)
+        names = [trial_file_name(result.case_id, result.trial) for result in report.per_case]
+        sources = {name: run / "cases" / name for name in names}
+        drafts = http_drafts(out, *self.key)
+        for result in report.per_case:
+            name = trial_file_name(result.case_id, result.trial, HTTP)
+            if (drafts / name).exists():
+                sources[name] = drafts / name
+        cases = report.digests.cases
+        if (old := self._to_renew(report)) is not None:
+            sources |= self._kept(old, cases, set(map(_stem, names)))
+            cases = {**old.cases, **cases}
+        draft = self.folder.with_name(f".{self.name}.{os.getpid()}")
+        try:
+            manifest = CassetteManifest.of_run(report, _copies(sources, draft))
+            manifest = manifest.model_copy(update={"cases": cases})
+            write_draft(draft / MANIFEST, model_bytes(manifest))
+            if self.folder.exists():
+                os.rename(self.folder, f"{draft}.old")
+            rename(draft, self.folder)
+            shutil.rmtree(f"{draft}.old", ignore_errors=True)
+            shutil.rmtree(drafts, ignore_errors=True)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        return self.folder
+
+    def _to_renew(self, run: RunPlan | BenchRunReport) -> CassetteManifest | None:
+        """Return the manifest of the cassette that a run of a part of the cases renews a part of."""
+        if run.scope == "full" or not self.folder.exists():
+            return None
+        old, new = CassetteManifest.of(self.folder), CassetteManifest.of_run(run, {})
+        pairs = ((name, getattr(old, name), getattr(new, name)) for name in SAME)
+        if differing := [f"{name} was {a!r}, is {b!r}" for name, a, b in pairs if a != b]:
+            why = f"a part of the cases cannot renew it: {'; '.join(differing)}; run all cases, or give another name"
+            raise ArtifactError(self.folder, why)
+        return old
+
+    def _kept(
+        self, old: CassetteManifest, cases: Mapping[str, str], renewed: set[str]
+    ) -> dict[str, Path]:
+        """Return the files that stay: those of other trials, unless their case has changed."""
+        changed = {
+            _stem(trial_file_name(case_id, trial))
+            for case_id, digest in old.cases.items()
+            if cases.get(case_id, digest) != digest
+            for trial in range(old.trial_count)
+        }
+        kept = [name for name in old.files if _stem(name) not in renewed | changed]
+        if faults := list(file_faults(self.folder, old.files, kept)):
+            raise ArtifactError(self.folder, brief(faults, "; "))
+        return {name: self.folder / name for name in kept}
+
+
+def http_drafts(out: Path, task_class: str, name: str) -> Path:
+    """Return where the HTTP of each trial is kept, by whoever runs it, until the cassette is written."""
+    return out / "recording" / task_class / name
+
+
+def recorder_of(class_path: Path, name: str | None) -> CassetteRecorder | None:
+    """Return what records a cassette, if one is asked for."""
+    return None if name is None else CassetteRecorder(class_path, name)
+
+
+def _stem(name: str) -> str:
+    """Return what the names of all files of a trial begin with; ids of cases have no dot."""
+    return name.partition(".")[0]
+
+
+def _copies(sources: dict[str, Path], folder: Path) -> dict[str, str]:
+    """Copy files into a new folder, and return their SHA-256."""
+    shutil.rmtree(folder, ignore_errors=True)
+    make_folder(folder)
+    digests = {}
+    for name, path in sorted(sources.items()):
+        data = read_bytes(path, limit=MAX_TREE_BYTES)
+        write_draft(folder / name, data)
+        digests[name] = sha256_hex(data)
+    return digests

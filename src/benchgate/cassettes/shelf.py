@@ -1,0 +1,39 @@
+"""Finds what was recorded of a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest
+from benchgate.ids import trial_file_name
+from benchgate.models import Cassette
+from benchgate.wire.argument_types import CASSETTE_NAME
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HTTP: Final = ".http.json"
+"""Ends the name of what was recorded of a trial's HTTP."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassCassettes:
+    """The cassettes of the class in a folder."""
+
+    class_path: Path
+
+    def find(self, name: str, case_id: str, trial: int, suffix: str = ".json") -> Cassette | None:
+        """
+        Return what a cassette has of a trial; ``None`` if it has nothing, or is none.
+
+        :param suffix: of its file, such as :data:`HTTP`.
+
+        :raises Unreadable: its manifest is not valid.
+        """
+        folder = self.class_path / FOLDER / name
+        if not CASSETTE_NAME.fullmatch(name) or not (folder / MANIFEST).exists():
+            return None
+        file = trial_file_name(case_id, trial, suffix)
+        sha256 = CassetteManifest.of(folder).files.get(file)
+        return None if sha256 is None else Cassette(path=folder / file, sha256=sha256)

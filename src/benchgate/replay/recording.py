@@ -1,0 +1,149 @@
+"""What is replayed: a cassette of the class, or a recorded run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.artifacts.run_kinds import Replayed, RunRecord, TrialFile
+from benchgate.audit.chain import RECORD_FILE
+from benchgate.audit.runs import chosen
+from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
+from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable
+from benchgate.ids import trial_file_name
+from benchgate.loader.loaded_class import NamedSystem
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from benchgate.audit.runs import KnownRun
+    from benchgate.ids import RunPlan
+    from benchgate.models import BenchCase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """
+    The trials of one system, recorded.
+
+    :param folder: with the files of the trials.
+    :param manifest: of the cassette; of a run, what it would be.
+    """
+
+    source: Replayed
+    folder: Path
+    manifest: CassetteManifest
+
+    def check(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> None:
+        """
+        Check that it has all that a run needs.
+
+        :param keys: case id and trial of each trial that is to run.
+        :raises PlanChanged: with a line for each thing that it lacks or that has changed since.
+        """
+        if why := list(self._changes(plan, keys)):
+            raise PlanChanged(self.folder, why, "replayed")
+
+    def _changes(self, plan: RunPlan, keys: Iterable[tuple[str, int]]) -> Iterator[str]:
+        then, now = self.manifest, plan.digests.cases
+        if then.task_class != plan.task_class:
+            yield f"it is of the task class {then.task_class}"
+        if then.seed != plan.seed:
+            yield f"its seed is {then.seed}, that of this run {plan.seed}"
+        if then.trial_count < plan.trial_count:
+            yield f"it has {then.trial_count} trials of each case, this run {plan.trial_count}"
+        for case_id in plan.case_ids:
+            if then.cases.get(case_id) != now.get(case_id):
+                known = case_id in then.cases
+                yield f"case {case_id} {'was changed after it was recorded' if known else 'is not in it'}"
+        there = then.cases.keys() & now.keys()  # a case that cannot be read is not run
+        names = [trial_file_name(c, t) for c, t in keys if c in there and t < then.trial_count]
+        yield from file_faults(self.folder, then.files, names)
+
+    def trial(self, case: BenchCase) -> TrialFile:
+        """
+        Return what was recorded of a trial.
+
+        :raises Unreadable: it cannot be read, or is not what was recorded.
+        """
+        name = trial_file_name(case.case_id, case.trial)
+        path = self.folder / name
+        data = read_bytes(path, limit=MAX_TREE_BYTES)
+        if sha256_hex(data) != self.manifest.files.get(name):
+            raise Unreadable(path, "was changed after it was recorded")
+        file = TrialFile.parse(path, data, "file of a trial")
+        key = (file.task_class, file.result.case_id, file.result.trial, file.result.seed)
+        if key != (case.task_class, case.case_id, case.trial, case.seed):
+            raise Unreadable(path, "is the file of another trial")
+        return file
+
+    def named_system(self, wanted: object) -> NamedSystem:
+        """
+        Return the system that was recorded, as far as it is needed to report its results.
+
+        :param wanted: the system that was asked for, if one was.
+        :raises EvalError: it is another one.
+        """
+        if wanted not in (None, self.manifest.system):
+            msg = f"system {wanted!r} was asked for, but {self.source} is of system {self.manifest.system!r}"
+            raise EvalError(msg)
+        return _RecordedSystem(
+            name=self.manifest.system,
+            call=lambda _: {},  # a player runs its trials
+            digest=self.manifest.system_digest,
+            checkpoint=None,
+            recorded=self.manifest.checkpoint,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RecordedSystem(NamedSystem):
+    recorded: str | None
+
+    def checkpoint_sha256(self) -> str | None:
+        return self.recorded
+
+
+def find_recording(
+    class_path: Path, out: Path | None, wanted: str | Path | None
+) -> Recording | None:
+    """
+    Return what is to be replayed, if anything is.
+
+    :param out: the output folder, in which runs are found.
+    :param wanted: the name of a cassette of the class; else number or folder of a run.
+    :raises ArtifactError: there is no such cassette or run, or it cannot be read.
+    """
+    if wanted is None:
+        return None
+    if isinstance(wanted, str) and not wanted.isdecimal():
+        return _of_cassette(class_path / FOLDER / wanted)
+    if out is None:
+        raise ArtifactError(f"replay {wanted}", "a run is found in an output folder only: give one")
+    return _of_run(chosen(out / "runs" / class_path.name, wanted))
+
+
+def _of_cassette(folder: Path) -> Recording:
+    path = folder / MANIFEST
+    try:
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
+    except Unreadable as error:
+        there = sorted(found.parent.name for found in folder.parent.glob(f"[!.]*/{MANIFEST}"))
+        raise Unreadable(path, f"{error.why}; known: {', '.join(there) or 'none'}") from error
+    source = Replayed(kind="cassette", name=folder.name, sha256=sha256_hex(data), seq=None)
+    manifest = CassetteManifest.parse(path, data, "manifest of a cassette")
+    return Recording(source=source, folder=folder, manifest=manifest)
+
+
+def _of_run(run: KnownRun) -> Recording:
+    record = run.record
+    if not isinstance(record, RunRecord):
+        raise ArtifactError(run.folder, f"cannot be replayed: it is {run.state}")
+    sha256 = file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)
+    source = Replayed(kind="run", name=run.folder.name, sha256=sha256, seq=record.seq)
+    manifest = CassetteManifest.of_run(record.report, record.case_files)
+    return Recording(source=source, folder=run.folder / "cases", manifest=manifest)

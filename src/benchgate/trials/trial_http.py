@@ -1,0 +1,91 @@
+"""The HTTP of one attempt at a trial: what ``case.http_transport()`` of its case speaks to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from benchgate.cassettes.shelf import HTTP, ClassCassettes
+from benchgate.errors import ArtifactError, EvalError
+from benchgate.ids import trial_file_name
+from benchgate.wire.writing import make_folder, write_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.http.conversation import Conversation
+    from benchgate.models import BenchCase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpTerms:
+    """
+    What is done with the requests of a system.
+
+    :param system: its name, by which a recording is looked for that the system gives no name.
+    :param class_path: the folder of the class, whose ``cassettes/`` has the recordings.
+    :param record: the folder in which they are recorded; ``None``: they are answered from a recording, and never sent.
+    """
+
+    system: str
+    class_path: Path
+    record: Path | None = None
+
+
+class TrialHttp:
+    """The requests of one attempt. Nothing is imported or read before the system asks for a transport."""
+
+    def __init__(self, terms: HttpTerms, case: BenchCase) -> None:
+        self._terms = terms
+        self._case = case
+        self._conversations: dict[str, Conversation] = {}
+        self._problem: EvalError | None = None
+
+    def transport(self, name: str | None, inner: Any) -> Any:
+        """Return a transport; all of one attempt share what is recorded, or what is left of a recording."""
+        from benchgate.http.transport import Transport
+
+        try:
+            return Transport(self._conversation(name or self._terms.system), inner)
+        except EvalError as error:
+            self._problem = error
+            raise
+
+    def _conversation(self, name: str) -> Conversation:
+        from benchgate.http.conversation import Recording, Replay
+        from benchgate.http.exchange import HttpRecording
+
+        if self._terms.record is not None:
+            return self._conversations.setdefault("", Recording())
+        if name not in self._conversations:
+            case = self._case
+            shelf = ClassCassettes(self._terms.class_path)
+            found = shelf.find(name, case.case_id, case.trial, HTTP)
+            if found is None:
+                msg = f"no cassette {name!r} has the HTTP of this trial; run once with --bench-record={name}"
+                raise EvalError(msg)
+            self._conversations.setdefault(name, Replay(name, HttpRecording.read(found)))
+        return self._conversations[name]
+
+    def end(self, *, scored: bool) -> None:
+        """
+        Write what was recorded.
+
+        :raises EvalError: it cannot be, or see :class:`~benchgate.http.conversation.Conversation`.
+        """
+        if self._terms.record is not None:  # by an earlier attempt
+            path = self._file(self._terms.record)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                raise ArtifactError(path, f"cannot be removed: {error.strerror}") from error
+        if self._problem is not None:
+            raise self._problem
+        for conversation in self._conversations.values():
+            text = conversation.end(scored=scored)
+            if text is not None and self._terms.record is not None:
+                make_folder(self._terms.record)
+                write_file(self._file(self._terms.record), text.encode(), durable=False)
+
+    def _file(self, folder: Path) -> Path:
+        return folder / trial_file_name(self._case.case_id, self._case.trial, HTTP)

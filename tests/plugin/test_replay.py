@@ -1,0 +1,569 @@
+"""What a system returned is recorded once, and scored as often as one likes, with no system called."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+
+import pytest
+
+from benchgate.cli import main
+from benchgate.errors import CassetteNotFound, Unreadable
+from benchgate.loader.case_folder import load_case
+
+SYSTEM = """
+import time
+from benchgate import SystemUnavailable
+
+def system(case):
+    with open({log!r}, "a") as log:
+        log.write(f"{{case.case_id}}-{{case.trial}}\\n")
+    if case.case_id == "02":
+        raise ValueError("broken")
+    if case.case_id == "03":
+        time.sleep(30)
+    return {{"answer": "Q01" if case.case_id == "01" else f"q{{case.case_id}} {{case.trial}}"}}
+
+system.digest = lambda: "v1"
+"""
+DOORS = ["pytest", "benchgate run"]
+
+
+class Recorded:
+    """
+    A bench of four cases: one is right, one raises, one takes too long, one is wrong.
+
+    ``agent`` is a cassette of two trials of each.
+    """
+
+    def __init__(self, bench) -> None:
+        self.bench = bench
+        self.log = bench.root / "calls.log"
+        self.cassette = bench.path / "cassettes/agent"
+        bench.case("04")
+        bench.case("03", timeout_seconds="0.1")
+        bench.write("system.py", SYSTEM.format(log=str(self.log)))
+
+    def run(self, door: str, *arguments: str, trials: int = 2) -> int:
+        """Run the class through a door; the exit status is that of the gate."""
+        self.log.unlink(missing_ok=True)
+        if door == "pytest":
+            given = ("--bench-exit=gate", f"--bench-trials={trials}")
+            workers = [a for a in arguments if a.startswith("-n")]
+            options = [f"--bench-{a}" for a in arguments if a not in workers]
+            self.result = self.bench.run(*given, *options, *workers, apart=bool(workers))
+            return int(self.result.ret)
+        where = [f"--bench-root={self.bench.root / 'bench'}"]
+        if not any(a.startswith("out=") for a in arguments):
+            where.append(f"--out={self.bench.out}")
+        given = ["run", "--task-class=echo", f"--trials={trials}", *where]
+        return main([*given, *(f"--{a}" for a in arguments)])
+
+    def refused(self, capsys, door: str, *arguments: str, trials: int = 2) -> str:
+        """Run what is refused before anything runs; return what was said."""
+        capsys.readouterr()
+        assert self.run(door, *arguments, trials=trials) in {2, pytest.ExitCode.USAGE_ERROR}
+        assert self.calls() == []
+        said = capsys.readouterr()
+        return said.out + said.err
+
+    def calls(self) -> list[str]:
+        return sorted(self.log.read_text().split()) if self.log.exists() else []
+
+    def manifest(self):
+        return json.loads((self.cassette / "manifest.json").read_bytes())
+
+    def report(self):
+        return self.bench.record()["report"]
+
+
+@pytest.fixture
+def recorded(bench, kept) -> Recorded:
+    found = Recorded(bench)
+    if not kept:
+        assert found.run("pytest", "record=agent") == 0
+        assert len(found.calls()) == 8
+        found.result.stdout.fnmatch_lines(["recorded  bench/echo/cassettes/agent"])
+        for folder in (bench.out, found.cassette):
+            made = (path for path in folder.rglob("*") if path.is_file())
+            kept |= {path.relative_to(bench.root): path.read_bytes() for path in made}
+    for name, data in kept.items():  # the run of the first test is that of all
+        path = bench.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    found.log.touch()
+    return found
+
+
+def trials(report):
+    return [(t["case_id"], t["outcome"], t["duration_seconds"]) for t in report["per_case"]]
+
+
+def test_a_cassette_has_a_file_of_each_trial_and_their_digests(recorded):
+    bench, manifest = recorded.bench, recorded.manifest()
+    report = recorded.report()
+    assert manifest["cases"] == report["digests"]["cases"]
+    assert manifest["files"] == bench.record()["case_files"]
+    assert (manifest["system"], manifest["system_digest"]) == ("shout", "v1")
+    assert (manifest["seed"], manifest["trial_count"]) == (0, 2)
+    names = {path.name for path in recorded.cassette.iterdir()}
+    assert names == {"manifest.json", *manifest["files"]}
+    for name in manifest["files"]:
+        own = bench.folder() / "cases" / name
+        assert (recorded.cassette / name).read_bytes() == own.read_bytes()
+    assert main(["validate", str(recorded.cassette / "manifest.json")]) == 0
+    assert [p.name for p in (bench.path / "cassettes").iterdir()] == ["agent"]
+
+
+WAYS = [(), ("jobs=4",), pytest.param(("-n2", "jobs=2"), marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=["serial", "jobs", "workers"])
+@pytest.mark.parametrize("what", ["agent", "1"])
+def test_a_replay_is_the_run_that_was_recorded(recorded, way, what):
+    live, bench = recorded.report(), recorded.bench
+    assert recorded.run("pytest", f"replay={what}", *way) == 0
+    assert recorded.calls() == []
+    report = recorded.report()
+    for name in ("run_id", "plan_id", "system", "digests"):
+        assert report[name] == live[name]
+    assert trials(report) == trials(live)
+    told = {remark["code"]: remark["message"] for remark in bench.record()["decision"]["remarks"]}
+    assert f"those of {'run 0' if what == '1' else 'cassette agent ('}" in told["note_replayed"]
+    replays, seq = bench.record()["replays"], bench.record()["seq"]
+    assert seq == 2
+    assert (replays["kind"], replays["seq"]) == (("cassette", None), ("run", 1))[what == "1"]
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+    recorded.result.stdout.fnmatch_lines([f"replays   {replays['kind']} {replays['name']} *"])
+
+
+@pytest.mark.parametrize("jobs", ["1", "4"])
+@pytest.mark.parametrize("what", ["agent", "1"])
+def test_the_other_door_replays_too(recorded, what, jobs):
+    live = recorded.report()
+    assert recorded.run("benchgate run", f"replay={what}", f"jobs={jobs}") == 0
+    assert recorded.calls() == []
+    assert recorded.report()["run_id"] == live["run_id"]
+    assert trials(recorded.report()) == trials(live)
+    assert main(["verify", str(recorded.bench.out), "--require-complete"]) == 0
+
+
+def test_the_other_door_records_too(recorded):
+    first = recorded.manifest()
+    shutil.rmtree(recorded.cassette)
+    assert recorded.run("benchgate run", "record=agent", "jobs=3") == 0
+    again = recorded.manifest()
+    assert (again["cases"], again["system"]) == (first["cases"], first["system"])
+    assert again["files"].keys() == first["files"].keys()
+
+
+def test_a_cassette_is_replayed_where_no_run_is(recorded):
+    shutil.rmtree(recorded.bench.out)
+    assert recorded.run("benchgate run", "replay=agent", "out=elsewhere") == 0
+    assert recorded.run("pytest", "replay=agent") == 0
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_todays_rubric_scores_what_was_recorded(recorded, door):
+    live = recorded.report()
+    recorded.bench.rubric("return BenchScore(passed=True, score=0.5)")
+    assert recorded.run(door, "replay=agent") == 0
+    report = recorded.report()
+    assert recorded.calls() == []
+    scores = {t["case_id"]: t["score"] and t["score"]["score"] for t in report["per_case"]}
+    assert scores == {"01": 0.5, "02": None, "03": None, "04": 0.5}
+    assert report["digests"]["rubric"] != live["digests"]["rubric"]
+    assert trials(report) == trials(live)
+    assert main(["verify", str(recorded.bench.out)]) == 0
+
+
+def test_both_sides_are_replayed_through_a_new_rubric_and_compared(recorded):
+    bench = recorded.bench
+    bench.pin()
+    bench.rubric("return BenchScore(passed=True, score=0.5, safety_penalty=0.0)")
+    assert recorded.run("pytest", "replay=agent", "baseline=none") == 0
+    bench.pin()
+    assert recorded.run("pytest", "replay=agent", "baseline=pinned") == 1  # not better than itself
+    assert "incomparable" not in str(bench.record()["decision"]["reason_codes"])
+    assert bench.record()["baseline"]["run_id"] == recorded.report()["run_id"]
+    assert recorded.calls() == []
+
+
+def test_what_the_rubric_could_not_score_is_scored_now(recorded):
+    bench = recorded.bench
+    bench.rubric("raise KeyError('x')")
+    recorded.run("pytest")
+    assert recorded.report()["complete"] is False
+    bench.rubric()
+    assert recorded.run("pytest", "replay=2") == 0
+    assert recorded.report()["complete"] is True
+    assert recorded.calls() == []
+
+
+def test_what_is_missing_from_a_run_is_missing_from_its_replay(bench):
+    bench.system(
+        "from benchgate import SystemUnavailable\n"
+        "if case.case_id == '02': raise SystemUnavailable('away')\n"
+    )
+    bench.run("--bench-retries=0")
+    first = bench.record()["report"]
+    bench.system("raise AssertionError('called')")
+    bench.run("--bench-replay=1", "--bench-retries=3")
+    assert bench.record()["report"]["run_id"] == first["run_id"]
+    assert bench.result("02") == first["per_case"][1]
+    assert bench.result("02")["outcome"] == "unavailable"
+    assert main(["verify", str(bench.out)]) == 0
+
+
+def test_inputs_that_the_system_changed_stay_told(bench):
+    bench.system("if case.case_id == '02': (case.input_path / 'more.txt').write_text('x')")
+    bench.run("--bench-exit=gate")
+    assert [m["code"] for m in bench.result("02")["failure_modes"]] == ["input_modified"]
+    (bench.path / "cases/02/input/more.txt").unlink()
+    run_id = bench.record()["report"]["run_id"]
+    bench.run("--bench-replay=1", "--bench-exit=gate")
+    assert bench.record()["report"]["run_id"] == run_id
+    assert main(["verify", str(bench.out)]) == 0
+
+
+# Refused before anything runs
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("what", ["agent", "1"])
+def test_what_has_changed_is_named(recorded, capsys, door, what):
+    bench = recorded.bench
+    bench.case("05")
+    bench.write("cases/01/input/question.txt", "another")
+    folder = recorded.cassette if what == "agent" else bench.folder() / "cases"
+    with (folder / "04-t1.json").open("a") as file:
+        file.write(" ")
+    (folder / "02.json").unlink()
+    said = recorded.refused(capsys, door, f"replay={what}")
+    assert "cannot be replayed, the plan has changed since:" in said
+    for why in (
+        "case 01 was changed after it was recorded",
+        "case 05 is not in it",
+        "04-t1.json: was changed after it was recorded",
+        "02.json: missing, or a symlink",
+    ):
+        assert f"  {why}\n" in said
+    assert bench.head()["seq"] == 1
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_another_seed_and_more_trials_are_refused(recorded, capsys, door):
+    said = recorded.refused(capsys, door, "replay=agent", "seed=7", trials=3)
+    assert "its seed is 0, that of this run 7" in said
+    assert "it has 2 trials of each case, this run 3" in said
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_fewer_trials_are_replayed(recorded, door):
+    assert recorded.run(door, "replay=agent", trials=1) == 0
+    assert recorded.calls() == []
+    assert len(recorded.report()["per_case"]) == 4
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_edited_manifest_makes_no_other_output_pass(recorded, capsys, door):
+    path = recorded.cassette / "manifest.json"
+    manifest = recorded.manifest()
+    manifest["files"]["01.json"] = manifest["files"]["04.json"]
+    path.write_text(json.dumps(manifest))
+    said = recorded.refused(capsys, door, "replay=agent")
+    assert "01.json: was changed after it was recorded" in said
+    # The file of one trial in the place of another, digest mended: found when it is played.
+    shutil.copy(recorded.cassette / "04.json", recorded.cassette / "01.json")
+    assert recorded.run(door, "replay=agent") == 1
+    assert recorded.bench.result("01")["outcome"] == "unavailable"
+    assert "file of another trial" in recorded.bench.result("01")["detail"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("replay=agent", "system=other"), "system 'other' was asked for, but cassette agent * is"),
+        (("replay=agent", "record=more"), "what is replayed is recorded already"),
+        (("replay=other",), "cannot be read: No such file or directory; known: agent"),
+        (("replay=7",), "there is no run '7'"),
+        (("replay=../agent",), "expected the name of a cassette"),
+        (("record=12",), "expected the name of a cassette"),
+    ],
+)
+def test_what_cannot_be_meant_is_wrong_use(recorded, capsys, door, arguments, said):
+    bench = recorded.bench
+    capsys.readouterr()
+    if door == "benchgate run" and arguments[0] in {"replay=../agent", "record=12"}:
+        with pytest.raises(SystemExit, match="2"):
+            recorded.run(door, *arguments)
+    else:
+        assert recorded.run(door, *arguments) in {2, pytest.ExitCode.USAGE_ERROR}
+    text = "".join(capsys.readouterr())
+    head, _, tail = said.partition("*")
+    assert head.strip() in text
+    assert tail.strip() in text
+    assert recorded.calls() == []
+    assert bench.head()["seq"] == 1
+
+
+def test_the_recorded_system_need_not_be_there(recorded):
+    bench = recorded.bench
+    live = recorded.report()
+    source = (bench.path / "system.py").read_text()
+    (bench.root / "elsewhere.py").write_text(source)
+    bench.pytester.syspathinsert(bench.root)
+    assert recorded.run("pytest", "system=elsewhere:system", "record=apart") == 0
+    (bench.root / "elsewhere.py").unlink()
+    for door in DOORS:
+        assert recorded.run(door, "replay=apart", "system=elsewhere:system") == 0
+        assert recorded.report()["system"] == "elsewhere:system"
+        assert recorded.report()["digests"]["system"] == "v1"
+        assert recorded.report()["run_id"] == live["run_id"]
+
+
+def test_an_executor_of_ones_own_is_not_asked(recorded):
+    recorded.bench.pytester.makeconftest(
+        "def pytest_bench_executor():\n    raise AssertionError('asked')\n"
+    )
+    assert recorded.run("pytest", "replay=agent") == 0
+
+
+@pytest.mark.slow
+def test_workers_refuse_before_anything_runs(recorded, capsys):
+    recorded.bench.write("cases/01/input/question.txt", "another")
+    said = recorded.refused(capsys, "pytest", "replay=agent", "-n2")
+    assert "case 01 was changed after it was recorded" in said
+
+
+# Part of the cases
+
+
+def test_a_part_of_the_cases_is_replayed(recorded):
+    bench = recorded.bench
+    bench.case("05")  # not in it, and not asked for
+    recorded.log.unlink()
+    given = ("--bench-trials=2", "--bench-replay=agent")
+    bench.pytest("bench/echo/cases/01", *given).assert_outcomes(passed=2)
+    assert set(bench.outcomes(bench.selected())) == {"01", "01-t1"}
+    assert recorded.run("benchgate run", "replay=agent", "cases=0[12]") == 1
+    assert recorded.calls() == []
+
+
+def test_a_part_renews_its_part(recorded):
+    bench, before = recorded.bench, recorded.manifest()
+    bench.write("cases/04/input/question.txt", "another")
+    bench.pytest("bench/echo/cases/04", "--bench-trials=2", "--bench-record=agent")
+    after = recorded.manifest()
+    assert {c for c in after["cases"] if after["cases"][c] != before["cases"][c]} == {"04"}
+    changed = {f for f in after["files"] if after["files"][f] != before["files"][f]}
+    assert changed == {"04.json", "04-t1.json"}
+    assert after["files"].keys() == before["files"].keys()
+    assert recorded.run("pytest", "replay=agent") == 0
+    assert recorded.calls() == []
+
+
+def test_the_other_trials_of_a_changed_case_are_dropped(recorded, capsys):
+    bench = recorded.bench
+    bench.write("cases/04/input/question.txt", "another")
+    one = "bench/echo/cases/04/case.toml::04"
+    bench.pytest(one, "--bench-trials=2", "--bench-record=agent")
+    assert "04-t1.json" not in recorded.manifest()["files"]
+    assert "04-t1.json: missing" in recorded.refused(capsys, "pytest", "replay=agent")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_part_of_another_run_is_refused(recorded, capsys, door):
+    before = recorded.manifest()
+    part = "cases=04" if door == "benchgate run" else None
+    recorded.log.unlink()
+    capsys.readouterr()
+    if part:
+        assert recorded.run(door, "record=agent", "seed=7", part) == 2
+    else:
+        given = ("--bench-trials=2", "--bench-record=agent", "--bench-seed=7")
+        result = recorded.bench.pytest("bench/echo/cases/04", *given)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+    said = "".join(capsys.readouterr())
+    assert "a part of the cases cannot renew it: seed was 0, is 7" in said
+    assert recorded.calls() == []
+    assert recorded.manifest() == before
+
+
+# Incomplete runs, and runs that are resumed
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_incomplete_run_is_not_recorded(recorded, capsys, door):
+    before = recorded.manifest()
+    recorded.bench.rubric("raise KeyError('x')")
+    capsys.readouterr()
+    assert recorded.run(door, "record=agent") == 1
+    assert "not recorded: the run is incomplete" in "".join(capsys.readouterr())
+    assert recorded.manifest() == before
+    assert len(list(recorded.cassette.parent.iterdir())) == 1
+
+
+def test_a_run_that_is_resumed_is_recorded_as_a_whole(bench):
+    bench.system(
+        "from benchgate import SystemUnavailable\n"
+        "if case.case_id == '02': raise SystemUnavailable('away')\n"
+    )
+    bench.run("--bench-retries=0", "--bench-record=agent").stdout.fnmatch_lines(
+        ["FAILED *cassettes/agent: not recorded: the run is incomplete*"]
+    )
+    bench.system()
+    assert bench.run("--bench-resume", "--bench-record=agent").ret == 0
+    assert bench.run("--bench-replay=agent").ret == 0
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_replay_is_resumed_as_a_replay_only(recorded, capsys, door):
+    bench = recorded.bench
+    bench.rubric("raise KeyError('x')")
+    recorded.run("pytest", "replay=agent")
+    said = recorded.refused(capsys, door, "resume=2")
+    assert "replays was cassette agent (" in said
+    assert "), is None" in said
+    # A rubric that is mended is another rubric: the replay begins anew.
+    assert "digest of the rubric" not in said
+    assert recorded.run(door, "resume=2", "replay=agent") == 1
+    assert bench.record()["replays"]["name"] == "agent"
+    assert main(["verify", str(bench.out)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"seq": 1\n  }', '"seq": 3\n  }'),
+        ('"kind": "run"', '"kind": "cassette"'),
+        ('"sha256": "{sha256}"', '"sha256": "' + "0" * 64 + '"'),
+    ],
+)
+def test_verify_finds_what_is_replayed(recorded, before, after, capsys):
+    bench = recorded.bench
+    sha256 = bench.head()["sha256"]
+    assert recorded.run("pytest", "replay=1") == 0
+    path = bench.folder() / "record.json"
+    before = before.replace("{sha256}", sha256)
+    start, _, end = path.read_text().partition('"replays": {')
+    assert end.count(before) == 1
+    path.write_text(f'{start}"replays": {{{end.replace(before, after)}')
+    capsys.readouterr()
+    assert main(["verify", str(bench.out)]) == 1
+    assert ": replays: " in capsys.readouterr().err
+
+
+def test_a_replay_is_not_passed_off_as_a_live_run(recorded, capsys):
+    assert recorded.run("pytest", "replay=agent") == 0
+    path = recorded.bench.folder() / "record.json"
+    record = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**record, "replays": None}))
+    capsys.readouterr()
+    assert main(["verify", str(recorded.bench.out)]) == 1
+    said = capsys.readouterr().err
+    assert "plan.json.replays is {" in said
+    assert "note_replayed" in said
+
+
+# Cassettes beside the cases
+
+
+def test_cassettes_are_no_part_of_class_rubric_or_case(recorded):
+    live = recorded.report()["digests"]
+    shutil.rmtree(recorded.cassette.parent)
+    assert recorded.run("pytest") == 0
+    assert recorded.report()["digests"] == live
+
+
+def test_a_case_finds_its_own_trial(recorded):
+    path = recorded.bench.path
+    case = load_case(path / "cases/01", task_class="echo").model_copy(update={"trial": 1})
+    for one in (case, pickle.loads(pickle.dumps(case))):  # noqa: S301 - our own
+        found = one.cassette("agent")
+        assert found.path == recorded.cassette / "01-t1.json"
+        assert found.sha256 == recorded.manifest()["files"]["01-t1.json"]
+        assert json.loads(found.path.read_bytes())["output"] == {"answer": "Q01"}
+    for name in ("other", "../agent"):
+        with pytest.raises(CassetteNotFound, match="no cassette") as raised:
+            case.cassette(name)
+        assert isinstance(raised.value, KeyError)
+        assert raised.value.name == name
+    with (recorded.cassette / "01-t1.json").open("a") as file:
+        file.write(" ")
+    with pytest.raises(Unreadable, match="was changed after it was recorded"):
+        case.cassette("agent")
+
+
+def test_the_table_of_a_case_comes_first(recorded):
+    bench = recorded.bench
+    path = bench.write("cases/01/cassettes/own.json", "{}")
+    sha256 = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+    table = f'[cassettes.agent]\npath = "cassettes/own.json"\nsha256 = "{sha256}"\n'
+    bench.case("01", extra=table)
+    case = load_case(bench.path / "cases/01", task_class="echo")
+    assert case.cassette("agent").path == path
+    path.write_text("[]")
+    with pytest.raises(Unreadable, match="was changed"):
+        case.cassette("agent")
+
+
+CHECKED = {
+    "a case that was changed": (
+        lambda r: r.bench.write("cases/01/input/question.txt", "x"),
+        "manifest.json:1: case '01' was changed since; record it again with --bench-record=agent",
+    ),
+    "a file that was changed": (
+        lambda r: (r.cassette / "01.json").write_text("{}"),
+        "manifest.json:1: 01.json: was changed after it was recorded; record it again",
+    ),
+    "a file that was added": (
+        lambda r: (r.cassette / "09.json").write_text("{}"),
+        "manifest.json:1: 09.json: was not recorded",
+    ),
+    "a file that is gone": (
+        lambda r: (r.cassette / "01.json").unlink(),
+        "manifest.json:1: 01.json: missing",
+    ),
+    "no manifest": (
+        lambda r: (r.cassette / "manifest.json").unlink(),
+        "manifest.json:1: cannot be read",
+    ),
+    "of another class": (
+        lambda r: (r.cassette / "manifest.json").write_text(
+            json.dumps({**r.manifest(), "task_class": "other"})
+        ),
+        "manifest.json:1: its task class is 'other'; record it again",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHECKED)
+def test_check_names_what_could_not_be_replayed(recorded, capsys, what):
+    root = ["check", f"--bench-root={recorded.bench.root / 'bench'}"]
+    main(root)
+    assert "cassettes" not in capsys.readouterr().err
+    change, said = CHECKED[what]
+    change(recorded)
+    assert main(root) == 1
+    assert f"cassettes/agent/{said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_a_system_takes_a_step_from_a_cassette(recorded, door, jobs):
+    bench = recorded.bench
+    bench.system("""
+        import json
+        step = json.loads(case.cassette("agent").path.read_bytes())
+        assert (step["case_id"], step["result"]["trial"]) == (case.case_id, case.trial)
+        return {"answer": (step["output"] or {"answer": ""})["answer"]}
+    """)
+    assert recorded.run(door, f"jobs={jobs}") == 0
+    answers = {name: bench.trial(name)["output"]["answer"] for name in ("01", "01-t1", "04-t1")}
+    assert answers == {"01": "Q01", "01-t1": "Q01", "04-t1": "q04 1"}
+    assert recorded.run(door, f"jobs={jobs}", trials=3) == 0
+    told = bench.trial("01-t2")["result"]["failure_modes"][0]["detail"]
+    assert told.startswith("CassetteNotFound: there is no cassette 'agent' of trial 2 of case '01'")
