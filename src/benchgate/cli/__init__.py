@@ -16,6 +16,7 @@ from benchgate.cli import (
     compare,
     evidence,
     new_case,
+    pin,
     run,
     runs,
     schema,
@@ -27,7 +28,7 @@ from benchgate.cli import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (run, runs, compare, evidence, validate, verify, verdict, check, new_case, schema)
+COMMANDS = (run, runs, pin, compare, evidence, validate, verify, verdict, check, new_case, schema)
 
 
 class _Version(argparse.Action):

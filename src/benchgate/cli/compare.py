@@ -85,7 +85,7 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
 
     if before.report is None or after.report is None:  # _read has refused it
         return 2
-    for line in _changes(before.report, after.report):
+    for line in case_changes(before.report, after.report):
         say(line)
     judgement = judge(
         after.report,
@@ -102,7 +102,8 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     return 0 if promoted and not after.problems else 1
 
 
-def _changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:
+def case_changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:
+    """Yield a line for each case that two runs differ in, the newly failing ones first."""
     from benchgate.gates.run_diff import changes
 
     found = changes(before, after)

@@ -101,7 +101,7 @@ def verify(
     except OSError as error:
         raise ArtifactError(out, f"cannot be read: {error.strerror}") from error
     return tuple(
-        _verify_class(out, name, retained.get(name), require_complete=require_complete)
+        verify_class(out, name, retained.get(name), require_complete=require_complete)
         for name in sorted({*names, *retained, *expected})
     )
 
@@ -110,9 +110,10 @@ def _folders(path: Path) -> list[str]:
     return [entry.name for entry in path.iterdir()] if os.path.lexists(path) else []
 
 
-def _verify_class(
-    out: Path, name: str, kept: Head | None, *, require_complete: bool
+def verify_class(
+    out: Path, name: str, kept: Head | None = None, *, require_complete: bool = False
 ) -> ClassVerification:
+    """Verify one class in an output folder; the parameters are those of :func:`verify`."""
     runs = out / "runs" / name
     reason = None
     copy = out / "evidence" / name
