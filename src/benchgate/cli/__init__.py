@@ -16,6 +16,7 @@ from benchgate.cli import (
     compare,
     evidence,
     new_case,
+    new_class,
     pin,
     run,
     runs,
@@ -28,7 +29,20 @@ from benchgate.cli import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (run, runs, pin, compare, evidence, validate, verify, verdict, check, new_case, schema)
+COMMANDS = (
+    run,
+    runs,
+    pin,
+    compare,
+    evidence,
+    validate,
+    verify,
+    verdict,
+    check,
+    new_class,
+    new_case,
+    schema,
+)
 
 
 class _Version(argparse.Action):
