@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.say import complain, say
 from benchgate.cli.vectors import guarded
+from benchgate.errors import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -135,8 +136,10 @@ def _compare_with_itself(given: argparse.Namespace) -> int:
     policy = _policy(given, given.runs[0])
     found = against_itself(report, policy, draws=given.draws)
     share = found.promoted / found.draws
+    cases = counted(report.case_count, "case")
+    themselves = "itself" if report.case_count == 1 else "themselves"
     say(
-        f"{found.draws} comparisons of {report.case_count} cases with themselves, {report.trial_count} trials each"
+        f"{counted(found.draws, 'comparison')} of {cases} with {themselves}, {report.trial_count} trials each"
     )
     say(
         f"false promotions   {found.promoted} ({share:.1%}), nominal at most {policy.alpha / 2:.1%}"

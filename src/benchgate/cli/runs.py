@@ -73,13 +73,12 @@ def _list(given: argparse.Namespace) -> int:
 
     found = class_runs(given.out, given.task_class)
     rows = [_row(runs.name, run) for runs in found for run in known_runs(runs)]
-    if given.json:
-        for row in rows:
-            say(json_line(row))
-    else:
-        for line in _table(rows):
-            say(line)
-    return 0 if rows else 1
+    if not rows:
+        complain(f"{given.out}: there is no full run")
+        return 1
+    for line in map(json_line, rows) if given.json else _table(rows):
+        say(line)
+    return 0
 
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
