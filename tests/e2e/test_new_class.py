@@ -113,7 +113,7 @@ def test_another_bench_root(new_class, pytester):
     status, out, _ = new_class("mail", "--bench-root=my benches")
     assert status == 0
     assert (
-        "benchgate run --task-class mail --out .benchgate --bench-root 'my benches' --system=first-number"
+        "benchgate run --task-class mail --bench-root 'my benches' --out .benchgate --system=first-number"
     ) in out
     assert main(["check", "--bench-root=my benches"]) == 0
 

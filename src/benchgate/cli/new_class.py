@@ -19,7 +19,8 @@ BENCH_ROOT = Path("bench")
 SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini")
 MARK_ROOT = """\
 # mark the root of the project, for pytest looks for bench/ in the folder with its settings
-printf '[pytest]\\n' > pytest.ini"""
+printf '[pytest]\\n' > pytest.ini
+"""
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -52,33 +53,27 @@ def execute(given: argparse.Namespace) -> int:
     except OSError as error:
         complain(f"{error.filename}: cannot be written: {error.strerror}")
         return 2
-    print(printable("\n".join([str(made), "", *_next_steps(given, made)]), keep="\n"))
+    print(printable(_next_steps(made), keep="\n"))
     return 0
 
 
-def _next_steps(given: argparse.Namespace, made: Path) -> list[str]:
-    name, root = made.name, str(given.bench_root)
-    other = [] if given.bench_root == BENCH_ROOT else ["--bench-root", root]
-    run = ["pytest", f"--bench={name}"]
-    options = ["--bench-system=first-number", "--bench-baseline=none"]
-    if other:
-        run = ["benchgate", "run", "--task-class", name, "--out", ".benchgate", *other]
-        options = [option.replace("--bench-", "--") for option in options]
-    steps: dict[str, list[list[str]]] = {
-        "check what is there, and test the rubric": [
-            ["benchgate", "check", name, *other],
-            ["pytest", str(made / "tests")],
-        ],
-        "run the weaker system, and make that run the baseline by the number in its line head": [
-            [*run, *options],
-            ["benchgate", "pin", "1", "--task-class", name, *other, "--yes"],
-        ],
-        "run the better one against it; the gate says HOLD, for three cases are too few": [run],
-        "then put your system, rubric and cases in their place; this makes the next case": [
-            ["benchgate", "new-case", name, "004-next", *other],
-        ],
-    }
-    lines = [] if other or any(map(os.path.exists, SETTINGS)) else [MARK_ROOT]
-    return lines + [
-        line for title, step in steps.items() for line in (f"# {title}", *map(shlex.join, step))
-    ]
+def _next_steps(made: Path) -> str:
+    name, root, run, option = made.name, "", f"pytest --bench={made.name}", "--bench-"
+    mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
+    if made.parent != BENCH_ROOT:
+        root = f" --bench-root {shlex.quote(str(made.parent))}"
+        run, option = f"benchgate run --task-class {name}{root} --out .benchgate", "--"
+        mark = ""
+    return f"""\
+{made}
+
+{mark}# check what is there, and test the rubric
+benchgate check {name}{root}
+pytest {shlex.quote(str(made / "tests"))}
+# run the weaker system, and make that run the baseline by the number in its line head
+{run} {option}system=first-number {option}baseline=none
+benchgate pin 1 --task-class {name}{root} --yes
+# run the better one against it; the gate says HOLD, for three cases are too few
+{run}
+# then put your system, rubric and cases in their place; this makes the next case
+benchgate new-case {name} 004-next{root}"""
