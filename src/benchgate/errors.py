@@ -44,6 +44,11 @@ def excerpt(text: str, limit: int = MAX_MESSAGE) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: ``1 case``, ``2 cases``."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def brief(problems: Iterable[str], joint: str = "\n") -> str:
     """Join problems into one text: as many of the first ones as a message may have; the rest is counted."""
     every = list(problems)

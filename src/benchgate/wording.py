@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of
+from benchgate.errors import counted
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage
 
@@ -35,7 +36,7 @@ def progress(
     :param mean: mean score of the trials so far; ``None`` if there is none.
     :param outcomes: how many trials ended in which outcome other than ``scored``.
     """
-    parts = [f"{done} of {total} trials"]
+    parts = [f"{done} of {counted(total, 'trial')}"]
     if mean is not None:
         parts.append(f"mean score {mean:.3f}")
     parts += [f"{outcomes[outcome]} {outcome}" for outcome in sorted(outcomes)]

@@ -42,7 +42,7 @@ def test_csv_columns_may_stand_in_any_order(tmp_path):
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("[1]", "s.json", "1 values; at least 2 are needed"),
+        ("[1]", "s.json", "1 value; at least 2 are needed"),
         ("[]", "s.json", "0 values"),
         ("[1, true]", "s.json", r"\[1\] is true; expected a finite number"),
         ('[1, "2"]', "s.json", r'\[1\] is "2"; expected a finite number'),

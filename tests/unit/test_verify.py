@@ -763,7 +763,7 @@ def test_a_record_that_was_not_entered_yet_is_no_fault_but_not_complete_either(
             run_class(settings(project, "weak"))
     assert head(out).seq == 5
     assert found(out).faults == ()
-    (fault,) = found(out, require_complete=True).faults
+    (fault,) = found(out, require_complete=True).incomplete
     assert fault.message == "record 6 is not entered in HEAD.json: its process was killed"
     # A half-copied evidence is that of either record; anything else is not.
     path = out / "evidence" / "level" / "trained.json"
@@ -831,11 +831,11 @@ def test_two_gates_of_one_name_hold(project, out):
 
 
 def test_a_session_that_left_no_record_is_seen_where_completeness_is_asked(out):
-    assert found(out, require_complete=True).faults == ()
+    assert found(out, require_complete=True).incomplete == ()
     left = out / "runs" / "level" / "incomplete-20260101T000000Z-7"
     left.mkdir()
     assert found(out).faults == ()
-    (fault,) = found(out, require_complete=True).faults
+    (fault,) = found(out, require_complete=True).incomplete
     assert fault.path == left
 
 
@@ -844,7 +844,7 @@ def test_an_incomplete_newest_run_is_seen_where_completeness_is_asked(project, o
         path.write_text("[case")
     run_class(settings(project, "good"))
     assert found(out).faults == ()
-    (fault,) = found(out, require_complete=True).faults
+    (fault,) = found(out, require_complete=True).incomplete
     assert "record 6, is incomplete" in fault.message
 
 

@@ -22,6 +22,7 @@ from benchgate.artifacts.evidence_kinds import (
     ProofSafety,
     ProofSignificance,
 )
+from benchgate.errors import counted
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.model import SCHEMA_VERSION
@@ -108,7 +109,7 @@ def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
     reasons = [remark for remark in decision.remarks if remark.code in decision.reason_codes]
     reasons += made.criteria_failed()
     return FailureAnalysis(
-        summary=f"{decision.outcome}: {len(reasons)} condition{'s' * (len(reasons) != 1)} failed",
+        summary=f"{decision.outcome}: {counted(len(reasons), 'condition')} failed",
         reasons=tuple(remark.code for remark in reasons),
         details=tuple(remark.message for remark in reasons),
         reward_delta=made.figures.significance.mean_delta,

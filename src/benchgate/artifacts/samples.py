@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import mean
-from benchgate.errors import SampleError, Unreadable
+from benchgate.errors import SampleError, Unreadable, counted
 from benchgate.gates.figures import Arm
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import repeated
@@ -62,7 +62,7 @@ def read_samples(path: Path) -> Samples:
         raise SampleError(path, str(error)) from error
     samples = _from_csv(path, text) if path.suffix.lower() == ".csv" else _from_json(path, text)
     if len(samples.values) < 2:
-        raise SampleError(path, f"{len(samples.values)} values; at least 2 are needed")
+        raise SampleError(path, f"{counted(len(samples.values), 'value')}; at least 2 are needed")
     return samples
 
 

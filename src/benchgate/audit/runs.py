@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import ClosedRecord, PlanFile, RunRecord
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, STAMP, UNFINISHED, numbered
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, TaskClassNotFound
 from benchgate.wire.holding import is_held
 
 if TYPE_CHECKING:
@@ -113,6 +113,39 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
     raise ArtifactError(run.folder, f"cannot be resumed: it is {run.state}{by}")
 
 
+def class_runs(out: Path, task_class: str | None = None) -> list[Path]:
+    """
+    Return ``runs/<class>/`` of each class in an output folder, or of one class.
+
+    :raises TaskClassNotFound: there is no run of that class; the error lists the classes that have some.
+    """
+    runs = out / "runs"
+    found = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
+    if task_class is None:
+        return found
+    named = [path for path in found if path.name == task_class]
+    if not named:
+        raise TaskClassNotFound(task_class, [path.name for path in found], runs / task_class)
+    return named
+
+
+def run_in(out: Path, wanted: str | Path, task_class: str | None = None) -> KnownRun:
+    """
+    Return a run of an output folder by its number or its folder.
+
+    :param task_class: needed if several classes have a run of that number.
+    :raises ArtifactError: there is no such run, or several. :raises TaskClassNotFound: as :func:`class_runs`.
+    """
+    runs = class_runs(out, task_class)
+    found = [run for one in runs for run in known_runs(one) if _is_called(run, wanted)]
+    if len(found) > 1:
+        names = ", ".join(run.folder.parent.name for run in found)
+        raise ArtifactError(out, f"several classes have a run {wanted}: {names}; --task-class")
+    if not found:
+        raise _no_run(out, wanted)
+    return found[0]
+
+
 def chosen(runs: Path, wanted: str | Path) -> KnownRun:
     """
     Return a run by its number or its folder.
@@ -120,11 +153,17 @@ def chosen(runs: Path, wanted: str | Path) -> KnownRun:
     :raises ArtifactError: there is no such run.
     """
     for run in known_runs(runs) if runs.is_dir() else ():
-        if str(run.seq) == str(wanted) or _is_at(run.folder, wanted):
+        if _is_called(run, wanted):
             return run
-    raise ArtifactError(runs, f"there is no run {str(wanted)!r}; benchgate runs lists them")
+    raise _no_run(runs, wanted)
 
 
-def _is_at(folder: Path, wanted: str | Path) -> bool:
+def _no_run(where: Path, wanted: str | Path) -> ArtifactError:
+    return ArtifactError(where, f"there is no run {str(wanted)!r}; benchgate runs lists them")
+
+
+def _is_called(run: KnownRun, wanted: str | Path) -> bool:
     path = Path(wanted)
-    return path.name == folder.name and (not path.exists() or path.samefile(folder))
+    if str(run.seq) == str(wanted):
+        return True
+    return path.name == run.folder.name and (not path.exists() or path.samefile(run.folder))

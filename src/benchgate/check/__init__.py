@@ -19,7 +19,7 @@ from benchgate.check.problem import Problem
 from benchgate.check.registration import read_registration
 from benchgate.check.rubric import rubric_problems
 from benchgate.check.settings import setting_problems
-from benchgate.errors import TaskClassNotFound
+from benchgate.errors import TaskClassNotFound, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,7 +81,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
 
 def _too_few(class_path: Path, registration: Registration, count: int) -> Iterator[Problem]:
     if count < registration.min_cases:
-        message = f"{count} cases; expected at least {registration.min_cases}"
+        message = f"{counted(count, 'case')}; expected at least {registration.min_cases}"
         if not registration.is_small:
             message += (
                 ', or a small bench: min_cases_for_promotion={"bronze": N} in the registration'

@@ -35,21 +35,30 @@ def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iter
     for message in baseline.problems:
         yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")
     if baseline.report is not None:
-        for message in _differences(baseline.report, class_path, cases):
+        for message in differences(baseline.report, class_path, cases):
             yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")
 
 
-def _differences(
-    report: BenchRunReport, class_path: Path, cases: Mapping[str, str | None]
+def differences(
+    report: BenchRunReport,
+    class_path: Path,
+    cases: Mapping[str, str | None],
+    what: str = "the baseline",
 ) -> Iterator[str]:
+    """
+    Yield how a run differs from its class as it is on disk now: in its cases and its rubric.
+
+    :param cases: digest of each case on disk, ``None`` for those that cannot be read.
+    :param what: what the run is called.
+    """
     if report.task_class != class_path.name:
         yield f"its task class is {report.task_class!r}, not {class_path.name!r}"
         return
     recorded = {result.case_id for result in report.per_case}
     for case_id in sorted(recorded - cases.keys()):
-        yield f"case {case_id!r} is in the baseline only"
+        yield f"case {case_id!r} is in {what} only"
     for case_id in sorted(cases.keys() - recorded):
-        yield f"case {case_id!r} is not in the baseline"
+        yield f"case {case_id!r} is not in {what}"
     for case_id in sorted(recorded & cases.keys()):
         if cases[case_id] is not None and cases[case_id] != report.digests.cases.get(case_id):
             yield f"case {case_id!r} was changed since"

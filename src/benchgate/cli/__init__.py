@@ -7,7 +7,10 @@ Exit status: 0 yes, 1 no (held, rejected, invalid, tampered, missing, unknown cl
 from __future__ import annotations
 
 import argparse
+import re
 import sys
+from difflib import get_close_matches
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import benchgate
@@ -16,6 +19,8 @@ from benchgate.cli import (
     compare,
     evidence,
     new_case,
+    new_class,
+    pin,
     run,
     runs,
     schema,
@@ -27,7 +32,30 @@ from benchgate.cli import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (run, runs, compare, evidence, validate, verify, verdict, check, new_case, schema)
+COMMANDS = (
+    run,
+    runs,
+    pin,
+    compare,
+    evidence,
+    validate,
+    verify,
+    verdict,
+    check,
+    new_class,
+    new_case,
+    schema,
+)
+
+
+def _refuse_misspelt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
+    """End with an error that names the option which was meant; argparse says only which one is required then."""
+    known = parser._option_string_actions  # noqa: SLF001 - argparse has no public name for it
+    for word in takewhile(lambda word: word != "--", words):
+        name = word.partition("=")[0]
+        if re.fullmatch("--[a-z-]+", name) and not any(one.startswith(name) for one in known):
+            near = get_close_matches(name, known, n=1)
+            parser.error(f"unknown option {name}{f'; did you mean {near[0]}?' if near else ''}")
 
 
 class _Version(argparse.Action):
@@ -52,7 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_parser(commands)
-    given = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words and words[0] in commands.choices:
+        _refuse_misspelt(commands.choices[words[0]], words[1:])
+    given = parser.parse_args(words)
     given.is_program = arguments is None
     try:
         return int(given.execute(given))

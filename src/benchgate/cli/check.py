@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.say import complain, say
+from benchgate.errors import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -58,8 +59,8 @@ def execute(given: argparse.Namespace) -> int:
 
 def _summary(check: ClassCheck) -> str:
     found = len(check.problems)
-    parts = [f"{check.case_count} case{'s' * (check.case_count != 1)}"]
+    parts = [counted(check.case_count, "case")]
     if check.is_small:
         parts.append("small bench, stays at bronze")
-    parts.append(f"{found} problem{'s' * (found != 1)}" if found else "valid")
+    parts.append(counted(found, "problem") if found else "valid")
     return f"{check.name}: {', '.join(parts)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.say import complain, say
 from benchgate.cli.vectors import guarded
+from benchgate.errors import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -85,7 +86,10 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
 
     if before.report is None or after.report is None:  # _read has refused it
         return 2
-    for line in _changes(before.report, after.report, policy.alpha):
+    for line in (
+        *_cost(before.report, after.report, policy.alpha),
+        *case_changes(before.report, after.report),
+    ):
         say(line)
     judgement = judge(
         after.report,
@@ -102,8 +106,8 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     return 0 if promoted and not after.problems else 1
 
 
-def _changes(before: BenchRunReport, after: BenchRunReport, alpha: float) -> Iterator[str]:
-    from benchgate.gates.run_diff import changes, cost_change
+def _cost(before: BenchRunReport, after: BenchRunReport, alpha: float) -> Iterator[str]:
+    from benchgate.gates.run_diff import cost_change
     from benchgate.statistics import PairedT
 
     if cost := cost_change(before, after, alpha):
@@ -113,6 +117,12 @@ def _changes(before: BenchRunReport, after: BenchRunReport, alpha: float) -> Ite
         paired = f"paired, {cost.n} cases" if isinstance(cost, PairedT) else "welch"
         total = f"{before.total_cost_usd:.4f} -> {after.total_cost_usd:.4f} USD"
         yield f"cost: {total}; by case {cost.delta or 0.0:+.4f}, {interval} ({paired})"
+
+
+def case_changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:
+    """Yield a line for each case that two runs differ in, the newly failing ones first."""
+    from benchgate.gates.run_diff import changes
+
     found = changes(before, after)
     yield from _cases("newly failing", found.newly_failing)
     yield from _cases("newly passing", found.newly_passing)
@@ -142,8 +152,10 @@ def _compare_with_itself(given: argparse.Namespace) -> int:
     policy = _policy(given, given.runs[0])
     found = against_itself(report, policy, draws=given.draws)
     share = found.promoted / found.draws
+    cases = counted(report.case_count, "case")
+    themselves = "itself" if report.case_count == 1 else "themselves"
     say(
-        f"{found.draws} comparisons of {report.case_count} cases with themselves, {report.trial_count} trials each"
+        f"{counted(found.draws, 'comparison')} of {cases} with {themselves}, {report.trial_count} trials each"
     )
     say(
         f"false promotions   {found.promoted} ({share:.1%}), nominal at most {policy.alpha / 2:.1%}"

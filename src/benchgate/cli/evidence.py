@@ -119,8 +119,15 @@ def _checkpoints(given: argparse.Namespace) -> Checkpoints | None:
 
 
 def _print_reasons(made: Comparison) -> None:
-    for remark in (*made.decision.remarks, *made.criteria_failed()):
+    from benchgate.gates.reason_codes import PREFIX
+
+    mismatched = f"{PREFIX}case_mismatch" in made.decision.reason_codes
+    for remark in (*made.decision.remarks, *(() if mismatched else made.criteria_failed())):
         complain(f"{remark.code}: {remark.message}")
+    if mismatched and made.figures.baseline.case_ids and made.figures.candidate.case_ids:
+        complain(
+            "run the missing cases, or count each as the worst: --missing worst --score-range LO HI"
+        )
 
 
 def _significance(given: argparse.Namespace) -> int:

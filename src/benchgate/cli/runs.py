@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say
-from benchgate.wire.argument_types import run_reference
+from benchgate.wire.argument_types import run_name
 
 if TYPE_CHECKING:
     import argparse
@@ -27,7 +27,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
     parser.add_argument(
         "--close",
-        type=run_reference,
+        type=run_name,
         metavar="RUN",
         help="give up a run that left no record: a folder incomplete-...; a record in the chain says so",
     )
@@ -37,7 +37,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(given: argparse.Namespace) -> int:
     """List the runs, or close one; 1 if there is none, 2 for wrong use or an unreadable folder."""
-    from benchgate.errors import ArtifactError
+    from benchgate.errors import ArtifactError, TaskClassNotFound
 
     if (given.close is None) != (given.reason is None) or (given.reason or "-").isspace():
         complain("--close RUN and --reason TEXT belong together")
@@ -46,46 +46,39 @@ def execute(given: argparse.Namespace) -> int:
         if given.close is not None:
             return _close(given)
         return _list(given)
+    except TaskClassNotFound as error:
+        complain(error)
+        return 1
     except (ArtifactError, OSError) as error:
         complain(error)
         return 2
 
 
-def _classes(given: argparse.Namespace) -> list[Path]:
-    runs = given.out / "runs"
-    found = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
-    return [path for path in found if given.task_class in {None, path.name}]
-
-
 def _close(given: argparse.Namespace) -> int:
     from benchgate.audit.closing import close
-    from benchgate.errors import ArtifactError
+    from benchgate.audit.runs import run_in
     from benchgate.wire import clock
 
-    wanted = Path(given.close).name
-    found = [runs for runs in _classes(given) if (runs / wanted).is_dir()] or _classes(given)[:1]
-    if len(found) != 1:
-        raise ArtifactError(given.out, f"{len(found)} classes have a run {wanted}: --task-class")
-    (runs,) = found
-    copy = given.out / "evidence" / runs.name
-    head = close(runs, copy, given.close, given.reason, clock.now())
-    say(f"closed    {runs / wanted}")
-    say(f"head      {runs.name}={head}")
+    folder = run_in(given.out, given.close, given.task_class).folder
+    copy = given.out / "evidence" / folder.parent.name
+    head = close(folder.parent, copy, folder, given.reason, clock.now())
+    say(f"closed    {folder}")
+    say(f"head      {folder.parent.name}={head}")
     return 0
 
 
 def _list(given: argparse.Namespace) -> int:
-    from benchgate.audit.runs import known_runs
+    from benchgate.audit.runs import class_runs, known_runs
     from benchgate.wire.writing import json_line
 
-    rows = [_row(runs.name, run) for runs in _classes(given) for run in known_runs(runs)]
-    if given.json:
-        for row in rows:
-            say(json_line(row))
-    else:
-        for line in _table(rows):
-            say(line)
-    return 0 if rows else 1
+    found = class_runs(given.out, given.task_class)
+    rows = [_row(runs.name, run) for runs in found for run in known_runs(runs)]
+    if not rows:
+        complain(f"{given.out}: there is no full run")
+        return 1
+    for line in map(json_line, rows) if given.json else _table(rows):
+        say(line)
+    return 0
 
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:

@@ -171,15 +171,15 @@ def _names(given: argparse.Namespace, checkpoints: Checkpoints | None) -> tuple[
 
 
 def guarded(execute: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Turn wrong input into one line on stderr and exit status 2; nothing has been written by then."""
+    """Turn wrong input into one line on stderr and exit status 2, 1 for an unknown class; nothing was written then."""
 
     def run(given: argparse.Namespace) -> int:
-        from benchgate.errors import EvalError
+        from benchgate.errors import EvalError, TaskClassNotFound
 
         try:
             return execute(given)
         except (EvalError, ValueError) as error:
             complain(error)
-            return 2
+            return 1 if isinstance(error, TaskClassNotFound) else 2
 
     return run

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.say import complain, say
+from benchgate.errors import counted
 
 if TYPE_CHECKING:
-    from benchgate.artifacts.run_kinds import Head
+    from benchgate.artifacts.run_kinds import Head, RunRecord
     from benchgate.cli.vectors import Parsers
     from benchgate.verify.verification import ClassVerification
 
@@ -92,7 +93,7 @@ def execute(given: argparse.Namespace) -> int:
     held = [one for one in found if given.require_promote and one.not_promoted]
     for one in held:
         complain(f"{one.task_class}: not promoted: {one.not_promoted}")
-    return 1 if held or any(one.faults for one in found) else 0
+    return 1 if held or any(one.faults or one.incomplete for one in found) else 0
 
 
 def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
@@ -112,28 +113,38 @@ def _report(one: ClassVerification, out: Path) -> None:
     from benchgate.verify.recheck_copy import AFTER
     from benchgate.wording import recommendation
 
-    for fault in one.faults:
+    for fault in (*one.faults, *one.incomplete):
         complain(f"{fault.path}: {fault.message}")
     if one.faults:
         first = one.faults[0]
         where = f"record {first.seq}" if 0 < first.seq < AFTER else out
         say(f"{one.task_class}: not valid; first fault: {where}")
         return
-    if one.newest is None:
+    if not one.records:
         say(f"{one.task_class}: no record yet")
         return
-    decision = one.newest.decision
-    outcome = decision.outcome if decision else "not_evaluated"
-    state = "complete" if one.newest.report.complete else "incomplete"
-    number = f"{one.records} valid record{'s' * (one.records != 1)}"
-    say(f"{one.task_class}: {number}; newest: {outcome}, {state}")
+    number = counted(one.records, "valid record")
+    say(f"{one.task_class}: {number}; {_newest(one.newest)}")
     say(f"  head      {one.task_class}={one.head}")
-    verdict = one.newest.verdict
-    if verdict != "not_evaluated":
-        bar = f"{verdict.bar.score_lower_bound_95:g} and {verdict.bar.passed_count} cases"
+    verdict = one.newest.verdict if one.newest else "not_evaluated"
+    if one.newest is not None and verdict != "not_evaluated":
+        bar = (
+            f"{verdict.bar.score_lower_bound_95:g} and {counted(verdict.bar.passed_count, 'case')}"
+        )
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
-        say(f"  tier      {tiers}: {recommendation(verdict, outcome)}")
+        say(f"  tier      {tiers}: {recommendation(verdict, _outcome(one.newest))}")
     if one.anchored_at is None:
         say("  not anchored: keep this head elsewhere, and give it as --head the next time")
     else:
         say(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")
+
+
+def _newest(record: RunRecord | None) -> str:
+    if record is None:
+        return "all closed"
+    state = "complete" if record.report.complete else "incomplete"
+    return f"newest: {_outcome(record)}, {state}"
+
+
+def _outcome(record: RunRecord) -> str:
+    return record.decision.outcome if record.decision else "not_evaluated"

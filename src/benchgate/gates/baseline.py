@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 FILE_NAME: Final = "baseline.json"
-REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then copy its record"
+REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then benchgate pin"
 
 
 class BaselineRecord(WireModel):
@@ -76,9 +76,7 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
         return BaselineChoice(path=pinned if exists else None, binding=exists, requested=False)
     path = pinned if choice == "pinned" else Path(choice)
     if not os.path.isfile(path):
-        raise ArtifactError(
-            path, "no such baseline; a person makes one by copying a full run's record.json"
-        )
+        raise ArtifactError(path, "no such baseline; benchgate pin makes one of a full run")
     return BaselineChoice(path=path, binding=True, requested=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from benchgate.errors import counted
 from benchgate.gates.blockers import blocking, incompleteness
 
 if TYPE_CHECKING:
@@ -35,4 +36,4 @@ def failures(
         yield f"the run is incomplete: {incompleteness(report)}"
     failed = report.case_count - report.passed_count
     if failed and (exit_rule == "strict" or decision is None):
-        yield f"{failed} of {report.case_count} cases failed"
+        yield f"{failed} of {counted(report.case_count, 'case')} failed"

@@ -18,7 +18,7 @@ from benchgate.loader.task_class import class_folders
 from benchgate.wire.toml import KeyLines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from datetime import datetime
 
     from benchgate.loader.case_toml import CaseTables
@@ -64,7 +64,7 @@ def make_case_folder(
     check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    _create(target, text)
+    create_folder(target, {CASE_FILE: text}, ("input", "expected"))
     name = example.case.case_id if example else None
     return CaseScaffold(path=target, facts=tuple(facts), example=name)
 
@@ -95,17 +95,25 @@ def _emptied(value: Any) -> Any:
     return type(value)()
 
 
-def _create(target: Path, text: str) -> None:
-    cases = target.parent
+def create_folder(target: Path, texts: Mapping[str, str], folders: Iterable[str] = ()) -> None:
+    """
+    Make a folder with files, and the one that it is in, completely or not at all.
+
+    :param texts: the content of each file by its path below the folder.
+    :param folders: further folders in it.
+    :raises FileExistsError: the name is taken. :raises OSError: it cannot be written.
+    """
+    around = target.parent
     # Beside cases/, not in it: what a killed process leaves behind must not count as a case.
-    with tempfile.TemporaryDirectory(prefix=".new-case-", dir=cases.parent) as apart:
-        made = Path(apart) / "case"
-        for name in ("input", "expected"):
-            (made / name).mkdir(parents=True)
-        (made / CASE_FILE).write_text(text, encoding="utf-8")
-        fresh = [path for path in (cases, target) if not os.path.lexists(path)]
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=around.parent) as apart:
+        made = Path(apart) / "made"
+        for path in (*(made / path for path in folders), *((made / path).parent for path in texts)):
+            path.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            (made / name).write_text(text, encoding="utf-8")
+        fresh = [path for path in (around, target) if not os.path.lexists(path)]
         try:
-            cases.mkdir(exist_ok=True)
+            around.mkdir(exist_ok=True)
             target.mkdir()  # claims the name: of two processes, one fails here
             made.rename(target)
         except OSError as error:

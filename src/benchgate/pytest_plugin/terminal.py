@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchgate.errors import printable
+from benchgate.errors import counted, printable
 from benchgate.wire.arguments import misspelled
 from benchgate.wording import capped, gate, summary, table, tier
 
@@ -38,8 +38,8 @@ class Terminal:
             baseline = _relative(path, config.rootpath) if path else "none"
             cases, trials = len(bench.folders), session.settings_of[name].trials
             text = (
-                f"benchgate: {name}, system {session.systems[name].name}, {cases} case{'s' * (cases != 1)}, "
-                f"{trials} trial{'s' * (trials > 1)} each, baseline {baseline}"
+                f"benchgate: {name}, system {session.systems[name].name}, {counted(cases, 'case')}, "
+                f"{counted(trials, 'trial')} each, baseline {baseline}"
             )
             lines.append(printable(text))
         waiting = {

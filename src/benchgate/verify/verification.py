@@ -57,6 +57,7 @@ class ClassVerification:
     :param head: ``SEQ:SHA256`` of the newest record.
     :param anchored_at: number of the record that a head kept elsewhere names; ``None`` if none was given.
     :param faults: empty if everything is valid; the first record first.
+    :param incomplete: what keeps a valid chain from being complete, where that was asked for.
     """
 
     task_class: str
@@ -65,12 +66,14 @@ class ClassVerification:
     head: str | None
     anchored_at: int | None
     faults: tuple[ChainFault, ...]
+    incomplete: tuple[ChainFault, ...] = ()
 
     @property
     def not_promoted(self) -> str | None:
         """Why the newest record is not the promotion of a run after the head that was kept; ``None`` if it is."""
         if self.newest is None:
-            return "there is no record that can be read"
+            closed = self.records and not self.faults
+            return f"there is no record {'of a run, but of closed ones' if closed else 'that can be read'}"
         if self.anchored_at is not None and self.newest.seq <= self.anchored_at:
             return f"there is no record after number {self.anchored_at}, the head that was kept"
         decision = self.newest.decision
@@ -102,7 +105,7 @@ def verify(
     except OSError as error:
         raise ArtifactError(out, f"cannot be read: {error.strerror}") from error
     return tuple(
-        _verify_class(out, name, retained.get(name), require_complete=require_complete)
+        verify_class(out, name, retained.get(name), require_complete=require_complete)
         for name in sorted({*names, *retained, *expected})
     )
 
@@ -111,9 +114,10 @@ def _folders(path: Path) -> list[str]:
     return [entry.name for entry in path.iterdir()] if os.path.lexists(path) else []
 
 
-def _verify_class(
-    out: Path, name: str, kept: Head | None, *, require_complete: bool
+def verify_class(
+    out: Path, name: str, kept: Head | None = None, *, require_complete: bool = False
 ) -> ClassVerification:
+    """Verify one class in an output folder; the parameters are those of :func:`verify`."""
     runs = out / "runs" / name
     reason = None
     copy = out / "evidence" / name
@@ -149,7 +153,10 @@ def _verify_retrying(
     for _ in range(RETRIES):
         before = digest_of(runs / HEAD_FILE), numbered(runs)
         found = _verify_runs(out, name, kept, require_complete=require_complete)
-        if not found.faults or before == (digest_of(runs / HEAD_FILE), numbered(runs)):
+        if not (found.faults or found.incomplete) or before == (
+            digest_of(runs / HEAD_FILE),
+            numbered(runs),
+        ):
             break
     return found
 
@@ -167,8 +174,7 @@ def _verify_runs(
     ]
     judged = [record for *_, record in records if not isinstance(record, ClosedRecord)]
     newest = judged[-1] if judged else None
-    if require_complete:
-        faults += _incompleteness(runs, newest, unentered(runs))
+    lacking = _incompleteness(runs, newest, unentered(runs)) if require_complete else ()
     return ClassVerification(
         task_class=name,
         records=len(records),
@@ -176,6 +182,7 @@ def _verify_runs(
         head=_head(records[-1]) if records else None,
         anchored_at=kept.seq if kept else None,
         faults=tuple(sorted(faults, key=lambda fault: fault.seq)),
+        incomplete=tuple(lacking),
     )
 
 

@@ -106,11 +106,24 @@ def run_reference(text: str) -> str | Path:
 
     :raises argparse.ArgumentTypeError: anything else, such as a path to run that follows the bare option.
     """
-    if text in {"auto", "none"} or (text.isdecimal() and len(text) < 16):
+    return text if text in {"auto", "none"} else _run_name(text, "auto, none, ")
+
+
+def run_name(text: str) -> str | Path:
+    """
+    Parse the name of a full run: the number of its record, or its folder in ``runs/<class>/``.
+
+    :raises argparse.ArgumentTypeError: anything else.
+    """
+    return _run_name(text, "")
+
+
+def _run_name(text: str, others: str) -> str | Path:
+    if text.isdecimal() and len(text) < 16:
         return text
     if RUN_FOLDER.fullmatch(Path(text).name):
         return Path(text)
-    msg = f"{text[:80]!r}: expected auto, none, the number of a record, or a folder of runs/CLASS/"
+    msg = f"{text[:80]!r}: expected {others}the number of a record, or a folder of runs/CLASS/"
     raise argparse.ArgumentTypeError(msg)
 
 

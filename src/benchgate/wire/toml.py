@@ -26,6 +26,7 @@ MAX_TOML_BYTES: Final = 64 * 1024
 MAX_FOUND: Final = 200
 """Most characters of a value that a message shows."""
 _NAME: Final = re.compile(r"""(?:"([^"]*+)"|'([^']*+)'|(?<![\w-])([\w-]++))\s*+(?=[=\].])""")
+_UNQUOTED: Final = re.compile(r"\s*[\w.\"-]+\s*=\s*(?!True|False)([A-Za-z][\w-]*)\s*(?:#.*)?$")
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -88,7 +89,14 @@ def read_toml(path: Path, error: type[LocatedError]) -> tuple[dict[str, Any], Ke
         raise error(path, "tables or arrays are nested too deeply", line=1) from None
     except ValueError as invalid:
         line = getattr(invalid, "lineno", 1)  # UnicodeDecodeError has none
-        raise error(path, " ".join(str(invalid).split()), line=line) from None
+        message = " ".join(str(invalid).split())
+        if isinstance(invalid, tomli.TOMLDecodeError) and (word := _UNQUOTED.match(_line(invalid))):
+            message += f'; text needs quotes: "{word[1]}"'
+        raise error(path, message, line=line) from None
+
+
+def _line(invalid: tomli.TOMLDecodeError) -> str:
+    return [*invalid.doc.splitlines(), ""][invalid.lineno - 1]
 
 
 def check_tables(

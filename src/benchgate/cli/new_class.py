@@ -1,0 +1,79 @@
+"""``benchgate new-class NAME``."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.cli.say import complain
+from benchgate.errors import printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from benchgate.cli.vectors import Parsers
+
+BENCH_ROOT = Path("bench")
+SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini")
+MARK_ROOT = """\
+# mark the root of the project, for pytest looks for bench/ in the folder with its settings
+printf '[pytest]\\n' > pytest.ini
+"""
+
+
+def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "new-class",
+        help="make the folder of a new task class that runs: cases, rubric, two systems",
+        description="Makes bench/NAME/ with three cases, a rubric and its tests, failure modes, thresholds and two "
+        "systems, to be changed into your own; never changes what exists already.",
+    )
+    parser.add_argument("name", metavar="NAME", help="lower-case words joined by '-'")
+    parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Make the class; 1 if it exists, 2 if the name is none or it cannot be written."""
+    from benchgate.errors import EvalError, TaskClassAlreadyRegistered
+    from benchgate.loader.new_class import make_class_folder
+    from benchgate.wire.clock import now
+
+    try:
+        made = make_class_folder(given.bench_root, given.name, now=now())
+    except FileExistsError as error:
+        complain(f"{error.filename}: exists already")
+        return 1
+    except EvalError as error:
+        complain(error)
+        return 1 if isinstance(error, TaskClassAlreadyRegistered) else 2
+    except OSError as error:
+        complain(f"{error.filename}: cannot be written: {error.strerror}")
+        return 2
+    print(printable(_next_steps(made), keep="\n"))
+    return 0
+
+
+def _next_steps(made: Path) -> str:
+    name, root, run, option = made.name, "", f"pytest --bench={made.name}", "--bench-"
+    mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
+    if made.parent != BENCH_ROOT:
+        root = f" --bench-root {shlex.quote(str(made.parent))}"
+        run, option = f"benchgate run --task-class {name}{root} --out .benchgate", "--"
+        mark = ""
+    return f"""\
+{made}
+
+{mark}# check what is there, and test the rubric
+benchgate check {name}{root}
+pytest {shlex.quote(str(made / "tests"))}
+# run the weaker system, and make that run the baseline by the number in its line head
+{run} {option}system=first-number {option}baseline=none
+benchgate pin 1 --task-class {name}{root} --yes
+# run the better one against it; the gate says HOLD, for three cases are too few
+{run}
+# then put your system, rubric and cases in their place; this makes the next case
+benchgate new-case {name} 004-next{root}"""

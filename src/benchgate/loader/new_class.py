@@ -1,0 +1,63 @@
+"""Makes the folder of a new task class that runs, to be changed into one of the user's own."""
+
+from __future__ import annotations
+
+import errno
+import keyword
+import os
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import EvalError, TaskClassAlreadyRegistered
+from benchgate.loader.new_case import create_folder
+from benchgate.loader.task_class import class_folders
+from benchgate.registry import TASK_CLASS_PATTERN, slug
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+SUFFIX: Final = ".txt"
+"""Ends the name of each template, for tools would take ``rubric.py`` for a module of this package."""
+
+
+def make_class_folder(bench_root: Path, name: str, *, now: datetime) -> Path:
+    """
+    Make ``bench/<name>/`` with three cases, a rubric with its tests and two systems, completely or not at all.
+
+    :raises EvalError: the name is none of a task class, or means every class, or is no name in Python.
+    :raises TaskClassAlreadyRegistered: a class is called so but for ``-`` and ``_``.
+    :raises FileExistsError: the name is taken.
+    :raises OSError: the folder cannot be written.
+    """
+    package, target = slug(name), bench_root / name
+    if not TASK_CLASS_PATTERN.fullmatch(name) or name == "all" or keyword.iskeyword(package):
+        raise EvalError(f"{name!r} names no class; expected lower-case words joined by '-'")
+    if os.path.lexists(target):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
+    for twin, folder in class_folders(bench_root).items():
+        if slug(twin) == package:
+            raise TaskClassAlreadyRegistered(name, str(folder), str(target))
+    words = {"@NAME@": name, "@SLUG@": package, "@NOW@": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
+    texts = {}
+    for path, text in _templates(files("benchgate.loader") / "new_class_files"):
+        texts[_filled(path, words)] = _filled(text, words)
+    create_folder(target, texts)
+    return target
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    for mark, word in words.items():
+        text = text.replace(mark, word)
+    return text
+
+
+def _templates(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
+    for entry in folder.iterdir():
+        path = f"{above}{entry.name}"
+        if entry.is_dir():
+            yield from _templates(entry, f"{path}/")
+        elif path.endswith(SUFFIX):
+            yield path.removesuffix(SUFFIX), entry.read_text("utf-8")

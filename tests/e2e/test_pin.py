@@ -1,0 +1,222 @@
+"""``benchgate pin``: shows what a new baseline changes, writes it when told to, and refuses what is no evidence."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from benchgate.cli import main
+
+
+@pytest.fixture
+def pin(bench, capsys):
+    """Run the command; return status, stdout and stderr."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        try:
+            status = main(["pin", *map(str, arguments)])
+        except SystemExit as error:  # argparse
+            status = error.code
+        return status, *capsys.readouterr()
+
+    return run
+
+
+def run_class(*arguments: str) -> None:
+    assert main(["run", "--task-class=echo", "--out=.benchgate", *arguments]) in {0, 1}
+
+
+def other_system(bench) -> None:
+    """Let the second case fail."""
+    bench.system('if case.case_id == "02":\n    return {"answer": "no"}')
+
+
+def baseline(bench):
+    return bench.path / "baseline.json"
+
+
+@pytest.mark.parametrize("door", ["pytest", "benchgate run"])
+def test_the_first_baseline(bench, pin, door):
+    bench.run() if door == "pytest" else run_class()
+    status, out, err = pin(1)
+    assert (status, err) == (0, "")
+    assert out.startswith("pinned    no baseline is pinned yet\nnew       ")
+    assert "passed 3 of 3, mean score 1.000 (95 % lower bound" in out
+    assert f"run {bench.record()['report']['run_id'][:16]}, gate hold" in out
+    assert out.endswith("baseline.json is not written; with --yes it is\n")
+    assert not baseline(bench).exists()
+    assert pin(bench.folder(), "--yes")[1].endswith("written   bench/echo/baseline.json\n")
+    assert baseline(bench).read_bytes() == (bench.folder() / "record.json").read_bytes()
+    assert main(["run", "--task-class=echo", "--baseline=pinned"]) == 1
+    assert pin(1, "--yes")[:2] == (0, pin(1)[1])
+    assert "unchanged bench/echo/baseline.json is this record already" in pin(1)[1]
+
+
+def test_what_changes_is_shown(bench, pin):
+    run_class()
+    assert pin(1, "--yes")[0] == 0
+    pinned = baseline(bench).read_bytes()
+    other_system(bench)
+    bench.case("04")
+    shutil.rmtree(bench.path / "cases/01")
+    bench.rubric("'''Another text of the rubric.'''")
+    bench.write("gate.toml", "alpha = 0.01\n")
+    run_class()
+    status, out, _ = pin(2)
+    assert status == 0
+    assert "newly failing: 02 1.000 -> 0.000 (-1.000)\nnew: 04\nmissing: 01\n" in out
+    lines = [line.split(" changed: ")[0] for line in out.splitlines() if " changed: " in line]
+    assert lines == ["rubric", "scorer", "policy"]
+    assert baseline(bench).read_bytes() == pinned
+    assert pin(2, "--yes")[0] == 0
+    assert json.loads(baseline(bench).read_bytes())["seq"] == 2
+
+
+def test_a_baseline_that_cannot_be_read_is_said_and_replaced(bench, pin):
+    baseline(bench).write_text("{}")
+    run_class("--baseline=none")
+    assert pin(1)[1].startswith(
+        "pinned    bench/echo/baseline.json is no record that can be read\n"
+    )
+    assert pin(1, "--yes")[0] == 0
+    assert json.loads(baseline(bench).read_bytes())["seq"] == 1
+
+
+def changed_rubric(bench):
+    bench.rubric("'''Another text of the rubric.'''")
+    return "its rubric differs: "
+
+
+def changed_case(bench):
+    bench.write("cases/02/input/question.txt", "other")
+    return "case '02' was changed since; run the class again"
+
+
+def new_case(bench):
+    bench.case("04")
+    return "case '04' is not in the run; run the class again"
+
+
+def edited_trial(bench):
+    path = bench.folder() / "cases/01.json"
+    path.write_bytes(path.read_bytes().replace(b"Q01", b"Q10"))
+    return "it is not verified: "
+
+
+def edited_record(bench):
+    path = bench.folder() / "record.json"
+    path.write_bytes(path.read_bytes().replace(b'"seed": 0', b'"seed": 1'))
+    return "it is not verified: "
+
+
+def torn_record(bench):
+    (bench.folder() / "record.json").write_bytes(b"{")
+    return "it is unreadable"
+
+
+def a_link(bench):
+    (bench.root / "elsewhere.json").write_text("kept")
+    baseline(bench).symlink_to(bench.root / "elsewhere.json")
+    return "is a link or no file, so it is not replaced"
+
+
+def a_folder(bench):
+    baseline(bench).mkdir()
+    return "is a link or no file, so it is not replaced"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        changed_rubric,
+        changed_case,
+        new_case,
+        edited_trial,
+        edited_record,
+        torn_record,
+        a_link,
+        a_folder,
+    ],
+)
+def test_what_is_no_evidence_is_refused(bench, pin, change):
+    run_class()
+    message = change(bench)
+    status, out, err = pin(1, "--yes")
+    assert (status, out) == (1, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert not baseline(bench).is_file() or baseline(bench).read_text() == "kept"
+
+
+def test_a_fault_of_an_earlier_record_counts_and_one_of_a_later_does_not(bench, pin):
+    run_class()
+    run_class()
+    path = bench.folder() / "cases/01.json"
+    path.write_bytes(path.read_bytes().replace(b"Q01", b"Q10"))
+    assert pin(1)[0] == 0
+    assert pin(2)[0] == 1
+    (first,) = (bench.out / "runs/echo").glob("00000001-*")
+    (first / "cases/02.json").unlink()
+    assert pin(1)[0] == 1
+
+
+def test_a_run_that_is_not_whole_is_refused(bench, pin):
+    bench.rubric('if case.case_id == "02":\n    raise ValueError("no")')
+    run_class()
+    status, _, err = pin(1, "--yes")
+    assert (status, "cannot be pinned: it is incomplete\n" in err) == (1, True)
+    left = bench.out / "runs/echo/incomplete-20260101T000000Z-7"
+    left.mkdir()
+    assert "it is unrecorded\n" in pin(left.name)[2]
+    main(["runs", f"--close={left.name}", "--reason=gone"])
+    assert "it is closed\n" in pin(2)[2]
+    assert not baseline(bench).exists()
+
+
+def test_a_part_of_the_cases_is_no_run(bench, pin):
+    bench.run("-k", "01")
+    status, _, err = pin(".benchgate/last-selected/echo")
+    assert status == 2
+    assert "expected the number of a record, or a folder of runs/CLASS/" in err
+    assert "auto" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ((9,), 2, "there is no run '9'; benchgate runs lists them"),
+        ((1, "--out=nowhere"), 2, "there is no run '1'"),
+        ((1, "--task-class=ecko"), 1, "unknown task class 'ecko'; expected .benchgate/runs/ecko; "),
+        ((1, "--bench-root=nowhere"), 1, "expected nowhere/echo/registration.py; known: none"),
+        (("auto",), 2, "expected the number of a record"),
+    ],
+)
+def test_wrong_use(bench, pin, arguments, status, message):
+    run_class()
+    found, out, err = pin(*arguments)
+    assert (found, out) == (status, "")
+    assert message in err
+
+
+def test_of_two_classes_with_that_number_one_has_to_be_named(bench, pin):
+    run_class()
+    shutil.copytree(bench.out / "runs/echo", bench.out / "runs/other")
+    assert "several classes have a run 1: echo, other; --task-class" in pin(1)[2]
+    assert pin(1, "--task-class=echo")[0] == 0
+    assert pin(bench.folder())[0] == 0
+
+
+def test_what_cannot_be_written_is_one_line(bench, pin, monkeypatch):
+    run_class()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    status, _, err = pin(1, "--yes")
+    assert status == 2
+    assert err == "bench/echo/baseline.json: cannot be written: No space left on device\n"
+    assert [path.name for path in bench.path.iterdir() if "baseline" in path.name] == []
