@@ -11,7 +11,7 @@ from benchgate.wire.canonical import digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.models import IsolationClass, RunDigests, Scope, TrialResult
+    from benchgate.models import BenchRunReport, IsolationClass, RunDigests, Scope, TrialResult
 
 
 def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
@@ -75,6 +75,11 @@ class RunPlan:
                 "harness_version": self.harness_version,
             }
         )
+
+
+def system_digest(run: RunPlan | BenchRunReport) -> str:
+    """Return the digest of the system of a run: of its name, of what it declares and of its checkpoint."""
+    return digest([run.system, run.digests.system, run.digests.checkpoint])
 
 
 def suite_version(cases: Mapping[str, str]) -> str:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 
 def plan_file(
-    plan: RunPlan, *, timeout: float, started: datetime, resumes: Resumed | None = None
+    plan: RunPlan,
+    *,
+    timeout: float,
+    started: datetime,
+    resumes: Resumed | None = None,
+    baseline_system: str | None = None,
 ) -> PlanFile:
     """Return the plan of a run as it is written."""
     digests = plan.digests
@@ -35,6 +40,7 @@ def plan_file(
         isolation_class=plan.isolation_class,
         digests=PlanDigests(**{name: getattr(digests, name) for name in PlanDigests.model_fields}),
         resumes=resumes,
+        baseline_system=baseline_system,
     )
 
 
@@ -47,6 +53,7 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
         "seed",
         "timeout_seconds",
         "isolation_class",
+        "baseline_system",
     ):
         old, new = getattr(before, name), getattr(now, name)
         if old != new:

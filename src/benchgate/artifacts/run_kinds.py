@@ -16,7 +16,8 @@ from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
-from benchgate.models import BenchRunReport, IsolationClass, TrialResult
+from benchgate.ids import system_digest
+from benchgate.models import BenchRunReport, IsolationClass, Side, TrialResult
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
 from benchgate.wire.model import (
@@ -90,6 +91,26 @@ class BaselineRef(WireModel):
     run_id: Sha256 | None
 
 
+class RerunBaseline(WireModel):
+    """
+    The baseline of ``run:SYSTEM``: it ran in the same session, and its trials have their files in ``cases/`` too.
+
+    :param report: with all of its results, as that of the candidate.
+    """
+
+    report: BenchRunReport
+
+    @property
+    def sha256(self) -> str:
+        """What the plan says of it: the digest of its system."""
+        return system_digest(self.report)
+
+    @property
+    def run_id(self) -> str:
+        """Its id."""
+        return self.report.run_id
+
+
 class Resumed(WireModel):
     """The run that another one completes: its folder, and its number if it has a record."""
 
@@ -116,6 +137,7 @@ class PlanFile(WireModel):
     :param started_at: when the run began; of a resumed one, when that which it completes began.
     :param case_ids: all cases; those that cannot be read have no digest.
     :param timeout_seconds: the limit of trials whose case names none.
+    :param baseline_system: the system of ``run:SYSTEM``, left out if there is none.
     """
 
     schema_version: Version
@@ -131,6 +153,12 @@ class PlanFile(WireModel):
     isolation_class: IsolationClass
     digests: PlanDigests
     resumes: Resumed | None
+    baseline_system: str | None = Field(default=None, exclude_if=lambda name: name is None)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides of which each case is run."""
+        return ("candidate", "baseline") if self.baseline_system else ("candidate",)
 
 
 class RunRecord(WireModel):
@@ -157,13 +185,23 @@ class RunRecord(WireModel):
     report: BenchRunReport
     policy: GatePolicy
     severities: Severities
-    baseline: BaselineRef | None
+    baseline: BaselineRef | RerunBaseline | None
     decision: CheckpointPromotionDecision | None
     verdict: Verdict
     case_files: Digests
     evidence_files: Digests
     plan_sha256: Sha256 | None = None
     resumes: Resumed | None = None
+
+    @property
+    def rerun(self) -> BenchRunReport | None:
+        """The report of the baseline that ran in the same session; ``None`` if none did."""
+        return self.baseline.report if isinstance(self.baseline, RerunBaseline) else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trial of each side has a result that says something about its system."""
+        return self.report.complete and (self.rerun is None or self.rerun.complete)
 
 
 class ClosedRecord(WireModel):
@@ -199,7 +237,7 @@ class SelectedRecord(WireModel):
 
 class TrialFile(WireModel):
     """
-    ``cases/<case_id>[-t<k>].json``: a trial's result and the full output of the system.
+    ``cases/<case_id>[-baseline][-t<k>].json``: a trial's result and the full output of the system.
 
     :param scorer: digest of what scored it, the rubric or a hook; ``None`` if it was not run.
     """
@@ -221,13 +259,16 @@ class Head(WireModel):
     sha256: Sha256
 
 
-def case_file_name(result: TrialResult) -> str:
+def case_file_name(result: TrialResult, side: Side = "candidate") -> str:
     """Return the name of a trial's file: the id of its pytest item."""
-    return trial_file_name(result.case_id, result.trial)
+    return trial_file_name(result.case_id, result.trial, side)
 
 
-def trial_file_name(case_id: str, trial: int) -> str:
+def trial_file_name(case_id: str, trial: int, side: Side = "candidate") -> str:
     """Return the name of the file of a trial by its key."""
     # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
     ambiguous = re.search(r"-t\d+$", case_id)
-    return f"{case_id}{f'-t{trial}' if trial or ambiguous else ''}.json"
+    # Or such as a-baseline, where that would not help; no id ends in the sign.
+    shown = f"{case_id}~" if case_id.endswith("-baseline") else case_id
+    shown += "-baseline" if side == "baseline" else ""
+    return f"{shown}{f'-t{trial}' if trial or ambiguous else ''}.json"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from benchgate.models import Side
     from benchgate.trials.executor import TrialRecord
 
 
@@ -29,6 +30,7 @@ class CaseRun(Protocol):
     path: Path
     session: pytest.Session
     trial: int
+    side: Side
 
     @property
     def nodeid(self) -> str:

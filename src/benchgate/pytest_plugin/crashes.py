@@ -9,6 +9,7 @@ import pytest
 
 from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
+from benchgate.pytest_plugin.reports import excuse
 from benchgate.trials.time_limit import ends_after
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Crashes:
         )
         if run is None:
             return
-        key = trial_key(case_file, name)
+        side, key = trial_key(case_file, name)
+        ledger = run.ledgers[side]
         case = session.load(case_file)
         # Only what the backstop ends is surely a timeout. Whatever else ends a worker says nothing about the system.
         if (
@@ -57,6 +59,8 @@ class Crashes:
             and session.trials.in_turn
             and after >= ENOUGH * ends_after(limit := session.limit(case))
         ):
-            self._controller.file(run, report, run.ledger.ended(key, limit, after))
+            self._controller.file(run, report, ledger.ended(key, limit, after), {"side": side})
         else:
-            run.ledger.not_run(key, str(report.longrepr))
+            ledger.not_run(key, str(report.longrepr))
+        if side == "baseline":
+            excuse(report)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.models import Side
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.options import Settings
     from benchgate.trials.executor import TrialExecutor, TrialRecord
@@ -54,7 +55,7 @@ class SessionTrials:
         config: pytest.Config,
         settings: Mapping[str, Settings],
         benches: Mapping[str, LoadedClass],
-        systems: Mapping[str, NamedSystem],
+        systems: Mapping[tuple[str, Side], NamedSystem],
         unfinished: str,
     ) -> None:
         self._config = config
@@ -65,7 +66,7 @@ class SessionTrials:
         self._files: dict[str, TrialFiles | None] = {}
         self._stderr = 2
         self._loop = SessionLoop()
-        self._runners: dict[str, TrialRunner] = {}
+        self._runners: dict[tuple[str, Side], TrialRunner] = {}
         self._scorers: dict[str, Scorer] = {}
         self._ahead: Ahead | None = None
         self._lanes: dict[str, _Lane] = {}
@@ -93,10 +94,10 @@ class SessionTrials:
             self._lanes[name] = lanes[pace]
 
     def _check_concurrency(self, name: str) -> None:
-        system = self._systems[name]
-        if system.concurrency == "none":
-            msg = f"--bench-jobs={self._settings[name].jobs}: system {system.name} says concurrency = 'none'"
-            raise pytest.UsageError(msg)
+        for (task_class, _), system in self._systems.items():
+            if task_class == name and system.concurrency == "none":
+                msg = f"--bench-jobs={self._settings[name].jobs}: system {system.name} says concurrency = 'none'"
+                raise pytest.UsageError(msg)
 
     def _lane(self, given: Settings, executor: TrialExecutor | None) -> _Lane:
         workers = getattr(self._config, "workerinput", {}).get("workercount", 1)
@@ -123,13 +124,13 @@ class SessionTrials:
         record = self._ran(item, files)
         if files is not None and item.attempts > 1:  # a plugin runs the item again
             again = record.result.model_copy(update={"reruns": item.attempts - 1})
-            record = files.keep(replace(record, result=again))
+            record = files.keep(replace(record, result=again), item.side)
         return record
 
     def _ran(self, item: CaseRun, files: TrialFiles | None) -> TrialRecord:
         if self.in_turn(item.case.task_class):
             record = self._run_now(self.request(item))
-            return files.keep(record) if files else record
+            return files.keep(record, item.side) if files else record
         if self._ahead is None:
             window = max(8, *(4 * given.jobs for given in self._settings.values()))
             self._ahead = Ahead(item.session, self._submit, self._has_file, window)
@@ -146,7 +147,7 @@ class SessionTrials:
 
     def _has_file(self, item: CaseRun) -> bool:
         files = self._files_of(item)
-        return files is not None and files.path(item.case.case_id, item.trial).exists()
+        return files is not None and files.path(item.case.case_id, item.trial, item.side).exists()
 
     def _files_of(self, item: CaseRun) -> TrialFiles | None:
         name = item.case.task_class
@@ -159,7 +160,7 @@ class SessionTrials:
     def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""
         case = item.case
-        system = self._systems[case.task_class]
+        system = self._systems[case.task_class, item.side]
         self._scorers.setdefault(case.task_class, item.score)
         return TrialRequest.of(
             case,
@@ -168,6 +169,7 @@ class SessionTrials:
             system=system.name,
             limit=case.timeout_seconds or self._settings[case.task_class].timeout,
             checkpoint=system.handed(),
+            side=item.side,
         )
 
     def close(self) -> None:
@@ -187,7 +189,7 @@ class SessionTrials:
     def _attempt(self, request: TrialRequest) -> TrialRecord:
         backstop = self._backstop
         with nullcontext() if backstop is None else backstop.over(request.limit):
-            return self._runner_of(request.case.task_class).run(request)
+            return self._runner_of(request).run(request)
 
     def pause(self) -> None:
         """Expect that something else than a trial comes next, which may take any time."""
@@ -204,19 +206,20 @@ class SessionTrials:
         # A worker of xdist may wait for its next item.
         return Backstop(self._stderr, keep=not hasattr(config, "workerinput"))
 
-    def _runner_of(self, task_class: str) -> TrialRunner:
-        if task_class not in self._runners:
+    def _runner_of(self, request: TrialRequest) -> TrialRunner:
+        task_class, key = request.case.task_class, (request.case.task_class, request.side)
+        if key not in self._runners:
             bench = self._benches[task_class]
-            self._runners[task_class] = TrialRunner(
+            self._runners[key] = TrialRunner(
                 task_class=task_class,
-                system=self._systems[task_class].call,
+                system=self._systems[key].call,
                 score=self._scorers[task_class],
                 taxonomy=bench.taxonomy,
                 wait=self._loop.wait,
                 alone=self.in_turn(task_class),
                 is_timeout=_is_timeout,
             )
-        return self._runners[task_class]
+        return self._runners[key]
 
 
 def _is_timeout(error: BaseException) -> bool:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from benchgate.artifacts.plan import plan_file
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError, EvalError, TierFileError
-from benchgate.gates.baseline import read_baseline
+from benchgate.gates.baseline import baseline_beside, read_baseline
 from benchgate.gates.judge import judge
 from benchgate.gates.notes import advantages_note
-from benchgate.ids import trial_seed
+from benchgate.ids import system_digest, trial_seed
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.wire import clock
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.ids import RunPlan
-    from benchgate.models import TrialResult
+    from benchgate.models import BenchRunReport, Side, TrialResult
     from benchgate.trials.ledger import Key, Ledger
 
 
@@ -44,6 +44,7 @@ class ClassRun:
     """
     A run of one task class.
 
+    :param beside: of the baseline, if its system runs in the same session.
     :param out: output folder; ``None`` writes nothing.
     :param name: of the folder that a full run has until it is recorded; its workers know it too.
     :param timeout: in seconds, of trials whose case names none.
@@ -60,6 +61,7 @@ class ClassRun:
     out: Path | None
     timeout: float
     resume: str | Path = "none"
+    beside: Ledger | None = None
     name: str = field(default_factory=lambda: unfinished_name(clock.now()))
     files: TrialFiles | None = None
     judgement: Judgement | None = None
@@ -76,13 +78,29 @@ class ClassRun:
         """Why the session must fail because of this run."""
         return [*(self.judgement.failures if self.judgement else ()), *self.problems]
 
-    def open(self, keys: Iterable[Key]) -> None:
+    @property
+    def ledgers(self) -> dict[Side, Ledger]:
+        """The ledger of each side that runs."""
+        ledgers: dict[Side, Ledger] = {"candidate": self.ledger}
+        return ledgers if self.beside is None else {**ledgers, "baseline": self.beside}
+
+    def interrupt(self) -> None:
+        """Note that the session ended early."""
+        for ledger in self.ledgers.values():
+            ledger.interrupted = True
+
+    def open(self, keys: Iterable[Key], beside: Iterable[Key] = ()) -> None:
         """
         Fix which trials run, and read baseline and tiers before a system can change them.
 
+        :param beside: the trials of a baseline that runs too.
         :raises ArtifactError: the output folder is not writable, or its chain of records is damaged.
         """
         self.ledger.plan(keys)
+        if self.beside is not None:
+            self.beside.plan(beside)
+            if self.beside.scope != self.ledger.scope:
+                self.beside.scope = self.ledger.scope = "selected"
         if self.choice.path and self.ledger.scope == "full":
             self._baseline = read_baseline(self.choice.path)
         self._read_tiers(self.ledger.bench.path.parents[1] / TIER_FILE)
@@ -102,16 +120,22 @@ class ClassRun:
     def _open_store(self, out: Path) -> None:
         bench, scope = self.ledger.bench, self.ledger.scope
         self._store = RunStore(out, bench.name, scope, self.name)
-        plan = plan_file(self._plan(), timeout=self.timeout, started=clock.now())
+        plan = plan_file(
+            self._plan(),
+            timeout=self.timeout,
+            started=clock.now(),
+            baseline_system=self.beside.system.name if self.beside else None,
+        )
         self.warnings += self._store.open(plan, self.resume)
         if scope == "full":
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
 
     def _plan(self) -> RunPlan:
-        return self.ledger.run_plan(
-            harness_version=version("pytest-benchgate"),
-            baseline=self._baseline.sha256 if self._baseline else None,
-        )
+        harness = version("pytest-benchgate")
+        sha256 = self._baseline.sha256 if self._baseline else None
+        if self.beside is not None:
+            sha256 = system_digest(self.beside.run_plan(harness_version=harness, baseline=None))
+        return self.ledger.run_plan(harness_version=harness, baseline=sha256)
 
     @property
     def resumes(self) -> Resumed | None:
@@ -133,21 +157,23 @@ class ClassRun:
         *,
         scorer: str | None = None,
         file_sha256: str | None = None,
+        side: Side = "candidate",
     ) -> None:
         """Record a result, and write its file unless whoever finished the trial has done so."""
+        ledger = self.ledgers[side]
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
             reason = result.detail or "not run"
-            self.ledger.not_run((result.case_id, result.trial), reason)
+            ledger.not_run((result.case_id, result.trial), reason)
             return
-        scorer = scorer or self.ledger.bench.rubric_digest
-        self.ledger.record(result, output_json, scorer=scorer)
+        scorer = scorer or ledger.bench.rubric_digest
+        ledger.record(result, output_json, scorer=scorer)
         if self._store is None:
             return
         try:
             if file_sha256 is None:
-                self._store.write_trial(result, output_json, scorer)
+                self._store.write_trial(result, output_json, scorer, side)
             else:
-                self._store.note(result, file_sha256, scorer)
+                self._store.note(result, file_sha256, scorer, side)
         except ArtifactError as error:
             self.problems.append(str(error))
             self._store = None
@@ -177,22 +203,27 @@ class ClassRun:
             self.problems.append(str(error))
             self._store = None
             return
-        for case_id, trial in self.ledger.missing():
-            seed = trial_seed(self.ledger.bench.name, case_id, trial, self.ledger.seed)
-            found = self.files.find(case_id, trial, seed)
-            if found is not None:
-                self.record(
-                    found.result,
-                    found.output_json,
-                    scorer=found.scorer,
-                    file_sha256=found.file_sha256,
-                )
+        for side, ledger in self.ledgers.items():
+            for case_id, trial in ledger.missing():
+                seed = trial_seed(ledger.bench.name, case_id, trial, ledger.seed)
+                found = self.files.find(case_id, trial, seed, side)
+                if found is not None:
+                    self.record(
+                        found.result,
+                        found.output_json,
+                        scorer=found.scorer,
+                        file_sha256=found.file_sha256,
+                        side=side,
+                    )
 
     def _judge(self, gates: Iterable[Gate], exit_rule: ExitRule) -> None:
-        ledger, baseline = self.ledger, self._baseline
+        ledger, baseline, harness = self.ledger, self._baseline, version("pytest-benchgate")
+        problems = ledger.checkpoint_problems()
+        if self.beside is not None:
+            baseline = baseline_beside(self.beside.report(harness_version=harness, baseline=None))
+            problems += tuple(f"baseline: {why}" for why in self.beside.checkpoint_problems())
         report = ledger.report(
-            harness_version=version("pytest-benchgate"),
-            baseline=baseline.sha256 if baseline else None,
+            harness_version=harness, baseline=baseline.sha256 if baseline else None
         )
         self.judgement = judge(
             report,
@@ -201,7 +232,7 @@ class ClassRun:
             baseline=baseline,
             gates=gates,
             checkpoints=ledger.checkpoints,
-            checkpoint_problems=ledger.checkpoint_problems(),
+            checkpoint_problems=problems,
             noted=tuple(advantages_note(ledger.without_advantages())),
             exit_rule=exit_rule,
         )
@@ -211,8 +242,11 @@ class ClassRun:
         if store is None:
             raise ArtifactError(str(self.out), "writing failed before")
         finished = clock.now()
+        reports: dict[Side, BenchRunReport] = {"candidate": judgement.report}
+        if self.beside is not None and judgement.baseline and judgement.baseline.report:
+            reports["baseline"] = judgement.baseline.report
         if judgement.decision is None:
-            self.published = store.publish_selected(judgement.report, finished)
+            self.published = store.publish_selected(reports, finished)
         else:
             # Imported here: only a full run leaves evidence, and its models take a tenth of the time to start.
             from benchgate.artifacts.record import RunTerms, record_entry
@@ -225,7 +259,7 @@ class ClassRun:
                 tiers=self._tiers,
             )
             self.published = store.publish(
-                judgement.report, lambda slot: record_entry(judgement, terms, finished, slot)
+                reports, lambda slot: record_entry(judgement, terms, finished, slot)
             )
             if self.published.problem is not None:
                 self.problems.append(self.published.problem)

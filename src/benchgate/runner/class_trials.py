@@ -17,9 +17,10 @@ from benchgate.trials.time_limit import Backstop, TrialTimeout, alarm, sleep_unl
 from benchgate.trials.trial import TrialRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Mapping
     from concurrent.futures import Future
 
+    from benchgate.models import Side
     from benchgate.runner.trial_files import TrialFiles
     from benchgate.trials.executor import TrialExecutor, TrialRecord
     from benchgate.trials.ledger import Ledger
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 
 class ClassTrials:
     """
-    Runs the planned trials of a ledger; their records come in the order of the plan.
+    Runs the planned trials; their records come in the order of the plan, each with its side.
 
+    :param ledgers: of each side; where there are two, the baseline's trial follows the candidate's.
     :param limit: in seconds, for cases that name none.
     :param jobs: trials that run at once.
     :param files: where the trials are kept that are finished; those that are there are not run.
@@ -37,7 +39,7 @@ class ClassTrials:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledgers: Mapping[Side, Ledger],
         *,
         limit: float,
         jobs: int,
@@ -45,7 +47,7 @@ class ClassTrials:
         max_rpm: int | None,
         files: TrialFiles | None = None,
     ) -> None:
-        self._ledger = ledger
+        self._ledgers = ledgers
         self._limit = limit
         self._jobs = jobs
         self._files = files
@@ -55,74 +57,83 @@ class ClassTrials:
         self._exit.callback(self._backstop.release)
         loop = SessionLoop()
         self._exit.callback(loop.close)
-        bench = ledger.bench
-        if jobs > 1 and ledger.system.concurrency == "none":
-            msg = f"jobs {jobs}: system {ledger.system.name} says concurrency = 'none'"
-            raise EvalError(msg)
-        self._runner = TrialRunner(
-            task_class=bench.name,
-            system=ledger.system.call,
-            score=bench.rubric.score,
-            taxonomy=bench.taxonomy,
-            wait=loop.wait,
-            alone=jobs == 1,
-        )
+        for ledger in ledgers.values():
+            if jobs > 1 and ledger.system.concurrency == "none":
+                msg = f"jobs {jobs}: system {ledger.system.name} says concurrency = 'none'"
+                raise EvalError(msg)
+        self._runners = {
+            side: TrialRunner(
+                task_class=ledger.bench.name,
+                system=ledger.system.call,
+                score=ledger.bench.rubric.score,
+                taxonomy=ledger.bench.taxonomy,
+                wait=loop.wait,
+                alone=jobs == 1,
+            )
+            for side, ledger in ledgers.items()
+        }
 
-    def records(self) -> Generator[TrialRecord]:
+    def records(self) -> Generator[tuple[Side, TrialRecord]]:
         """Yield the record of each trial that ran; the ledger is told why others did not."""
         with self._exit:
             if self._jobs == 1:
                 for request in self._requests():
                     if record := self._found(request) or self._run_here(request):
-                        yield record
+                        yield request.side, record
                 return
             from benchgate.live.side_by_side import SideBySide
 
-            executor = SideBySide(lambda _: self._runner, self._pacing, self._jobs)
+            executor = SideBySide(
+                lambda request: self._runners[request.side], self._pacing, self._jobs
+            )
             self._exit.callback(executor.close)
             yield from self._in_order(Keeping(executor, lambda _: self._files))
 
     def _found(self, request: TrialRequest) -> TrialRecord | None:
         return self._files.of(request) if self._files else None
 
-    def _in_order(self, executor: TrialExecutor) -> Iterator[TrialRecord]:
-        submitted: deque[Future[TrialRecord]] = deque()
+    def _in_order(self, executor: TrialExecutor) -> Iterator[tuple[Side, TrialRecord]]:
+        submitted: deque[tuple[Side, Future[TrialRecord]]] = deque()
         for request in self._requests():
             found = self._found(request)
-            submitted.append(ended(found) if found else executor.submit(request))
+            future = ended(found) if found else executor.submit(request)
+            submitted.append((request.side, future))
             if len(submitted) >= 4 * self._jobs:
-                yield _printed(submitted.popleft().result())
+                yield _printed(*submitted.popleft())
         while submitted:
-            yield _printed(submitted.popleft().result())
+            yield _printed(*submitted.popleft())
 
     def _requests(self) -> Iterator[TrialRequest]:
-        ledger = self._ledger
-        readable = {case.case_id: case for case in ledger.cases}
-        for case_id, trial in ledger.planned:
+        candidate = self._ledgers["candidate"]
+        readable = {case.case_id: case for case in candidate.cases}
+        for case_id, trial in candidate.planned:
             if case_id not in readable:
                 continue
             case = readable[case_id]
-            try:
-                checkpoint = ledger.system.handed()
-            except Unreadable as error:
-                ledger.not_run((case_id, trial), str(error))
-                continue
-            yield TrialRequest.of(
-                case,
-                trial,
-                bench_seed=ledger.seed,
-                system=ledger.system.name,
-                limit=case.timeout_seconds or self._limit,
-                checkpoint=checkpoint,
-            )
+            for side, ledger in self._ledgers.items():
+                try:
+                    checkpoint = ledger.system.handed()
+                except Unreadable as error:
+                    ledger.not_run((case_id, trial), str(error))
+                    continue
+                yield TrialRequest.of(
+                    case,
+                    trial,
+                    bench_seed=ledger.seed,
+                    system=ledger.system.name,
+                    limit=case.timeout_seconds or self._limit,
+                    checkpoint=checkpoint,
+                    side=side,
+                )
 
     def _run_here(self, request: TrialRequest) -> TrialRecord | None:
         try:
             record = self._pacing.run(self._attempt, request, partial(self._pause, request.limit))
-            return self._files.keep(record) if self._files else record
+            return self._files.keep(record, request.side) if self._files else record
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
             reason = "the time limit passed while the result was put together"
-            self._ledger.not_run((request.case.case_id, request.case.trial), reason)
+            ledger = self._ledgers[request.side]
+            ledger.not_run((request.case.case_id, request.case.trial), reason)
             return None
 
     def _pause(self, limit: float, seconds: float) -> None:
@@ -132,9 +143,10 @@ class ClassTrials:
 
     def _attempt(self, request: TrialRequest) -> TrialRecord:
         with self._backstop.over(request.limit), alarm(request.limit):
-            return self._runner.run(request)
+            return self._runners[request.side].run(request)
 
 
-def _printed(record: TrialRecord) -> TrialRecord:
+def _printed(side: Side, future: Future[TrialRecord]) -> tuple[Side, TrialRecord]:
+    record = future.result()
     sys.stdout.write(record.printed)
-    return record
+    return side, record

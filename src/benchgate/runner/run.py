@@ -109,7 +109,7 @@ def run_class(
     """
     Run, judge and publish one task class: for callers that need the decision, where :func:`run_eval` has the report.
 
-    :param on_result: called after each trial.
+    :param on_result: called after each trial of the candidate.
     :param on_plan: called with the number of trials before the first one.
     :returns: the finished run; what could not be written is in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
@@ -132,6 +132,7 @@ def run_class(
             seed=settings.seed,
             checkpoints=read_checkpoints(settings.checkpoints),
         )
+        beside = find_system(bench.task_class, choice.system) if choice.system else None
         keys = _selected(ledger, settings)
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
@@ -142,8 +143,9 @@ def run_class(
             out=out,
             timeout=settings.timeout,
             resume=settings.resume,
+            beside=ledger.beside(beside) if beside else None,
         )
-        run.open(keys)
+        run.open(keys, keys)
         for text in run.warnings:
             warnings.warn(text, stacklevel=3)
         try:
@@ -151,11 +153,12 @@ def run_class(
             _run_all(run, settings, on_result)
         except KeyboardInterrupt:
             # As under pytest: the results so far are recorded as an incomplete run, then the interrupt propagates.
-            ledger.interrupted = True
+            run.interrupt()
             raise
         finally:
             with finishing():
-                system.close()
+                for side in run.ledgers.values():
+                    side.system.close()
                 run.finish(exit_rule=settings.exit_rule)
     return run
 
@@ -186,9 +189,8 @@ def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
 def _run_all(
     run: ClassRun, settings: RunSettings, on_result: Callable[[TrialResult], None]
 ) -> None:
-    ledger = run.ledger
     trials = ClassTrials(
-        ledger,
+        run.ledgers,
         limit=settings.timeout,
         jobs=settings.jobs,
         retries=settings.retries,
@@ -196,15 +198,18 @@ def _run_all(
         files=run.files,
     )
     with closing(trials.records()) as records:
-        for record in records:
+        for side, record in records:
             run.record(
                 record.result,
                 record.output_json,
                 scorer=record.scorer,
                 file_sha256=record.file_sha256,
+                side=side,
             )
-            on_result(record.result)
+            if side == "candidate":
+                on_result(record.result)
             if record.violation:
-                for key in ledger.planned:
-                    ledger.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
+                for ledger in run.ledgers.values():
+                    for key in ledger.planned:
+                        ledger.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
                 return

@@ -8,10 +8,10 @@ from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.run_kinds import case_file_name
+from benchgate.artifacts.run_kinds import BaselineRef, case_file_name
 from benchgate.errors import Unreadable
-from benchgate.gates.baseline import arm, differences, read_baseline
-from benchgate.gates.blockers import run_blockers, unscored_blocker
+from benchgate.gates.baseline import arm, baseline_beside, differences, read_baseline
+from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.notes import advantages_note
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.reason_codes import Blocker
@@ -53,9 +54,10 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         return
     evidence = folder / "evidence"
     before = read_artifact(evidence / "baseline.json", ArmReport)
-    yield from _baseline(folder, record, found, before)
+    beside = baseline_beside(record.rerun) if record.rerun else None
+    yield from _baseline(folder, record, found, before, beside)
     yield from _subject(record, found, outputs)
-    made, weighed = _decided(record, found, before, outputs)
+    made, weighed = _decided(record, found, before, beside, outputs)
     yield from same("decision", plain(made), plain(found))
     yield from _verdict(record)
     proof = read_artifact(evidence / "proof.json", ProofBundle)
@@ -73,7 +75,11 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
 
 
 def _baseline(
-    folder: Path, record: RunRecord, decision: CheckpointPromotionDecision, before: ArmReport | None
+    folder: Path,
+    record: RunRecord,
+    decision: CheckpointPromotionDecision,
+    before: ArmReport | None,
+    beside: Baseline | None,
 ) -> Iterator[str]:
     """Compare the samples of the baseline with the baseline's file, if that is still there, unchanged."""
     reference = record.baseline
@@ -85,8 +91,8 @@ def _baseline(
     ids = {sample.case_id for sample in before.samples}
     if ids != {result.case_id for result in record.report.per_case}:
         yield "evidence/baseline.json: has other cases than the run"
-    found = read_baseline(folder / reference.path)
-    if found.report is None or found.sha256 != reference.sha256:
+    found = read_baseline(folder / reference.path) if isinstance(reference, BaselineRef) else beside
+    if found is None or found.report is None or found.sha256 != reference.sha256:
         return
     for problem in (*found.problems, *differences(found.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
@@ -136,15 +142,19 @@ def _decided(
     record: RunRecord,
     found: CheckpointPromotionDecision,
     before: ArmReport | None,
+    beside: Baseline | None,
     outputs: Mapping[str, Any],
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
-    weighed, objections = _weighed(record, before)
+    known = tuple(baseline_blockers(record.report, beside)) if beside else ()
+    rerun = None if known else record.rerun
+    other = arm(rerun) if rerun else arm_of_report(before) if before and not beside else None
+    weighed, objections = _weighed(record, other)
     counted = _counts_errors(record)
     stated = [(remark.code, remark.message) for remark in found.remarks]
     given = [
         (code.removeprefix(PREFIX), message)
         for code, message in stated
-        if _is_given(code.removeprefix(PREFIX), record, weighed)
+        if _is_given(code.removeprefix(PREFIX), record, weighed, beside)
     ]
     gates = [
         (code.removeprefix(GATE_CODE), message)
@@ -158,14 +168,20 @@ def _decided(
             figures=weighed,
             blockers=(
                 *run_blockers(record.report),
-                *(unscored_blocker(record.policy, record.report) if counted else ()),
+                *known,
+                *(unscored_blocker(record.policy, record.report, rerun) if counted else ()),
                 *given,
                 *objections,
             ),
             further=tuple(gates),
             noted=(
                 *advantages_note(_without_advantages(record, outputs)),
-                *(("unscored_baseline", text) for code, text in stated if code == BASELINE_NOTE),
+                *(unscored_note(rerun, "baseline") if rerun else ()),
+                *(
+                    ("unscored_baseline", text)
+                    for code, text in stated
+                    if code == BASELINE_NOTE and beside is None
+                ),
                 *(unscored_note(record.report, "candidate") if counted else ()),
             ),
         )
@@ -183,16 +199,18 @@ def _without_advantages(record: RunRecord, outputs: Mapping[str, Any]) -> int:
     return sum(lacks_advantages(outputs.get(case_file_name(result))) for result in scored)
 
 
-def _weighed(
-    record: RunRecord, before: ArmReport | None
-) -> tuple[Figures | None, tuple[Blocker, ...]]:
+def _weighed(record: RunRecord, before: Arm | None) -> tuple[Figures | None, tuple[Blocker, ...]]:
     if before is None:
         return None, ()
-    return weigh_arms(arm_of_report(before), arm(record.report), record.policy)
+    return weigh_arms(before, arm(record.report), record.policy)
 
 
-def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:
+def _is_given(
+    code: str, record: RunRecord, weighed: Figures | None, beside: Baseline | None
+) -> bool:
     """Whether a reason has to be taken from the record, and is consistent with its baseline."""
+    if beside is not None:  # all that is known of it is in the record
+        return code == "checkpoint_mismatch"
     if code == "too_many_unscored":  # of the candidate it is computed again: it cannot be dropped
         return weighed is not None
     if code == "baseline_missing":

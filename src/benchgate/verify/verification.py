@@ -215,7 +215,7 @@ def _own_faults(
         return
     there = {seq: (there.name, one) for seq, there, one in records if seq < record.seq}
     name, before = there.get(resumed.seq, (None, None))
-    if name != resumed.folder or not isinstance(before, RunRecord) or before.report.complete:
+    if name != resumed.folder or not isinstance(before, RunRecord) or before.complete:
         yield f"resumes: {resumed.folder} is no incomplete run before it"
 
 
@@ -257,7 +257,7 @@ def _incompleteness(
 ) -> Iterator[ChainFault]:
     if newest is None:
         yield ChainFault(AFTER, runs, "there is no record")
-    elif not newest.report.complete:
+    elif not newest.complete:
         yield ChainFault(newest.seq, runs, f"the newest run, record {newest.seq}, is incomplete")
     if waiting is not None:
         message = f"record {waiting} is not entered in {HEAD_FILE}: its process was killed"

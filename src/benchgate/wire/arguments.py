@@ -130,8 +130,9 @@ RUN_OPTIONS: Final = (
     ),
     RunOption(
         name="baseline",
-        metavar="auto|pinned|none|PATH",
-        help="Run to compare with; auto is bench/<class>/baseline.json if there is one (default: auto)",
+        metavar="auto|pinned|none|run:SYSTEM|PATH",
+        help="Run to compare with; auto is bench/<class>/baseline.json if there is one, run:SYSTEM runs that system "
+        "too, case by case beside the candidate (default: auto)",
         parse=baseline,
         default="auto",
     ),
