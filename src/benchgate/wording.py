@@ -45,20 +45,24 @@ def _span(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def table(results: tuple[TrialResult, ...]) -> Iterator[str]:
-    """Yield a header and a line for each trial: id, score, penalty, and what went wrong."""
-    width = max(len("case"), *(len(_trial_name(result)) for result in results))
+def table(judgement: Judgement) -> Iterator[str]:
+    """Yield a header and a line for each trial of each side that ran: id, score, penalty, and what went wrong."""
+    beside = judgement.beside.per_case if judgement.beside else ()
+    rows = [(result, "") for result in judgement.report.per_case]
+    rows += [(result, "-baseline") for result in beside]
+    rows.sort(key=lambda row: (row[0].case_id, row[0].trial))
+    width = max(map(len, ("case", *(_trial_name(*row) for row in rows))))
     yield f"{'case':{width}}  score  penalty  result"
-    for result in results:
+    for result, side in rows:
         score = result.score
         points = "    -" if score is None else f"{score.score:5.3f}"
         harm = score.safety_penalty if score else None
         penalty = "      -" if harm is None else f"{harm:7.3f}"
-        yield f"{_trial_name(result):{width}}  {points}  {penalty}  {_ending(result)}"
+        yield f"{_trial_name(result, side):{width}}  {points}  {penalty}  {_ending(result)}"
 
 
-def _trial_name(result: TrialResult) -> str:
-    return f"{result.case_id}-t{result.trial}" if result.trial else result.case_id
+def _trial_name(result: TrialResult, side: str) -> str:
+    return f"{result.case_id}{side}{f'-t{result.trial}' if result.trial else ''}"
 
 
 def _ending(result: TrialResult) -> str:

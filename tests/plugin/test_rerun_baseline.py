@@ -220,9 +220,7 @@ def test_an_incomplete_baseline_holds_and_can_be_resumed(rerun, door):
     record = rerun.bench.record()
     assert record["report"]["complete"]
     assert not record["baseline"]["report"]["complete"]
-    assert rerun.reasons() == {
-        "baseline_mismatch": "run:old: it is incomplete; 1 unavailable (02)"
-    }
+    assert rerun.reasons() == {"baseline_mismatch": "run:old: it is incomplete; 1 unavailable (02)"}
     assert rerun.is_valid()
     assert main(["verify", str(rerun.bench.out), "--require-complete"]) == 1
     rerun.systems()
@@ -344,7 +342,7 @@ def test_a_killed_run_is_resumed_on_both_sides(rerun, door):
 
 def test_the_list_of_runs_counts_the_trials_of_both_sides(rerun, capsys):
     rerun.systems(old='if case.case_id == "04": raise KeyboardInterrupt')
-    rerun.bench.run(RUN)
+    rerun.bench.run(RUN, apart=True)
     capsys.readouterr()
     main(["runs", "--out", str(rerun.bench.out), "--json"])
     row = json.loads(capsys.readouterr().out)
@@ -355,7 +353,10 @@ def test_the_list_of_runs_counts_the_trials_of_both_sides(rerun, capsys):
 @pytest.mark.parametrize("workers", [(), ("-n2",)])
 def test_a_trial_of_the_baseline_over_its_limit_is_a_timeout_and_no_failure(rerun, workers):
     rerun.systems(old='if case.case_id == "04": import time; time.sleep(30)')
-    result = rerun.bench.run(RUN, "--bench-timeout=0.5", *workers, apart=bool(workers))
+    rerun.bench.rubric(GRADED.replace(", safety_penalty=0.0", ""))
+    result = rerun.bench.run(
+        RUN, "--bench-timeout=0.5", "--bench-policy=safety=optional", *workers, apart=bool(workers)
+    )
     assert result.ret == 0
     result.assert_outcomes(passed=12)
     outcomes = rerun.bench.outcomes(rerun.bench.record()["baseline"]["report"])

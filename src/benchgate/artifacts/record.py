@@ -143,8 +143,8 @@ def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBase
     found = judgement.baseline
     if found is None:
         return None
-    if judgement.choice.system is not None and found.report is not None:
-        return RerunBaseline(report=found.report)
+    if judgement.beside is not None:
+        return RerunBaseline(report=judgement.beside)
     return BaselineRef(
         path=os.path.relpath(found.path, folder),
         sha256=found.sha256,

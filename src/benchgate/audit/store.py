@@ -162,7 +162,7 @@ class RunStore:
 
         :raises ArtifactError: it cannot be written.
         """
-        sha256 = write_trial(self._folder, self._task_class, result, output_json, scorer, side)
+        sha256 = write_trial(self._folder, self._task_class, result, output_json, scorer, side=side)
         self.note(result, sha256, scorer, side)
 
     def note(
@@ -173,7 +173,7 @@ class RunStore:
 
     def _settle_trials(self, reports: Reports) -> None:
         """Write the results that are known only at the end: trials that never ran, inputs that changed."""
-        for side, result in ((side, r) for side in reports for r in reports[side].per_case):
+        for side, result in ((s, result) for s in reports for result in reports[s].per_case):
             name = case_file_name(result, side)
             written = self._written.get(name)
             if written is None:

@@ -22,6 +22,7 @@ def write_trial(
     result: TrialResult,
     output_json: str | None,
     scorer: str | None,
+    *,
     side: Side = "candidate",
 ) -> str:
     """

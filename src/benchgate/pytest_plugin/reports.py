@@ -100,10 +100,10 @@ class Reports:
 
 
 def excuse(report: pytest.TestReport) -> None:
-    """Skip a trial of the baseline that failed: the gate judges its run, and the candidate's tests say nothing of it."""
+    """Skip an item of the baseline that failed: what its run is worth is said by the gate, not by the exit status."""
     if report.failed:
-        text = first_line(report)
-        report.outcome, report.longrepr = "skipped", (report.location[0], report.location[1], text)
+        path, line, _ = report.location
+        report.outcome, report.longrepr = "skipped", (path, line or 0, first_line(report))
 
 
 def first_line(report: pytest.TestReport) -> str:

@@ -39,8 +39,9 @@ class Terminal:
             if choice.system is not None:
                 baseline = f"{RERUN}{choice.system}"
             cases, trials = len(bench.folders), session.settings_of[name].trials
+            system = session.systems[name, "candidate"].name
             text = (
-                f"benchgate: {name}, system {session.systems[name, 'candidate'].name}, {cases} case{'s' * (cases != 1)}, "
+                f"benchgate: {name}, system {system}, {cases} case{'s' * (cases != 1)}, "
                 f"{trials} trial{'s' * (trials > 1)} each, baseline {baseline}"
             )
             lines.append(printable(text))
@@ -83,7 +84,7 @@ class Terminal:
 
 
 def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) -> None:
-    for line in table(judgement.report.per_case):
+    for line in table(judgement):
         _write(reporter, line)
     _write(reporter, "")
     for line in summary(judgement):

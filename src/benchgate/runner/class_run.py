@@ -243,8 +243,8 @@ class ClassRun:
             raise ArtifactError(str(self.out), "writing failed before")
         finished = clock.now()
         reports: dict[Side, BenchRunReport] = {"candidate": judgement.report}
-        if self.beside is not None and judgement.baseline and judgement.baseline.report:
-            reports["baseline"] = judgement.baseline.report
+        if judgement.beside is not None:
+            reports["baseline"] = judgement.beside
         if judgement.decision is None:
             self.published = store.publish_selected(reports, finished)
         else:

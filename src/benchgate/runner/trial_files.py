@@ -42,7 +42,12 @@ class TrialFiles:
         record = replace(record, scorer=self.scorer)
         with suppress(ArtifactError):
             sha256 = write_trial(
-                self.folder, self.task_class, record.result, record.output_json, self.scorer, side
+                self.folder,
+                self.task_class,
+                record.result,
+                record.output_json,
+                self.scorer,
+                side=side,
             )
             record = replace(record, file_sha256=sha256)
         return record
