@@ -477,3 +477,61 @@ def test_each_side_is_handed_its_own_checkpoint(rerun):
         for name, report in (("new", record["report"]), ("old", record["baseline"]["report"])):
             assert report["digests"]["checkpoint"] == sha256(name.encode()).hexdigest()
     assert rerun.is_valid()
+
+
+# Other plugins
+
+
+def test_a_plugin_that_runs_failures_again_leaves_the_baseline_alone(rerun):
+    rerun.systems(new='if case.case_id == "05": return {"answer": 0.4}')
+    rerun.bench.run(RUN, "--reruns=1")
+    calls = rerun.calls()
+    assert (calls.count("new 05-0"), calls.count("old 05-0"), len(calls)) == (2, 1, 25)
+    record = rerun.bench.record()
+    assert (record["report"]["complete"], record["baseline"]["report"]["complete"]) == (False, True)
+    assert rerun.is_valid()
+
+
+def test_a_system_that_runs_alone_is_refused_many_jobs_as_a_baseline_too(rerun):
+    with open(rerun.bench.path / "system.py", "a") as file:
+        file.write("\nold.concurrency = 'none'\n")
+    assert rerun.run("pytest", "baseline=run:old", "jobs=2") == 4
+    assert rerun.run("benchgate run", "baseline=run:old", "jobs=2") == 2
+    assert rerun.calls() == []
+
+
+def test_reports_for_programs_have_the_figures_of_the_baseline(rerun, capsys):
+    rerun.bench.run(RUN, "--json-report", "--json-report-file=report.json")
+    section = json.loads((rerun.bench.root / "report.json").read_text())["benchgate"][0]
+    assert (section["baseline"]["system"], section["baseline"]["passed_count"]) == ("old", 0)
+    capsys.readouterr()
+    main(rerun.command("--baseline=run:old"))
+    *trials, run = map(json.loads, capsys.readouterr().out.splitlines())
+    assert len(trials) == 12
+    assert (run["baseline"]["system"], run["baseline"]["passed_count"]) == ("old", 0)
+    assert "baseline" not in trials[0]
+
+
+def test_a_baseline_of_another_checkpoint_than_was_named_holds(rerun):
+    record = {
+        "checkpoint_id": "late",
+        "algorithm": "q-learning",
+        "policy_version": "v2",
+        "global_step": 100,
+        "episode_count": 10,
+        "mean_reward": 0.5,
+        "artifact_uri": "x.bin",
+        "metadata": {},
+        "created_at": "2026-11-21T00:00:00Z",
+    }
+    for name in ("early", "late"):
+        (rerun.bench.root / f"{name}.json").write_text(
+            json.dumps({**record, "checkpoint_id": name})
+        )
+    result = rerun.bench.run(
+        RUN, "--bench-checkpoint=late.json", "--bench-baseline-checkpoint=early.json"
+    )
+    assert result.ret == 1
+    message = rerun.reasons()["checkpoint_mismatch"]
+    assert "baseline: the system was handed no checkpoint" in message
+    assert rerun.is_valid()

@@ -132,7 +132,11 @@ def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
-    print(json_line({**report, "decision": decision, **_written(finished)}), file=out, flush=True)
+    beside = judgement.beside
+    # Not without --baseline=run:SYSTEM: programs read this line.
+    baseline = {"baseline": beside.model_dump(mode="json", exclude={"per_case"})} if beside else {}
+    line = {**report, **baseline, "decision": decision, **_written(finished)}
+    print(json_line(line), file=out, flush=True)
 
 
 def _written(finished: ClassRun) -> dict[str, Any]:

@@ -58,7 +58,10 @@ def incompleteness(report: BenchRunReport) -> str:
     rerun = [r.case_id for r in report.per_case if r.reruns]
     if rerun:
         parts.append(f"{len(rerun)} run again ({first_three(rerun)})")
-    return "; ".join(parts) or "the session ended early"
+    ended = (
+        "the session ended early" if report.per_case else "no trial of the candidate was selected"
+    )
+    return "; ".join(parts) or ended
 
 
 def first_three(ids: list[str]) -> str:
