@@ -47,6 +47,7 @@ return BenchScore(passed=score > 0.5, score=score, safety_penalty=0.0)
 CASES = [f"{number:02}" for number in range(1, 13)]
 RUN = "--bench-baseline=run:old"
 DOORS = ["pytest", "benchgate run"]
+WORKERS = pytest.param(("-n2",), marks=pytest.mark.slow)
 
 
 class Rerun:
@@ -130,7 +131,14 @@ def test_the_report_of_each_side_is_that_of_a_run_alone(rerun):
         assert (side["run_id"], side["plan_id"]) == (alone.run_id, alone.plan_id)
 
 
-@pytest.mark.parametrize("way", [(), ("--bench-jobs=4",), ("-n2",), ("-n2", "--bench-jobs=4")])
+@pytest.mark.parametrize(
+    "way",
+    [
+        ("--bench-jobs=4",),
+        WORKERS,
+        pytest.param(("-n2", "--bench-jobs=4"), marks=pytest.mark.slow),
+    ],
+)
 def test_each_way_gives_the_same_run(rerun, way):
     rerun.bench.run(RUN, "--bench-trials=2", "--bench-out=first")
     (path,) = rerun.bench.root.glob("first/runs/echo/*/record.json")
@@ -202,6 +210,7 @@ def test_a_system_that_does_not_exist_is_wrong_use(rerun, door, given, capsys):
     assert rerun.calls() == []
 
 
+@pytest.mark.slow
 def test_a_system_by_module_and_attribute(rerun):
     (rerun.bench.root / "elsewhere.py").write_text(
         "def worse(case):\n    return {'answer': 0.2 + int(case.case_id) / 1000}\n"
@@ -280,7 +289,7 @@ def test_no_case_is_called_like_an_item_of_a_baseline(rerun, name):
         (["--bench=echo", "-k=02 or 03"], both()[2:6]),
     ],
 )
-@pytest.mark.parametrize("workers", [(), ("-n2",)])
+@pytest.mark.parametrize("workers", [(), WORKERS])
 def test_a_selection_is_not_gated(rerun, selection, calls, workers):
     result = rerun.bench.pytest(RUN, *selection, *workers, apart=bool(workers))
     assert result.ret == 1
@@ -315,6 +324,7 @@ def test_last_failed_runs_no_trial_of_the_baseline_again(rerun):
 # Ends before the end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_a_killed_run_is_resumed_on_both_sides(rerun, door):
     mended = str(rerun.bench.root / "mended")
@@ -340,6 +350,7 @@ def test_a_killed_run_is_resumed_on_both_sides(rerun, door):
     assert main(["verify", str(rerun.bench.out), "--require-complete"]) == 0
 
 
+@pytest.mark.slow
 def test_the_list_of_runs_counts_the_trials_of_both_sides(rerun, capsys):
     rerun.systems(old='if case.case_id == "04": raise KeyboardInterrupt')
     rerun.bench.run(RUN, apart=True)
@@ -350,7 +361,7 @@ def test_the_list_of_runs_counts_the_trials_of_both_sides(rerun, capsys):
     assert rerun.is_valid()
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)])
+@pytest.mark.parametrize("workers", [(), WORKERS])
 def test_a_trial_of_the_baseline_over_its_limit_is_a_timeout_and_no_failure(rerun, workers):
     rerun.systems(old='if case.case_id == "04": import time; time.sleep(30)')
     rerun.bench.rubric(GRADED.replace(", safety_penalty=0.0", ""))
@@ -364,6 +375,7 @@ def test_a_trial_of_the_baseline_over_its_limit_is_a_timeout_and_no_failure(reru
     assert rerun.is_valid()
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_in_a_trial_of_the_baseline_holds(rerun):
     rerun.systems(old='if case.case_id == "04": os.kill(os.getpid(), 9)')
     result = rerun.bench.run(RUN, "-n2", apart=True)
@@ -464,6 +476,7 @@ def test_observers_hear_of_the_candidate_alone_and_gates_see_both_reports(rerun)
 # Checkpoints
 
 
+@pytest.mark.slow
 def test_each_side_is_handed_its_own_checkpoint(rerun):
     for name in ("old", "new"):
         (rerun.bench.root / f"{name}.bin").write_text(name)

@@ -105,11 +105,6 @@ class RerunBaseline(WireModel):
         """What the plan says of it: the digest of its system."""
         return system_digest(self.report)
 
-    @property
-    def run_id(self) -> str:
-        """Its id."""
-        return self.report.run_id
-
 
 class Resumed(WireModel):
     """The run that another one completes: its folder, and its number if it has a record."""

@@ -173,9 +173,8 @@ class BenchSession:
         if violation := self._violations.get(name):
             return f"{AFTER_VIOLATION}{violation}"
         try:
-            self.systems[
-                name, side
-            ].handed()  # here, for the time of a trial is not spent on copying
+            # Here, for the time of a trial is not spent on copying.
+            self.systems[name, side].handed()
         except Unreadable as error:
             return str(error)
         return None

@@ -8,7 +8,7 @@ from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.run_kinds import BaselineRef, case_file_name
+from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, baseline_beside, differences, read_baseline
 from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.reason_codes import Blocker
+    from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
 
 
@@ -54,10 +54,9 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         return
     evidence = folder / "evidence"
     before = read_artifact(evidence / "baseline.json", ArmReport)
-    beside = baseline_beside(record.rerun) if record.rerun else None
-    yield from _baseline(folder, record, found, before, beside)
+    yield from _baseline(folder, record, found, before)
     yield from _subject(record, found, outputs)
-    made, weighed = _decided(record, found, before, beside, outputs)
+    made, weighed = _decided(record, found, before, outputs)
     yield from same("decision", plain(made), plain(found))
     yield from _verdict(record)
     proof = read_artifact(evidence / "proof.json", ProofBundle)
@@ -75,15 +74,11 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
 
 
 def _baseline(
-    folder: Path,
-    record: RunRecord,
-    decision: CheckpointPromotionDecision,
-    before: ArmReport | None,
-    beside: Baseline | None,
+    folder: Path, record: RunRecord, decision: CheckpointPromotionDecision, before: ArmReport | None
 ) -> Iterator[str]:
     """Compare the samples of the baseline with the baseline's file, if that is still there, unchanged."""
     reference = record.baseline
-    if before is None:
+    if before is None or isinstance(reference, RerunBaseline):  # rebuilt from the record alone
         return
     if reference is None:
         yield "evidence/baseline.json: the record names no baseline"
@@ -91,8 +86,8 @@ def _baseline(
     ids = {sample.case_id for sample in before.samples}
     if ids != {result.case_id for result in record.report.per_case}:
         yield "evidence/baseline.json: has other cases than the run"
-    found = read_baseline(folder / reference.path) if isinstance(reference, BaselineRef) else beside
-    if found is None or found.report is None or found.sha256 != reference.sha256:
+    found = read_baseline(folder / reference.path)
+    if found.report is None or found.sha256 != reference.sha256:
         return
     for problem in (*found.problems, *differences(found.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
@@ -142,19 +137,16 @@ def _decided(
     record: RunRecord,
     found: CheckpointPromotionDecision,
     before: ArmReport | None,
-    beside: Baseline | None,
     outputs: Mapping[str, Any],
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
-    known = tuple(baseline_blockers(record.report, beside)) if beside else ()
-    rerun = None if known else record.rerun
-    other = arm(rerun) if rerun else arm_of_report(before) if before and not beside else None
-    weighed, objections = _weighed(record, other)
+    known, rerun = _rerun(record)
+    weighed, objections = _weighed(record, arm(rerun) if rerun else _arm_of(record, before))
     counted = _counts_errors(record)
     stated = [(remark.code, remark.message) for remark in found.remarks]
     given = [
         (code.removeprefix(PREFIX), message)
         for code, message in stated
-        if _is_given(code.removeprefix(PREFIX), record, weighed, beside)
+        if _is_given(code.removeprefix(PREFIX), record, weighed)
     ]
     gates = [
         (code.removeprefix(GATE_CODE), message)
@@ -180,13 +172,26 @@ def _decided(
                 *(
                     ("unscored_baseline", text)
                     for code, text in stated
-                    if code == BASELINE_NOTE and beside is None
+                    if code == BASELINE_NOTE and record.rerun is None
                 ),
                 *(unscored_note(record.report, "candidate") if counted else ()),
             ),
         )
     )
     return made, weighed
+
+
+def _rerun(record: RunRecord) -> tuple[tuple[Blocker, ...], BenchRunReport | None]:
+    """Return why a baseline that ran in the same session cannot be compared with; else its report, if one ran."""
+    if record.rerun is None:
+        return (), None
+    known = tuple(baseline_blockers(record.report, baseline_beside(record.rerun)))
+    return known, None if known else record.rerun
+
+
+def _arm_of(record: RunRecord, before: ArmReport | None) -> Arm | None:
+    """Return the baseline that was read from a file."""
+    return arm_of_report(before) if before is not None and record.rerun is None else None
 
 
 def _counts_errors(record: RunRecord) -> bool:
@@ -205,11 +210,9 @@ def _weighed(record: RunRecord, before: Arm | None) -> tuple[Figures | None, tup
     return weigh_arms(before, arm(record.report), record.policy)
 
 
-def _is_given(
-    code: str, record: RunRecord, weighed: Figures | None, beside: Baseline | None
-) -> bool:
+def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:
     """Whether a reason has to be taken from the record, and is consistent with its baseline."""
-    if beside is not None:  # all that is known of it is in the record
+    if record.rerun is not None:  # all that is known of it is in the record
         return code == "checkpoint_mismatch"
     if code == "too_many_unscored":  # of the candidate it is computed again: it cannot be dropped
         return weighed is not None
