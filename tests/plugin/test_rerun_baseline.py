@@ -223,7 +223,7 @@ def test_a_system_by_module_and_attribute(rerun):
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_an_incomplete_baseline_holds_and_can_be_resumed(rerun, door):
+def test_an_incomplete_baseline_holds_and_can_be_resumed(rerun, door, capsys):
     rerun.systems(old='if case.case_id == "02": raise SystemUnavailable(retry_after=0)')
     assert rerun.run(door, "baseline=run:old", "retries=0") == 1
     record = rerun.bench.record()
@@ -231,6 +231,7 @@ def test_an_incomplete_baseline_holds_and_can_be_resumed(rerun, door):
     assert not record["baseline"]["report"]["complete"]
     assert rerun.reasons() == {"baseline_mismatch": "run:old: it is incomplete; 1 unavailable (02)"}
     assert rerun.is_valid()
+    assert "newest: hold, incomplete" in capsys.readouterr().out
     assert main(["verify", str(rerun.bench.out), "--require-complete"]) == 1
     rerun.systems()
     rerun.calls()

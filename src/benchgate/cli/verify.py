@@ -124,7 +124,7 @@ def _report(one: ClassVerification, out: Path) -> None:
         return
     decision = one.newest.decision
     outcome = decision.outcome if decision else "not_evaluated"
-    state = "complete" if one.newest.report.complete else "incomplete"
+    state = "complete" if one.newest.complete else "incomplete"
     number = f"{one.records} valid record{'s' * (one.records != 1)}"
     say(f"{one.task_class}: {number}; newest: {outcome}, {state}")
     say(f"  head      {one.task_class}={one.head}")
