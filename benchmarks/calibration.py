@@ -103,6 +103,34 @@ def attempts(n: int, number: int) -> dict[str, Any]:
     }
 
 
+def picked(n: int, number: int, runs: int) -> dict[str, Any]:
+    """
+    Count how often several useless candidates pass Welch's test against one baseline, the worst of some runs.
+
+    :param runs: of the baseline; 0 runs it anew for each candidate.
+    """
+    rng = stream("picked", n, runs)
+    passes, count = passed(0.8), REPETITIONS["error"]
+    tried = []
+    before = _worst([passes(rng, count, n, 0.0)[0] for _ in range(max(runs, 1))])
+    for _ in range(number):
+        tried.append(raw_welch(before, passes(rng, count, n, 0.0)[1]))
+        before = before if runs else passes(rng, count, n, 0.0)[0]
+    return {
+        "what": "picked",
+        "n": n,
+        "number": number,
+        "runs": runs,
+        "passed": int(np.sum(tried)),
+        "any": int(np.sum(np.any(tried, axis=0))),
+    }
+
+
+def _worst(runs: list[np.ndarray]) -> np.ndarray:
+    lowest = np.argmin([run.mean(axis=1) for run in runs], axis=0)
+    return np.array(runs)[lowest, np.arange(len(lowest))]
+
+
 def measure(jobs: int) -> dict[str, Any]:
     """Measure every row."""
     with ProcessPoolExecutor(jobs) as pool:
@@ -119,6 +147,7 @@ def measure(jobs: int) -> dict[str, Any]:
         ]
         rows += [pool.submit(worse, n) for n in (10, 100)]
         rows.append(pool.submit(attempts, 100, 10))
+        rows += [pool.submit(picked, 100, 20, runs) for runs in (0, 1, 5)]
         return {
             "seed": SEED,
             "numpy": np.__version__,

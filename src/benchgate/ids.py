@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         IsolationClass,
         RunDigests,
         Scope,
+        Side,
         TrialResult,
     )
 
@@ -97,13 +98,23 @@ class RunPlan:
         )
 
 
+def system_digest(run: RunPlan | BenchRunReport) -> str:
+    """Return the digest of the system of a run: of its name, of what it declares and of its checkpoint."""
+    return digest([run.system, run.digests.system, run.digests.checkpoint])
+
+
 def suite_version(cases: Mapping[str, str]) -> str:
     """Return the version of a set of cases: the first 12 hex digits of the digest over their digests."""
     return digest(dict(cases))[:12]
 
 
-def trial_file_name(case_id: str, trial: int, suffix: str = ".json") -> str:
+def trial_file_name(
+    case_id: str, trial: int, side: Side = "candidate", *, suffix: str = ".json"
+) -> str:
     """Return the name of the file of a trial by its key; what was recorded of its HTTP ends in ``.http.json``."""
     # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
     ambiguous = re.search(r"-t\d+$", case_id)
-    return f"{case_id}{f'-t{trial}' if trial or ambiguous else ''}{suffix}"
+    # Or such as a-baseline, where that would not help; no id ends in the sign.
+    shown = f"{case_id}~" if case_id.endswith("-baseline") else case_id
+    shown += "-baseline" if side == "baseline" else ""
+    return f"{shown}{f'-t{trial}' if trial or ambiguous else ''}{suffix}"

@@ -47,6 +47,8 @@ Outcome = Literal[
     "scored", "harness_error", "rubric_error", "timeout", "skipped", "not_run", "unavailable"
 ]
 Scope = Literal["full", "selected"]
+Side = Literal["candidate", "baseline"]
+"""Whose trial it is, where a baseline runs in the session of the candidate."""
 IsolationClass = Literal["none"]
 
 
@@ -290,6 +292,7 @@ class RunDigests(WireModel):
     """
     SHA-256 of everything that a run depends on; ``None`` for a system without a digest and for no baseline.
 
+    :param baseline: of the file of the baseline; of ``run:SYSTEM`` that of the system, see ``system_digest``.
     :param checkpoint: of the file that the system was handed as its checkpoint; ``None`` if it was handed none.
     """
 

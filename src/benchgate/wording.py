@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of
@@ -52,17 +53,22 @@ def _span(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def table(results: tuple[TrialResult, ...]) -> Iterator[str]:
+def table(judgement: Judgement) -> Iterator[str]:
     """Yield a header and a line for each trial: id, score, penalty, usage if there is any, and what went wrong."""
-    width = max(len("case"), *(len(_trial_name(result)) for result in results))
-    spent = any(result.usage for result in results)
+    beside = judgement.beside.per_case if judgement.beside else ()
+    rows = [(result, "") for result in judgement.report.per_case]
+    rows += [(result, "-baseline") for result in beside]
+    rows.sort(key=lambda row: (row[0].case_id, row[0].trial))
+    width = max(map(len, ("case", *(_trial_name(*row) for row in rows))))
+    spent = any(result.usage for result, _ in rows)
     yield f"{'case':{width}}  score  penalty  {'cost USD  tokens in     out  ' if spent else ''}result"
-    for result in results:
+    for result, side in rows:
         score = result.score
         points = "    -" if score is None else f"{score.score:5.3f}"
         harm = score.safety_penalty if score else None
         penalty = "      -" if harm is None else f"{harm:7.3f}"
-        yield f"{_trial_name(result):{width}}  {points}  {penalty}  {_spent(result) if spent else ''}{_ending(result)}"
+        usage = _spent(result) if spent else ""
+        yield f"{_trial_name(result, side):{width}}  {points}  {penalty}  {usage}{_ending(result)}"
 
 
 def _spent(result: TrialResult) -> str:
@@ -71,8 +77,8 @@ def _spent(result: TrialResult) -> str:
     return f"{'-' if cost is None else f'{cost:.4f}':>8}  {tokens[0]:>9}  {tokens[1]:>6}  "
 
 
-def _trial_name(result: TrialResult) -> str:
-    return f"{result.case_id}-t{result.trial}" if result.trial else result.case_id
+def _trial_name(result: TrialResult, side: str) -> str:
+    return f"{result.case_id}{side}{f'-t{result.trial}' if result.trial else ''}"
 
 
 def _ending(result: TrialResult) -> str:
@@ -144,18 +150,20 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
     yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
 
 
-def capped(report: BenchRunReport, prefix: str, *, is_recorded: bool) -> Iterator[str]:
+def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[str]:
     """
     Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.
 
     :param prefix: of the options at this door.
     :param is_recorded: it can be resumed.
     """
-    reasons = [r.detail for r in report.per_case if r.detail and r.detail.startswith(CAP)]
+    reports = [report for report in (judgement.report, judgement.beside) if report is not None]
+    results = [result for report in reports for result in report.per_case]
+    reasons = [r.detail for r in results if r.detail and r.detail.startswith(CAP)]
     if reasons:
         yield f"cap       {len(reasons)} trials not run: {reasons[0]}"
-        resume = f"{prefix}resume " if is_recorded and report.scope == "full" else ""
-        spent = f"{report.total_cost_usd:.4f} USD in all"
+        resume = f"{prefix}resume " if is_recorded and judgement.report.scope == "full" else ""
+        spent = f"{math.fsum(report.total_cost_usd for report in reports):.4f} USD in all"
         yield f"          {spent}; go on: {resume}{prefix}max-cost-usd=USD"
 
 

@@ -23,6 +23,7 @@ def plan_file(
     started: datetime,
     resumes: Resumed | None = None,
     replays: Replayed | None = None,
+    baseline_system: str | None = None,
 ) -> PlanFile:
     """Return the plan of a run as it is written."""
     digests = plan.digests
@@ -41,6 +42,7 @@ def plan_file(
         digests=PlanDigests(**{name: getattr(digests, name) for name in PlanDigests.model_fields}),
         resumes=resumes,
         replays=replays,
+        baseline_system=baseline_system,
     )
 
 
@@ -54,6 +56,7 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
         "timeout_seconds",
         "isolation_class",
         "replays",
+        "baseline_system",
     ):
         old, new = getattr(before, name), getattr(now, name)
         if old != new:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.run_kinds import BaselineRef, Harness, RunRecord
+from benchgate.artifacts.run_kinds import BaselineRef, Harness, RerunBaseline, RunRecord
 from benchgate.errors import ArtifactError
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
@@ -140,10 +140,12 @@ def _verdict(report: BenchRunReport, terms: RunTerms, slot: ChainSlot) -> Verdic
     )
 
 
-def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | None:
+def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBaseline | None:
     found = judgement.baseline
     if found is None:
         return None
+    if judgement.beside is not None:
+        return RerunBaseline(report=judgement.beside)
     return BaselineRef(
         path=os.path.relpath(found.path, folder),
         sha256=found.sha256,

@@ -15,8 +15,8 @@ from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
-from benchgate.ids import trial_file_name
-from benchgate.models import BenchRunReport, IsolationClass, TrialResult
+from benchgate.ids import system_digest, trial_file_name
+from benchgate.models import BenchRunReport, IsolationClass, Side, TrialResult
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
 from benchgate.wire.model import (
@@ -90,6 +90,21 @@ class BaselineRef(WireModel):
     run_id: Sha256 | None
 
 
+class RerunBaseline(WireModel):
+    """
+    The baseline of ``run:SYSTEM``: it ran in the same session, and its trials have their files in ``cases/`` too.
+
+    :param report: with all of its results, as that of the candidate.
+    """
+
+    report: BenchRunReport
+
+    @property
+    def sha256(self) -> str:
+        """What the plan says of it: the digest of its system."""
+        return system_digest(self.report)
+
+
 class Resumed(WireModel):
     """The run that another one completes: its folder, and its number if it has a record."""
 
@@ -136,6 +151,7 @@ class PlanFile(WireModel):
     :param started_at: when the run began; of a resumed one, when that which it completes began.
     :param case_ids: all cases; those that cannot be read have no digest.
     :param timeout_seconds: the limit of trials whose case names none.
+    :param baseline_system: the system of ``run:SYSTEM``, left out if there is none.
     """
 
     schema_version: Version
@@ -152,6 +168,12 @@ class PlanFile(WireModel):
     digests: PlanDigests
     resumes: Resumed | None
     replays: Replayed | None = None
+    baseline_system: str | None = Field(default=None, exclude_if=lambda name: name is None)
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides of which each case is run."""
+        return ("candidate", "baseline") if self.baseline_system else ("candidate",)
 
 
 class RunRecord(WireModel):
@@ -179,7 +201,7 @@ class RunRecord(WireModel):
     report: BenchRunReport
     policy: GatePolicy
     severities: Severities
-    baseline: BaselineRef | None
+    baseline: BaselineRef | RerunBaseline | None
     decision: CheckpointPromotionDecision | None
     verdict: Verdict
     case_files: Digests
@@ -187,6 +209,16 @@ class RunRecord(WireModel):
     plan_sha256: Sha256 | None = None
     resumes: Resumed | None = None
     replays: Replayed | None = None
+
+    @property
+    def rerun(self) -> BenchRunReport | None:
+        """The report of the baseline that ran in the same session; ``None`` if none did."""
+        return self.baseline.report if isinstance(self.baseline, RerunBaseline) else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trial of each side has a result that says something about its system."""
+        return self.report.complete and (self.rerun is None or self.rerun.complete)
 
 
 class ClosedRecord(WireModel):
@@ -222,7 +254,7 @@ class SelectedRecord(WireModel):
 
 class TrialFile(WireModel):
     """
-    ``cases/<case_id>[-t<k>].json``: a trial's result and the full output of the system.
+    ``cases/<case_id>[-baseline][-t<k>].json``: a trial's result and the full output of the system.
 
     :param scorer: digest of what scored it, the rubric or a hook; ``None`` if it was not run.
     """
@@ -244,6 +276,6 @@ class Head(WireModel):
     sha256: Sha256
 
 
-def case_file_name(result: TrialResult) -> str:
+def case_file_name(result: TrialResult, side: Side = "candidate") -> str:
     """Return the name of a trial's file: the id of its pytest item."""
-    return trial_file_name(result.case_id, result.trial)
+    return trial_file_name(result.case_id, result.trial, side)

@@ -46,7 +46,7 @@ class KnownRun:
             return "closed"
         if self.resumed_by is not None:
             return "resumed"
-        return "complete" if self.record.report.complete else "incomplete"
+        return "complete" if self.record.complete else "incomplete"
 
     @property
     def stamp(self) -> str:

@@ -45,8 +45,10 @@ if TYPE_CHECKING:
     from benchgate.artifacts.record import ChainSlot, RecordEntry
     from benchgate.artifacts.run_kinds import PlanFile, Resumed, Verdict
     from benchgate.audit.chain import ChainEnd
-    from benchgate.models import BenchRunReport, Scope, TrialResult
+    from benchgate.models import BenchRunReport, Scope, Side, TrialResult
     from benchgate.wire.holding import Hold
+
+    Reports = Mapping[Side, BenchRunReport]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,52 +152,56 @@ class RunStore:
         return ending
 
     def write_trial(
-        self, result: TrialResult, output_json: str | None, scorer: str | None = None
+        self,
+        result: TrialResult,
+        output_json: str | None,
+        scorer: str | None = None,
+        side: Side = "candidate",
     ) -> None:
         """
         Write the file of a trial.
 
         :raises ArtifactError: it cannot be written.
         """
-        sha256 = write_trial(self._folder, self._task_class, result, output_json, scorer)
-        self.note(result, sha256, scorer)
+        sha256 = write_trial(self._folder, self._task_class, result, output_json, scorer, side=side)
+        self.note(result, sha256, scorer, side)
 
-    def note(self, result: TrialResult, sha256: str, scorer: str | None) -> None:
+    def note(
+        self, result: TrialResult, sha256: str, scorer: str | None, side: Side = "candidate"
+    ) -> None:
         """Note the file of a trial that was written by whoever finished it."""
-        self._written[case_file_name(result)] = result, sha256, scorer
+        self._written[case_file_name(result, side)] = result, sha256, scorer
 
-    def _settle_trials(self, report: BenchRunReport) -> None:
+    def _settle_trials(self, reports: Reports) -> None:
         """Write the results that are known only at the end: trials that never ran, inputs that changed."""
-        for result in report.per_case:
-            name = case_file_name(result)
+        for side, result in ((s, result) for s in reports for result in reports[s].per_case):
+            name = case_file_name(result, side)
             written = self._written.get(name)
             if written is None:
-                self.write_trial(result, None)
+                self.write_trial(result, None, side=side)
             elif written[0] != result:
                 stored = json.loads(read_bytes(self._folder / "cases" / name, limit=MAX_JSON_BYTES))
-                self.write_trial(result, json.dumps(stored["output"]), written[2])
+                self.write_trial(result, json.dumps(stored["output"]), written[2], side)
         for stray in (self._folder / "cases").glob(".*.tmp"):
             stray.unlink()  # half a file, of when the folder was renamed
 
-    def publish_selected(self, report: BenchRunReport, finished: datetime) -> Published:
+    def publish_selected(self, reports: Reports, finished: datetime) -> Published:
         """
         Finish a run of a part of the cases: no evidence, no record.
 
         :raises ArtifactError: a file cannot be written.
         """
-        self._settle_trials(report)
+        self._settle_trials(reports)
         record = SelectedRecord(
             schema_version=SCHEMA_VERSION,
             report_kind="selected",
             finished_at=finished,
-            report=report,
+            report=reports["candidate"],
         )
         write_file(self._folder / "report.json", model_bytes(record))
         return Published(folder=self._folder)
 
-    def publish(
-        self, report: BenchRunReport, build: Callable[[ChainSlot], RecordEntry]
-    ) -> Published:
+    def publish(self, reports: Reports, build: Callable[[ChainSlot], RecordEntry]) -> Published:
         """
         Finish a full run: evidence, record, chain, and the copy of the evidence.
 
@@ -203,7 +209,7 @@ class RunStore:
         :raises ArtifactError: a file cannot be written, or the chain is damaged; old files are intact.
         """
         self._check_folders()  # again: the run may have taken hours
-        self._settle_trials(report)
+        self._settle_trials(reports)
         with locked(self._runs):
             end = settled_end(self._runs, self._copy)
             entry = build(self._slot(end))

@@ -13,7 +13,7 @@ from benchgate.wire.writing import write_file
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.models import TrialResult
+    from benchgate.models import Side, TrialResult
 
 
 def write_trial(
@@ -22,6 +22,8 @@ def write_trial(
     result: TrialResult,
     output_json: str | None,
     scorer: str | None,
+    *,
+    side: Side = "candidate",
 ) -> str:
     """
     Write the file of a trial into the folder of its run, and return its SHA-256.
@@ -45,5 +47,5 @@ def write_trial(
         f'{head[:-1]}, "result": {told}, "output": {output_json or "null"}, '
         f'"scorer": {json.dumps(scorer)}}}\n'
     ).encode()
-    write_file(folder / "cases" / case_file_name(result), data, durable=False)
+    write_file(folder / "cases" / case_file_name(result, side), data, durable=False)
     return sha256_hex(data)

@@ -115,11 +115,11 @@ def finished_trials(folder: Path, plan: PlanFile) -> Iterator[tuple[str, bytes]]
     """Yield name and bytes of each file of a finished trial in a run's folder."""
     for case_id in plan.case_ids:
         for trial in range(plan.trial_count):
-            name = trial_file_name(case_id, trial)
             seed = trial_seed(plan.task_class, case_id, trial, plan.seed)
-            read = read_trial(folder / "cases" / name, plan.task_class, (case_id, trial, seed))
-            if read is not None:
-                yield name, read[1]
+            for name in (trial_file_name(case_id, trial, side) for side in plan.sides):
+                read = read_trial(folder / "cases" / name, plan.task_class, (case_id, trial, seed))
+                if read is not None:
+                    yield name, read[1]
 
 
 def read_trial(

@@ -74,7 +74,7 @@ class CassetteRecorder:
         sources = {name: run / "cases" / name for name in names}
         drafts = http_drafts(out, *self.key)
         for result in report.per_case:
-            name = trial_file_name(result.case_id, result.trial, HTTP)
+            name = trial_file_name(result.case_id, result.trial, suffix=HTTP)
             if (drafts / name).exists():
                 sources[name] = drafts / name
         cases = report.digests.cases

@@ -34,6 +34,6 @@ class ClassCassettes:
         folder = self.class_path / FOLDER / name
         if not CASSETTE_NAME.fullmatch(name) or not (folder / MANIFEST).exists():
             return None
-        file = trial_file_name(case_id, trial, suffix)
+        file = trial_file_name(case_id, trial, suffix=suffix)
         sha256 = CassetteManifest.of(folder).files.get(file)
         return None if sha256 is None else Cassette(path=folder / file, sha256=sha256)

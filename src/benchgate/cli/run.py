@@ -133,9 +133,13 @@ def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
-    print(json_line({**report, "decision": decision, **_written(finished)}), file=out, flush=True)
-    for line in capped(judgement.report, "--", is_recorded=finished.published is not None):
-        complain(line)
+    beside = judgement.beside
+    # Not without --baseline=run:SYSTEM: programs read this line.
+    baseline = {"baseline": beside.model_dump(mode="json", exclude={"per_case"})} if beside else {}
+    line = {**report, **baseline, "decision": decision, **_written(finished)}
+    print(json_line(line), file=out, flush=True)
+    for text in capped(judgement, "--", is_recorded=finished.published is not None):
+        complain(text)
 
 
 def _written(finished: ClassRun) -> dict[str, Any]:

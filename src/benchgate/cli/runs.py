@@ -87,8 +87,10 @@ def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
     from benchgate.audit.unfinished import finished_trials
 
     record = run.record if isinstance(run.record, RunRecord) else None
-    plan, results = run.plan, record.report.per_case if record else ()
-    planned = len(results) or (len(plan.case_ids) * plan.trial_count if plan else None)
+    plan, results = run.plan, [*record.report.per_case] if record else []
+    results += record.rerun.per_case if record and record.rerun else ()
+    per_case = plan.trial_count * len(plan.sides) if plan else 0
+    planned = len(results) or (len(plan.case_ids) * per_case if plan else None)
     done = sum(result.outcome not in INCOMPLETE for result in results)
     if record is None:
         done = sum(1 for _ in finished_trials(run.folder, plan)) if plan else 0

@@ -12,7 +12,8 @@ from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.figures import Arm
 from benchgate.gates.missing import first_five
 from benchgate.gates.policy import GatePolicy
-from benchgate.ids import own_run_id
+from benchgate.gates.unscored import incompleteness
+from benchgate.ids import own_run_id, system_digest
 from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 FILE_NAME: Final = "baseline.json"
+RERUN: Final = "run:"
 REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then benchgate pin"
 
 
@@ -38,7 +40,8 @@ class BaselineChoice:
     """
     Which file to compare with.
 
-    :param path: ``None`` if there is nothing to compare with.
+    :param path: ``None`` if there is no file to compare with.
+    :param system: the one that runs beside the candidate as its baseline.
     :param binding: the decision affects the exit status.
     :param requested: the user chose the baseline, so a run that cannot be compared with it must not exit with 0.
     """
@@ -46,13 +49,16 @@ class BaselineChoice:
     path: Path | None
     binding: bool
     requested: bool
+    system: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
     """
-    A baseline that was read from a file.
+    A baseline that was read from a file, or that ran beside the candidate.
 
+    :param path: of its file; else only a name, ``run:`` and the system.
+    :param sha256: of its file; else of its system.
     :param problems: why no run can be compared with it; empty if it is usable.
     """
 
@@ -64,7 +70,7 @@ class Baseline:
 
 def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
     """
-    Resolve the option ``baseline``: ``auto``, ``pinned``, ``none`` or a path.
+    Resolve the option ``baseline``: ``auto``, ``pinned``, ``none``, ``run:`` and a system, or a path.
 
     :raises ArtifactError: the chosen file does not exist; ``auto`` does without it.
     """
@@ -74,10 +80,29 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
     if choice == "auto":
         exists = os.path.lexists(pinned)  # also for a dangling link, which is a damaged baseline
         return BaselineChoice(path=pinned if exists else None, binding=exists, requested=False)
+    if (system := rerun_system(choice)) is not None:
+        return BaselineChoice(path=None, binding=True, requested=True, system=system)
     path = pinned if choice == "pinned" else Path(choice)
     if not os.path.isfile(path):
         raise ArtifactError(path, "no such baseline; benchgate pin makes one of a full run")
     return BaselineChoice(path=path, binding=True, requested=True)
+
+
+def rerun_system(choice: str | Path) -> str | None:
+    """Return the system that the option ``baseline`` asks to run beside the candidate, if it does."""
+    is_asked = isinstance(choice, str) and choice.startswith(RERUN)
+    return str(choice).removeprefix(RERUN) if is_asked else None
+
+
+def baseline_beside(report: BenchRunReport) -> Baseline:
+    """Return the baseline that a system is that ran beside the candidate."""
+    problems = [*_faults(report)]
+    if not report.complete:
+        problems.append(incompleteness(report))
+    path = Path(f"{RERUN}{report.system}")
+    return Baseline(
+        path=path, sha256=system_digest(report), report=report, problems=tuple(problems)
+    )
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import INCOMPLETE
 from benchgate.errors import brief
 from benchgate.gates.baseline import differences
-from benchgate.gates.unscored import too_many
+from benchgate.gates.unscored import first_three, incompleteness, too_many
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,25 +45,7 @@ def blocking(report: BenchRunReport) -> str:
                 is_unknown = mode.code == "unknown_failure_mode"
                 label = f"{mode.code} {mode.detail!r}" if is_unknown else mode.code
                 found.setdefault(label, []).append(result.case_id)
-    return brief((f"{label} in {_first_three(ids)}" for label, ids in sorted(found.items())), "; ")
-
-
-def _first_three(ids: list[str]) -> str:
-    unique = list(dict.fromkeys(ids))
-    return f"{', '.join(unique[:3])}{', ...' if unique[3:] else ''}"
-
-
-def incompleteness(report: BenchRunReport) -> str:
-    """Return which trials make a run incomplete, or that the session ended early, as a text."""
-    parts = []
-    for outcome in sorted(INCOMPLETE):
-        ids = [r.case_id for r in report.per_case if r.outcome == outcome]
-        if ids:
-            parts.append(f"{len(ids)} {outcome} ({_first_three(ids)})")
-    rerun = [r.case_id for r in report.per_case if r.reruns]
-    if rerun:
-        parts.append(f"{len(rerun)} run again ({_first_three(rerun)})")
-    return "; ".join(parts) or "the session ended early"
+    return brief((f"{label} in {first_three(ids)}" for label, ids in sorted(found.items())), "; ")
 
 
 def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iterator[Blocker]:

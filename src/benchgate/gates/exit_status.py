@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from benchgate.errors import counted
-from benchgate.gates.blockers import blocking, incompleteness
+from benchgate.gates.blockers import blocking
+from benchgate.gates.unscored import incompleteness
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -54,6 +54,11 @@ class Judgement:
     failures: tuple[str, ...]
     checkpoints: Checkpoints | None = None
 
+    @property
+    def beside(self) -> BenchRunReport | None:
+        """The report of a baseline that ran in the same session; ``None`` if none did."""
+        return self.baseline.report if self.baseline and self.choice.system is not None else None
+
 
 def judge(
     report: BenchRunReport,

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from benchgate.aggregate import INCOMPLETE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -44,6 +46,28 @@ def unscored_note(report: BenchRunReport, side: str) -> Iterator[Blocker]:
     if counts:
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
         yield f"unscored_{side}", f"{text} of {len(report.per_case)} trials count as score 0"
+
+
+def incompleteness(report: BenchRunReport) -> str:
+    """Return which trials make a run incomplete, or that the session ended early, as a text."""
+    parts = []
+    for outcome in sorted(INCOMPLETE):
+        ids = [r.case_id for r in report.per_case if r.outcome == outcome]
+        if ids:
+            parts.append(f"{len(ids)} {outcome} ({first_three(ids)})")
+    rerun = [r.case_id for r in report.per_case if r.reruns]
+    if rerun:
+        parts.append(f"{len(rerun)} run again ({first_three(rerun)})")
+    ended = (
+        "the session ended early" if report.per_case else "no trial of the candidate was selected"
+    )
+    return "; ".join(parts) or ended
+
+
+def first_three(ids: list[str]) -> str:
+    """Return up to three ids, each once."""
+    unique = list(dict.fromkeys(ids))
+    return f"{', '.join(unique[:3])}{', ...' if unique[3:] else ''}"
 
 
 def _errors(report: BenchRunReport) -> list[TrialResult]:

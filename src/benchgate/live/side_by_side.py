@@ -21,10 +21,12 @@ class SideBySide:
     """
     Runs trials at once, each with its own prints.
 
-    :param runner_of: the runner of a task class.
+    :param runner_of: returns what runs a trial.
     """
 
-    def __init__(self, runner_of: Callable[[str], RunsTrials], pacing: Pacing, jobs: int) -> None:
+    def __init__(
+        self, runner_of: Callable[[TrialRequest], RunsTrials], pacing: Pacing, jobs: int
+    ) -> None:
         self._runner_of = runner_of
         self._pacing = pacing
         self._prints = PrintRouter()
@@ -44,5 +46,5 @@ class SideBySide:
 
     def _run(self, request: TrialRequest, pause: Pause) -> TrialRecord:
         with printing() as printed:
-            record = self._pacing.run(self._runner_of(request.case.task_class).run, request, pause)
+            record = self._pacing.run(self._runner_of(request).run, request, pause)
         return replace(record, printed=printed.getvalue())

@@ -144,6 +144,8 @@ def _identity_faults(
         faults.append(("case_id", f"{case.case_id!r} differs from its folder {path.parent.name!r}"))
     if re.search(r"-t\d+$", case.case_id):
         faults.append(("case_id", f"{case.case_id!r} ends like the id of a trial: -t<digits>"))
+    if case.case_id.endswith("-baseline"):
+        faults.append(("case_id", f"{case.case_id!r} ends like the item of a baseline: -baseline"))
     if _SKIPPED.match(case.case_id):
         faults.append(("case_id", f"{case.case_id!r} is a folder name that pytest skips"))
     if case.task_class != task_class:

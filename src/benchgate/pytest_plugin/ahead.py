@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from benchgate.models import Side
     from benchgate.trials.executor import TrialRecord
     from benchgate.wire.usage import Usage
 
@@ -30,6 +31,7 @@ class CaseRun(Protocol):
     path: Path
     session: pytest.Session
     trial: int
+    side: Side
 
     @property
     def nodeid(self) -> str:

@@ -15,7 +15,7 @@ import pytest
 from benchgate.cassettes.recorder import recorder_of
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import BaselineChoice, choose_baseline
-from benchgate.models import BenchRunReport, TrialResult
+from benchgate.models import BenchRunReport, Side, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.reports import PAYLOAD
@@ -45,7 +45,7 @@ class Controller:
         self.session = session
         self.runs: dict[str, ClassRun] = {}
         self._choices: dict[str, BaselineChoice] = {}
-        self._keys: dict[str, set[Key]] = {}
+        self._keys: dict[str, dict[Side, set[Key]]] = {}
         self._tolerated = 0
         self._checkpoints: Checkpoints | None = None
         self._unplanned: list[str] = []
@@ -90,7 +90,10 @@ class Controller:
         """Plan the items that this process collected; under xdist it collects none."""
         for item in session.items:
             if isinstance(item, CaseItem):
-                self._keys.setdefault(item.task_class, set()).add((item.case_id, item.trial))
+                self._add_key(item.task_class, item.side, (item.case_id, item.trial))
+
+    def _add_key(self, name: str, side: Side, key: Key) -> None:
+        self._keys.setdefault(name, {"candidate": set(), "baseline": set()})[side].add(key)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
@@ -99,8 +102,7 @@ class Controller:
         for path, _, name in (node_id.partition("::") for node_id in ids):
             case_file = root / path
             if is_case_file(case_file):
-                keys = self._keys.setdefault(case_file.parents[2].name, set())
-                keys.add(trial_key(case_file, name))
+                self._add_key(case_file.parents[2].name, *trial_key(case_file, name))
         self._plan()
 
     def _plan(self) -> None:
@@ -110,11 +112,12 @@ class Controller:
             settings = self.session.settings_of[name]
             ledger = Ledger(
                 self.session.benches[name],
-                self.session.systems[name],
+                self.session.systems[name, "candidate"],
                 trials=settings.trials,
                 seed=settings.seed,
                 checkpoints=self._checkpoints,
             )
+            beside = self.session.systems.get((name, "baseline"))
             run = ClassRun(
                 ledger=ledger,
                 choice=self._choices[name],
@@ -125,10 +128,11 @@ class Controller:
                 recorder=recorder_of(ledger.bench.path, settings.record),
                 recording=self.session.recordings.get(name),
                 name=self.session.unfinished,
+                beside=ledger.beside(beside) if beside else None,
             )
             self.runs[name] = run
             try:
-                run.open(keys)
+                run.open(keys["candidate"], keys["baseline"])
             except ArtifactError as error:
                 raise pytest.UsageError(str(error)) from error
 
@@ -153,7 +157,7 @@ class Controller:
             result = yield
         except BaseException:
             for run in self.runs.values():
-                run.ledger.interrupted = True
+                run.interrupt()
             self._finish(session)
             raise
         self._require_cases(session)
@@ -183,9 +187,9 @@ class Controller:
         if not isinstance(result, TrialResult):
             result = TrialResult.read_json(result.encode())
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # set by rerunfailures
-            run.ledger.rerun((result.case_id, result.trial))
+            run.ledgers[payload["side"]].rerun((result.case_id, result.trial))
             return
-        run.ledger.handed(payload["checkpoint"])
+        run.ledgers[payload["side"]].handed(payload["checkpoint"])
         self.file(run, report, result, payload)
 
     def file(
@@ -196,15 +200,18 @@ class Controller:
         payload: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         """File a result; without a payload, that of a trial whose process is gone."""
-        if report.failed and result.outcome in TOLERATED:
+        side = payload.get("side", "candidate")
+        if report.failed and result.outcome in TOLERATED and side == "candidate":
             self._tolerated += 1
         run.record(
             result,
             payload.get("output"),
             scorer=payload.get("scorer"),
             file_sha256=payload.get("file_sha256"),
+            side=side,
         )
-        self._call("pytest_bench_case_finished", result=result)
+        if side == "candidate":
+            self._call("pytest_bench_case_finished", result=result)
 
     # Judging
 

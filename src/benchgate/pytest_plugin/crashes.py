@@ -11,6 +11,7 @@ import pytest
 
 from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
+from benchgate.pytest_plugin.reports import excuse
 from benchgate.pytest_plugin.trials import TRACEBACK
 
 if TYPE_CHECKING:
@@ -53,13 +54,17 @@ class Crashes:
         )
         if run is None:
             return
-        key = trial_key(case_file, name)
+        side, key = trial_key(case_file, name)
+        ledger = run.ledgers[side]
         case, traceback = session.load(case_file), self._traceback(report)
         if isinstance(case, BenchCase) and traceback:
             report.sections.append(("the process of the trial when it was ended", traceback))
-            self._controller.file(run, report, run.ledger.ended(key, session.limit(case)))
+            result = ledger.ended(key, session.limit(case))
+            self._controller.file(run, report, result, {"side": side})
         else:
-            run.ledger.not_run(key, str(report.longrepr))
+            ledger.not_run(key, str(report.longrepr))
+        if side == "baseline":
+            excuse(report)
 
     def _traceback(self, report: pytest.TestReport) -> str:
         node = getattr(report, "node", None)

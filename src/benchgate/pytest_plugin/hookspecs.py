@@ -66,7 +66,8 @@ def pytest_bench_case_finished(config: pytest.Config, result: TrialResult) -> No
     Receive the result of a trial, for example to send it to a dashboard while the run goes on.
 
     Called once for each recorded trial, in the process that writes the report: under xdist the controller, in the
-    order of arrival. Works in plugins and in the root ``conftest.py``. What it returns is ignored.
+    order of arrival. Trials of a baseline that runs too are not told. Works in plugins and in the root
+    ``conftest.py``. What it returns is ignored.
 
     ::
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import printable
 
@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from benchgate.models import TrialResult
+    from benchgate.models import Side, TrialResult
     from benchgate.trials.executor import TrialRecord
+
+
+OF_BASELINE: Final = ("bench.side", "baseline")
+"""The property by which every process knows the report of a baseline's trial."""
 
 
 class BenchCaseFailed(AssertionError):
@@ -65,7 +69,7 @@ def _unscored(result: TrialResult) -> str:
     return f"{result.outcome} ({result.detail})" if result.detail else result.outcome
 
 
-def properties(result: TrialResult) -> list[tuple[str, object]]:
+def properties(result: TrialResult, side: Side) -> list[tuple[str, object]]:
     """Return the JUnit properties of a trial: exact builtin types, each key once."""
     from benchgate.aggregate import cost_of
 
@@ -74,6 +78,8 @@ def properties(result: TrialResult) -> list[tuple[str, object]]:
         ("bench.passed", result.passed),
         ("bench.failure_modes", printable(",".join(mode.code for mode in result.failure_modes))),
     ]
+    if side == "baseline":
+        properties.append(OF_BASELINE)
     if result.score is not None:
         properties.append(("bench.score", result.score.score))
         if result.score.safety_penalty is not None:

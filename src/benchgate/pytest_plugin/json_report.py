@@ -31,8 +31,11 @@ def _section(run: ClassRun) -> dict[str, Any]:
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
     evidence = judgement.figures
     figures = evidence.significance.model_dump(mode="json") if evidence else None
+    beside = judgement.beside
+    baseline = beside.model_dump(mode="json", exclude={"per_case", "digests"}) if beside else None
     return {
         **report,
+        **({"baseline": baseline} if baseline else {}),
         "decision": decision,
         "significance": figures,
         "failures": run.failures,

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.models import Side
+
 BENCH: Final = "bench"
 CASES: Final = "cases"
 CASE_FILE: Final = "case.toml"
+BASELINE: Final = "-baseline"
+"""Follows the case id in the name of an item whose trial is of the baseline."""
 DATA: Final = ("input", "expected", "cassettes")
 
 
@@ -53,9 +57,11 @@ def case_of_data(path: Path) -> Path | None:
     return None
 
 
-def trial_key(case_file: Path, item_name: str) -> tuple[str, int]:
-    """Return case id and trial number of an item."""
+def trial_key(case_file: Path, item_name: str) -> tuple[Side, tuple[str, int]]:
+    """Return the side of an item, and its case id and trial number."""
     case_id = case_file.parent.name
     # Until pytest 9.2, --dist=loadgroup appends "@group" to ids.
     suffix = item_name.removeprefix(case_id).partition("@")[0]
-    return case_id, int(suffix.removeprefix("-t")) if suffix else 0
+    side: Side = "baseline" if suffix.startswith(BASELINE) else "candidate"
+    suffix = suffix.removeprefix(BASELINE)
+    return side, (case_id, int(suffix.removeprefix("-t")) if suffix else 0)

@@ -15,7 +15,7 @@ from benchgate.pytest_plugin.item_outcome import (
     properties,
     scorer_digest,
 )
-from benchgate.pytest_plugin.layout import CASE_FILE
+from benchgate.pytest_plugin.layout import BASELINE, CASE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pluggy
 
-    from benchgate.models import BenchCase, TrialResult
+    from benchgate.models import BenchCase, Side, TrialResult
     from benchgate.pytest_plugin.session import BenchSession
     from benchgate.wire.usage import Usage
 
@@ -138,8 +138,12 @@ class CaseFile(_HookedAtCases, pytest.File):
         loaded = bench.load(self.path)
         case_id = self.path.parent.name
         for trial in range(bench.settings_of[self.path.parents[2].name].trials):
-            name = f"{case_id}-t{trial}" if trial else case_id
-            yield CaseItem.from_parent(self, name=name, bench=bench, loaded=loaded, trial=trial)
+            for side in bench.sides:
+                name = f"{case_id}{BASELINE}" if side == "baseline" else case_id
+                name += f"-t{trial}" if trial else ""
+                yield CaseItem.from_parent(
+                    self, name=name, bench=bench, loaded=loaded, trial=trial, side=side
+                )
 
 
 # Most cases share their markers with others: made once, they take neither time nor memory for each.
@@ -172,12 +176,14 @@ class CaseItem(_HookedAtCases, pytest.Item):
         bench: BenchSession,
         loaded: BenchCase | BenchCaseLoadError,
         trial: int,
+        side: Side,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.case_id, self.task_class = self.path.parent.name, self.path.parents[2].name
         self.bench = bench
         self.trial = trial
+        self.side: Side = side
         self.loaded = loaded
         self.result: TrialResult | None = None
         self.output_json: str | None = None
@@ -211,15 +217,15 @@ class CaseItem(_HookedAtCases, pytest.Item):
     def _obstacle(self) -> str | None:
         if isinstance(self.loaded, BenchCaseLoadError):
             return self.loaded.describe(self.where().rpartition(":")[0])
-        return self.bench.obstacle(self.task_class)
+        return self.bench.obstacle(self.task_class, self.side)
 
     def runtest(self) -> None:
         """Run the trial."""
         record = self.bench.run(self)
         self.result, self.output_json = record.result, record.output_json
         self.scorer, self.file_sha256 = record.scorer, record.file_sha256
-        self.user_properties.extend(properties(record.result))
-        if not record.result.passed:
+        self.user_properties.extend(properties(record.result, self.side))
+        if not record.result.passed and self.side == "candidate":
             from benchgate.artifacts.run_kinds import case_file_name
 
             meanings = self.bench.benches[self.task_class].taxonomy.meanings

@@ -14,7 +14,7 @@ from benchgate.pytest_plugin.nodes import CaseItem
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from benchgate.models import Outcome
+    from benchgate.models import Outcome, Side
     from benchgate.pytest_plugin.session import BenchSession
 
 
@@ -43,16 +43,19 @@ class Reports:
             if result is not None:
                 payload = {
                     "task_class": item.task_class,
+                    "side": item.side,
                     # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
                     "output": item.output_json,
                     "scorer": item.scorer or item.scored_by(),
                     # What is reported may be another result than what was kept: of an expected failure, say.
                     "file_sha256": item.file_sha256 if result is item.result else None,
-                    "checkpoint": self._checkpoint(item.task_class),
+                    "checkpoint": self._checkpoint(item.task_class, item.side),
                 }
                 setattr(report, PAYLOAD, payload)
                 item.output_json = None  # may be large, and pytest keeps items to the end
+            if item.side == "baseline":
+                excuse(report)
         return report
 
     def pytest_runtest_teardown(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
@@ -88,12 +91,19 @@ class Reports:
             return unscored(item, seed, "skipped", first_line(report))
         return None
 
-    def _checkpoint(self, name: str) -> str | None:
+    def _checkpoint(self, name: str, side: Side) -> str | None:
         """Return the digest of what this process hands over; ``None`` also if it cannot read the file."""
         try:
-            return self._session.systems[name].checkpoint_sha256()
+            return self._session.systems[name, side].checkpoint_sha256()
         except Unreadable:
             return None
+
+
+def excuse(report: pytest.TestReport) -> None:
+    """Skip an item of the baseline that failed: what its run is worth is said by the gate, not by the exit status."""
+    if report.failed:
+        path, line, _ = report.location
+        report.outcome, report.longrepr = "skipped", (path, line or 0, first_line(report))
 
 
 def first_line(report: pytest.TestReport) -> str:

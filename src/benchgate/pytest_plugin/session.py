@@ -15,6 +15,7 @@ import pytest
 from benchgate.audit.chain import UNFINISHED
 from benchgate.audit.store import unfinished_name
 from benchgate.errors import BenchCaseLoadError, EvalError, Unreadable, printable
+from benchgate.gates.baseline import RERUN, rerun_system
 from benchgate.gates.policy import parse_options
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import (
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from benchgate.models import BenchCase
+    from benchgate.models import BenchCase, Side
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.selection import Selection
     from benchgate.replay.recording import Recording
@@ -52,8 +53,9 @@ class BenchSession:
         self.selection = selection
         self.benches: dict[str, LoadedClass] = {}
         self.settings_of: dict[str, Settings] = {}
-        self.systems: dict[str, NamedSystem] = {}
+        self.systems: dict[tuple[str, Side], NamedSystem] = {}
         self.recordings: dict[str, Recording] = {}
+        self._beside = rerun_system(settings.baseline)
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
@@ -108,8 +110,12 @@ class BenchSession:
     def pytest_sessionstart(self) -> None:
         """Find the systems under test, before a worker is started or a case is run."""
         for name, bench in self.benches.items():
-            self.systems[name] = self._find_recording(bench) or self._find_system(bench)
-            self._exit.callback(self.systems[name].close)
+            system = self._find_recording(bench) or self._find_system(bench)
+            self.systems[name, "candidate"] = system
+            if self._beside is not None:
+                self.systems[name, "baseline"] = self._find_beside(bench, self._beside)
+        for system in self.systems.values():
+            self._exit.callback(system.close)
         self.trials.open()
         self._exit.callback(self.trials.close)
 
@@ -141,6 +147,18 @@ class BenchSession:
         except EvalError as error:
             raise pytest.UsageError(f"--bench-replay: {error}") from error
 
+    @staticmethod
+    def _find_beside(bench: LoadedClass, wanted: str) -> NamedSystem:
+        try:
+            return find_system(bench.task_class, wanted)
+        except EvalError as error:
+            raise pytest.UsageError(f"--bench-baseline={RERUN}{wanted}: {error}") from error
+
+    @property
+    def sides(self) -> tuple[Side, ...]:
+        """The sides of which each case is run."""
+        return ("candidate",) if self._beside is None else ("candidate", "baseline")
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the trials of each class: a worker cannot ask the ledger whether these are all."""
         named = (getattr(item, "task_class", None) for item in session.items)
@@ -149,7 +167,7 @@ class BenchSession:
     def folder_of(self, name: str) -> Path:
         """Return the folder of a class's run as people find it: that of a full run gets its name at the end."""
         settings = self.settings_of[name]
-        if self._trials[name] < len(self.benches[name].folders) * settings.trials:
+        if self._trials[name] < len(self.benches[name].folders) * settings.trials * len(self.sides):
             return settings.out / "last-selected" / name
         return settings.out / "runs" / name / "<newest>"
 
@@ -176,12 +194,13 @@ class BenchSession:
         """Return the time limit of a case in seconds."""
         return case.timeout_seconds or self.settings_of[case.task_class].timeout
 
-    def obstacle(self, name: str) -> str | None:
+    def obstacle(self, name: str, side: Side) -> str | None:
         """Return why no case of a class can be run: its rubric broke its contract, or a checkpoint is missing."""
         if violation := self._violations.get(name):
             return f"{AFTER_VIOLATION}{violation}"
         try:
-            self.systems[name].handed()  # here, for the time of a trial is not spent on copying
+            # Here, for the time of a trial is not spent on copying.
+            self.systems[name, side].handed()
         except Unreadable as error:
             return str(error)
         return None

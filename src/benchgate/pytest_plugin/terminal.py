@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.errors import counted, printable
+from benchgate.gates.baseline import RERUN
+from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.wire.arguments import misspelled
 from benchgate.wording import capped, gate, summary, table, tier
 
@@ -34,17 +36,20 @@ class Terminal:
         session = self._controller.session
         lines = list(misspelled(os.environ))
         for name, bench in session.benches.items():
-            path = self._controller.choice(name).path
-            baseline = _relative(path, config.rootpath) if path else "none"
+            choice = self._controller.choice(name)
+            baseline = _relative(choice.path, config.rootpath) if choice.path else "none"
+            if choice.system is not None:
+                baseline = f"{RERUN}{choice.system}"
             cases, trials = len(bench.folders), session.settings_of[name].trials
+            system = session.systems[name, "candidate"].name
             text = (
-                f"benchgate: {name}, system {session.systems[name].name}, {counted(cases, 'case')}, "
+                f"benchgate: {name}, system {system}, {counted(cases, 'case')}, "
                 f"{counted(trials, 'trial')} each, baseline {baseline}"
             )
             lines.append(printable(text))
         waiting = {
             system.name
-            for name, system in session.systems.items()
+            for (name, _), system in session.systems.items()
             if system.concurrency == "async" and session.settings_of[name].jobs == 1
         }
         if waiting:
@@ -54,6 +59,11 @@ class Terminal:
             )
             lines.append(printable(hint))
         return lines
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """Count a trial of the baseline apart: it has passed no test, whatever its score."""
+        of_baseline = report.when == "call" and OF_BASELINE in report.user_properties
+        return ("baseline", "b", "BASELINE") if of_baseline and report.passed else None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -76,12 +86,12 @@ class Terminal:
 
 
 def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) -> None:
-    for line in table(judgement.report.per_case):
+    for line in table(judgement):
         _write(reporter, line)
     _write(reporter, "")
     for line in summary(judgement):
         _write(reporter, line)
-    for line in capped(judgement.report, "--bench-", is_recorded=True):
+    for line in capped(judgement, "--bench-", is_recorded=True):
         _write(reporter, line, yellow=True)
     decided, *remarks = gate(judgement.decision)
     outcome = judgement.decision.outcome if judgement.decision else None

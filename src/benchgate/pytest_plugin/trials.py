@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.models import Side
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.options import Settings
     from benchgate.replay.recording import Recording
@@ -66,7 +67,7 @@ class SessionTrials:
         config: pytest.Config,
         settings: Mapping[str, Settings],
         benches: Mapping[str, LoadedClass],
-        systems: Mapping[str, NamedSystem],
+        systems: Mapping[tuple[str, Side], NamedSystem],
         *,
         recordings: Mapping[str, Recording],
         unfinished: str,
@@ -80,7 +81,7 @@ class SessionTrials:
         self._files: dict[str, TrialFiles | None] = {}
         self._tracebacks = 2
         self._loop = SessionLoop()
-        self._runners: dict[str, RunsTrials] = {}
+        self._runners: dict[tuple[str, Side], RunsTrials] = {}
         self._scorers: dict[str, Scorer] = {}
         self._ahead: Ahead | None = None
         self._has_counted = False
@@ -128,10 +129,10 @@ class SessionTrials:
         return os.dup(2)  # while a trial runs, pytest captures what is written to 2
 
     def _check_concurrency(self, name: str) -> None:
-        system = self._systems[name]
-        if system.concurrency == "none":
-            msg = f"--bench-jobs={self._settings[name].jobs}: system {system.name} says concurrency = 'none'"
-            raise pytest.UsageError(msg)
+        for (task_class, _), system in self._systems.items():
+            if task_class == name and system.concurrency == "none":
+                msg = f"--bench-jobs={self._settings[name].jobs}: system {system.name} says concurrency = 'none'"
+                raise pytest.UsageError(msg)
 
     def _lane(self, given: Settings, pacing: Pacing, executor: TrialExecutor | None) -> _Lane:
         workers = getattr(self._config, "workerinput", {}).get("workercount", 1)
@@ -164,13 +165,13 @@ class SessionTrials:
             usage = total((item.used, record.result.usage))
             again = {"reruns": item.attempts - 1, "usage": usage}
             record = replace(record, result=record.result.model_copy(update=again))
-            record = files.keep(record) if files else record
+            record = files.keep(record, item.side) if files else record
         return record
 
     def _ran(self, item: CaseRun, files: TrialFiles | None) -> TrialRecord:
         if self.in_turn(item.case.task_class):
             record = self._run_now(self.request(item))
-            return files.keep(record) if files else record
+            return files.keep(record, item.side) if files else record
         if self._ahead is None:
             window = max(8, *(4 * given.jobs for given in self._settings.values()))
             self._ahead = Ahead(item.session, self._submit, self._has_file, self._has_room, window)
@@ -190,7 +191,7 @@ class SessionTrials:
 
     def _has_file(self, item: CaseRun) -> bool:
         files = self._files_of(item)
-        return files is not None and files.path(item.case.case_id, item.trial).exists()
+        return files is not None and files.path(item.case.case_id, item.trial, item.side).exists()
 
     def _files_of(self, item: CaseRun) -> TrialFiles | None:
         name = item.case.task_class
@@ -219,7 +220,7 @@ class SessionTrials:
     def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""
         case = item.case
-        system = self._systems[case.task_class]
+        system = self._systems[case.task_class, item.side]
         self._scorers.setdefault(case.task_class, item.score)
         return TrialRequest.of(
             case,
@@ -228,6 +229,7 @@ class SessionTrials:
             system=system.name,
             limit=case.timeout_seconds or self._settings[case.task_class].timeout,
             checkpoint=system.handed(),
+            side=item.side,
         )
 
     def close(self) -> None:
@@ -247,7 +249,7 @@ class SessionTrials:
     def _attempt(self, request: TrialRequest) -> TrialRecord:
         backstop = self._backstop
         with nullcontext() if backstop is None else backstop.over(request.limit):
-            return self._runner_of(request.case.task_class).run(request)
+            return self._runner_of(request).run(request)
 
     def pause(self) -> None:
         """Expect that something else than a trial comes next, which may take any time."""
@@ -264,9 +266,10 @@ class SessionTrials:
         # A worker of xdist may wait for its next item.
         return Backstop(self._tracebacks, keep=not hasattr(config, "workerinput"))
 
-    def _runner_of(self, task_class: str) -> RunsTrials:
-        if task_class not in self._runners:
-            bench, system = self._benches[task_class], self._systems[task_class]
+    def _runner_of(self, request: TrialRequest) -> RunsTrials:
+        task_class, key = request.case.task_class, (request.case.task_class, request.side)
+        if key not in self._runners:
+            bench, system = self._benches[task_class], self._systems[key]
             given = self._settings[task_class]
             record = http_drafts(given.out, task_class, given.record) if given.record else None
             runner = TrialRunner(
@@ -280,8 +283,8 @@ class SessionTrials:
                 is_timeout=_is_timeout,
             )
             recording = self._recordings.get(task_class)
-            self._runners[task_class] = Player(runner, recording) if recording else runner
-        return self._runners[task_class]
+            self._runners[key] = Player(runner, recording) if recording else runner
+        return self._runners[key]
 
 
 def _is_timeout(error: BaseException) -> bool:

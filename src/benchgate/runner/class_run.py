@@ -17,10 +17,10 @@ from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.artifacts.plan import plan_file
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError, EvalError, TierFileError
-from benchgate.gates.baseline import read_baseline
+from benchgate.gates.baseline import baseline_beside, read_baseline
 from benchgate.gates.judge import judge
 from benchgate.gates.notes import advantages_note, replay_note
-from benchgate.ids import trial_seed
+from benchgate.ids import system_digest, trial_seed
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.wire import clock
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.ids import RunPlan
-    from benchgate.models import TrialResult
+    from benchgate.models import BenchRunReport, Side, TrialResult
     from benchgate.replay.recording import Recording
     from benchgate.trials.ledger import Key, Ledger
 
@@ -47,6 +47,7 @@ class ClassRun:
     """
     A run of one task class.
 
+    :param beside: of the baseline, if its system runs in the same session.
     :param out: output folder; ``None`` writes nothing.
     :param name: of the folder that a full run has until it is recorded; its workers know it too.
     :param timeout: in seconds, of trials whose case names none.
@@ -71,6 +72,7 @@ class ClassRun:
     max_cost_usd: float | None = None
     recorder: CassetteRecorder | None = None
     recording: Recording | None = None
+    beside: Ledger | None = None
     name: str = field(default_factory=lambda: unfinished_name(clock.now()))
     files: TrialFiles | None = None
     taken_over: int = 0
@@ -90,16 +92,42 @@ class ClassRun:
         """Why the session must fail because of this run."""
         return [*(self.judgement.failures if self.judgement else ()), *self.problems]
 
-    def open(self, keys: Iterable[Key]) -> None:
+    @property
+    def ledgers(self) -> dict[Side, Ledger]:
+        """The ledger of each side that runs."""
+        ledgers: dict[Side, Ledger] = {"candidate": self.ledger}
+        return ledgers if self.beside is None else {**ledgers, "baseline": self.beside}
+
+    def interrupt(self) -> None:
+        """Note that the session ended early."""
+        for ledger in self.ledgers.values():
+            ledger.interrupted = True
+
+    def open(self, keys: Iterable[Key], beside: Iterable[Key] = ()) -> None:
         """
         Fix which trials run, and read baseline and tiers before a system can change them.
 
+        :param beside: the trials of a baseline that runs too.
         :raises ArtifactError: the output folder is not writable, or its chain of records is damaged.
         """
         self.ledger.plan(keys)
+        if self.beside is not None:
+            self.beside.plan(beside)
+            if self.beside.scope != self.ledger.scope:
+                self.beside.scope = self.ledger.scope = "selected"
         if self.choice.path and self.ledger.scope == "full":
             self._baseline = read_baseline(self.choice.path)
         self._read_tiers(self.ledger.bench.path.parents[1] / TIER_FILE)
+        self._check_options()
+        if self.out is not None:
+            try:
+                self._open_store(self.out)
+            except OSError as error:
+                raise ArtifactError(self.out, f"cannot be used: {error}") from error
+        if stale := self.ledger.stale(clock.now()):
+            self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
+
+    def _check_options(self) -> None:
         if self.resume != "none" and (self.out is None or self.ledger.scope != "full"):
             why = "only a full run can be resumed; here " + (
                 "a part of the cases is selected" if self.out else "nothing is written"
@@ -109,29 +137,28 @@ class ClassRun:
             self.recording.check(self._plan(), self.ledger.planned)
         if self.recorder is not None:
             self.recorder.check(self._plan(), self.out, resume=self.resume != "none")
-        if self.out is not None:
-            try:
-                self._open_store(self.out)
-            except OSError as error:
-                raise ArtifactError(self.out, f"cannot be used: {error}") from error
-        if stale := self.ledger.stale(clock.now()):
-            self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
 
     def _open_store(self, out: Path) -> None:
         bench, scope = self.ledger.bench, self.ledger.scope
         self._store = RunStore(out, bench.name, scope, self.name)
-        replays = self.recording.source if self.recording else None
-        plan = plan_file(self._plan(), timeout=self.timeout, started=clock.now(), replays=replays)
+        plan = plan_file(
+            self._plan(),
+            timeout=self.timeout,
+            started=clock.now(),
+            replays=self.recording.source if self.recording else None,
+            baseline_system=self.beside.system.name if self.beside else None,
+        )
         self.warnings += self._store.open(plan, self.resume)
         if scope == "full":
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
             self.taken_over = len(os.listdir(self._store.folder / "cases"))
 
     def _plan(self) -> RunPlan:
-        return self.ledger.run_plan(
-            harness_version=version("pytest-benchgate"),
-            baseline=self._baseline.sha256 if self._baseline else None,
-        )
+        harness = version("pytest-benchgate")
+        sha256 = self._baseline.sha256 if self._baseline else None
+        if self.beside is not None:
+            sha256 = system_digest(self.beside.run_plan(harness_version=harness, baseline=None))
+        return self.ledger.run_plan(harness_version=harness, baseline=sha256)
 
     @property
     def resumes(self) -> Resumed | None:
@@ -153,22 +180,24 @@ class ClassRun:
         *,
         scorer: str | None = None,
         file_sha256: str | None = None,
+        side: Side = "candidate",
     ) -> None:
         """Record a result, and write its file unless whoever finished the trial has done so."""
+        ledger = self.ledgers[side]
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
             reason = result.detail or "not run"
-            self.ledger.not_run((result.case_id, result.trial), reason)
+            ledger.not_run((result.case_id, result.trial), reason)
             return
         self._warn_of_no_cost(result)
-        scorer = scorer or self.ledger.bench.rubric_digest
-        self.ledger.record(result, output_json, scorer=scorer)
+        scorer = scorer or ledger.bench.rubric_digest
+        ledger.record(result, output_json, scorer=scorer)
         if self._store is None:
             return
         try:
             if file_sha256 is None:
-                self._store.write_trial(result, output_json, scorer)
+                self._store.write_trial(result, output_json, scorer, side)
             else:
-                self._store.note(result, file_sha256, scorer)
+                self._store.note(result, file_sha256, scorer, side)
         except ArtifactError as error:
             self.problems.append(str(error))
             self._store.close()
@@ -229,22 +258,27 @@ class ClassRun:
             self.problems.append(str(error))
             self._store = None
             return
-        for case_id, trial in self.ledger.missing():
-            seed = trial_seed(self.ledger.bench.name, case_id, trial, self.ledger.seed)
-            found = self.files.find(case_id, trial, seed)
-            if found is not None:
-                self.record(
-                    found.result,
-                    found.output_json,
-                    scorer=found.scorer,
-                    file_sha256=found.file_sha256,
-                )
+        for side, ledger in self.ledgers.items():
+            for case_id, trial in ledger.missing():
+                seed = trial_seed(ledger.bench.name, case_id, trial, ledger.seed)
+                found = self.files.find(case_id, trial, seed, side)
+                if found is not None:
+                    self.record(
+                        found.result,
+                        found.output_json,
+                        scorer=found.scorer,
+                        file_sha256=found.file_sha256,
+                        side=side,
+                    )
 
     def _judge(self, gates: Iterable[Gate], exit_rule: ExitRule) -> None:
-        ledger, baseline = self.ledger, self._baseline
+        ledger, baseline, harness = self.ledger, self._baseline, version("pytest-benchgate")
+        problems = ledger.checkpoint_problems()
+        if self.beside is not None:
+            baseline = baseline_beside(self.beside.report(harness_version=harness, baseline=None))
+            problems += tuple(f"baseline: {why}" for why in self.beside.checkpoint_problems())
         report = ledger.report(
-            harness_version=version("pytest-benchgate"),
-            baseline=baseline.sha256 if baseline else None,
+            harness_version=harness, baseline=baseline.sha256 if baseline else None
         )
         self.judgement = judge(
             report,
@@ -253,7 +287,7 @@ class ClassRun:
             baseline=baseline,
             gates=gates,
             checkpoints=ledger.checkpoints,
-            checkpoint_problems=ledger.checkpoint_problems(),
+            checkpoint_problems=problems,
             noted=(
                 *advantages_note(ledger.without_advantages()),
                 *replay_note(self.recording and self.recording.source),
@@ -266,8 +300,11 @@ class ClassRun:
         if store is None:
             raise ArtifactError(str(self.out), "writing failed before")
         finished = clock.now()
+        reports: dict[Side, BenchRunReport] = {"candidate": judgement.report}
+        if judgement.beside is not None:
+            reports["baseline"] = judgement.beside
         if judgement.decision is None:
-            self.published = store.publish_selected(judgement.report, finished)
+            self.published = store.publish_selected(reports, finished)
         else:
             # Imported here: only a full run leaves evidence, and its models take a tenth of the time to start.
             from benchgate.artifacts.record import RunTerms, record_entry
@@ -280,7 +317,7 @@ class ClassRun:
                 tiers=self._tiers,
             )
             self.published = store.publish(
-                judgement.report, lambda slot: record_entry(judgement, terms, finished, slot)
+                reports, lambda slot: record_entry(judgement, terms, finished, slot)
             )
             if self.published.problem is not None:
                 self.problems.append(self.published.problem)

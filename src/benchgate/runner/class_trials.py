@@ -20,20 +20,22 @@ from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Mapping
     from concurrent.futures import Future
     from pathlib import Path
 
+    from benchgate.models import Side
     from benchgate.replay.recording import Recording
     from benchgate.runner.trial_files import TrialFiles
-    from benchgate.trials.executor import TrialExecutor, TrialRecord
+    from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
     from benchgate.trials.ledger import Ledger
 
 
 class ClassTrials:
     """
-    Runs the planned trials of a ledger; their records come in the order of the plan.
+    Runs the planned trials; their records come in the order of the plan, each with its side.
 
+    :param ledgers: of each side; where there are two, the baseline's trial follows the candidate's.
     :param limit: in seconds, for cases that name none.
     :param jobs: trials that run at once.
     :param recording: what is played in the place of the system.
@@ -43,7 +45,7 @@ class ClassTrials:
 
     def __init__(
         self,
-        ledger: Ledger,
+        ledgers: Mapping[Side, Ledger],
         *,
         limit: float,
         jobs: int,
@@ -54,7 +56,7 @@ class ClassTrials:
         recording: Recording | None = None,
         http: Path | None = None,
     ) -> None:
-        self._ledger = ledger
+        self._ledgers = ledgers
         self._limit = limit
         self._jobs = jobs
         self._files = files
@@ -67,29 +69,35 @@ class ClassTrials:
         self._exit.callback(self._backstop.release)
         loop = SessionLoop()
         self._exit.callback(loop.close)
-        bench = ledger.bench
-        runner = TrialRunner(
-            task_class=bench.name,
-            system=ledger.system.call,
-            score=bench.rubric.score,
-            taxonomy=bench.taxonomy,
-            wait=loop.wait,
-            alone=jobs == 1,
-            http=HttpTerms(system=ledger.system.name, class_path=bench.path, record=http),
-        )
-        self._runner = Player(runner, recording) if recording else runner
 
-    def records(self) -> Generator[TrialRecord]:
+        def runner(ledger: Ledger) -> RunsTrials:
+            bench = ledger.bench
+            made = TrialRunner(
+                task_class=bench.name,
+                system=ledger.system.call,
+                score=bench.rubric.score,
+                taxonomy=bench.taxonomy,
+                wait=loop.wait,
+                alone=jobs == 1,
+                http=HttpTerms(system=ledger.system.name, class_path=bench.path, record=http),
+            )
+            return Player(made, recording) if recording else made
+
+        self._runners = {side: runner(ledger) for side, ledger in ledgers.items()}
+
+    def records(self) -> Generator[tuple[Side, TrialRecord]]:
         """Yield the record of each trial that ran; the ledger is told why others did not."""
         with self._exit:
             if self._jobs == 1:
                 for request in self._requests():
                     if record := self._found(request) or self._run_here(request):
-                        yield record
+                        yield request.side, record
                 return
             from benchgate.live.side_by_side import SideBySide
 
-            executor = SideBySide(lambda _: self._runner, self._pacing, self._jobs)
+            executor = SideBySide(
+                lambda request: self._runners[request.side], self._pacing, self._jobs
+            )
             self._exit.callback(executor.close)
             capped = Capped(executor, self._spending)
             yield from self._in_order(Keeping(capped, lambda _: self._files))
@@ -97,50 +105,54 @@ class ClassTrials:
     def _found(self, request: TrialRequest) -> TrialRecord | None:
         return self._files.of(request) if self._files else None
 
-    def _in_order(self, executor: TrialExecutor) -> Iterator[TrialRecord]:
-        submitted: deque[Future[TrialRecord]] = deque()
+    def _in_order(self, executor: TrialExecutor) -> Iterator[tuple[Side, TrialRecord]]:
+        submitted: deque[tuple[Side, Future[TrialRecord]]] = deque()
         for request in self._requests():
             found = self._found(request)
             while (
                 submitted and not self._spending.has_room()
             ):  # told first, before more is paid for
-                yield _printed(submitted.popleft().result())
-            submitted.append(ended(found) if found else executor.submit(request))
+                yield _printed(*submitted.popleft())
+            future = ended(found) if found else executor.submit(request)
+            submitted.append((request.side, future))
             if len(submitted) >= 4 * self._jobs:
-                yield _printed(submitted.popleft().result())
+                yield _printed(*submitted.popleft())
         while submitted:
-            yield _printed(submitted.popleft().result())
+            yield _printed(*submitted.popleft())
 
     def _requests(self) -> Iterator[TrialRequest]:
-        ledger = self._ledger
-        readable = {case.case_id: case for case in ledger.cases}
-        for case_id, trial in ledger.planned:
+        candidate = self._ledgers["candidate"]
+        readable = {case.case_id: case for case in candidate.cases}
+        for case_id, trial in candidate.planned:
             if case_id not in readable:
                 continue
             case = readable[case_id]
-            try:
-                checkpoint = ledger.system.handed()
-            except Unreadable as error:
-                ledger.not_run((case_id, trial), str(error))
-                continue
-            yield TrialRequest.of(
-                case,
-                trial,
-                bench_seed=ledger.seed,
-                system=ledger.system.name,
-                limit=case.timeout_seconds or self._limit,
-                checkpoint=checkpoint,
-            )
+            for side, ledger in self._ledgers.items():
+                try:
+                    checkpoint = ledger.system.handed()
+                except Unreadable as error:
+                    ledger.not_run((case_id, trial), str(error))
+                    continue
+                yield TrialRequest.of(
+                    case,
+                    trial,
+                    bench_seed=ledger.seed,
+                    system=ledger.system.name,
+                    limit=case.timeout_seconds or self._limit,
+                    checkpoint=checkpoint,
+                    side=side,
+                )
 
     def _run_here(self, request: TrialRequest) -> TrialRecord | None:
         try:
             pause = partial(self._pause, request.limit)
             paced = partial(self._pacing.run, self._attempt, pause=pause)
             record = self._spending.run(paced, request, pause)
-            return self._files.keep(record) if self._files else record
+            return self._files.keep(record, request.side) if self._files else record
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
             reason = "the time limit passed while the result was put together"
-            self._ledger.not_run((request.case.case_id, request.case.trial), reason)
+            ledger = self._ledgers[request.side]
+            ledger.not_run((request.case.case_id, request.case.trial), reason)
             return None
 
     def _pause(self, limit: float, seconds: float) -> None:
@@ -149,9 +161,10 @@ class ClassTrials:
 
     def _attempt(self, request: TrialRequest) -> TrialRecord:
         with self._backstop.over(request.limit), alarm(request.limit):
-            return self._runner.run(request)
+            return self._runners[request.side].run(request)
 
 
-def _printed(record: TrialRecord) -> TrialRecord:
+def _printed(side: Side, future: Future[TrialRecord]) -> tuple[Side, TrialRecord]:
+    record = future.result()
     sys.stdout.write(record.printed)
-    return record
+    return side, record

@@ -115,7 +115,7 @@ def run_class(
     """
     Run, judge and publish one task class: for callers that need the decision, where :func:`run_eval` has the report.
 
-    :param on_result: called after each trial.
+    :param on_result: called after each trial of the candidate.
     :param on_plan: called with the number of trials before the first one.
     :returns: the finished run; what could not be written is in its ``problems``.
     :raises EvalError: see :func:`run_eval`.
@@ -141,6 +141,7 @@ def run_class(
             seed=settings.seed,
             checkpoints=read_checkpoints(settings.checkpoints),
         )
+        beside = find_system(bench.task_class, choice.system) if choice.system else None
         keys = _selected(ledger, settings)
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
@@ -153,11 +154,13 @@ def run_class(
             max_cost_usd=settings.max_cost_usd,
             recorder=recorder_of(bench.path, settings.record),
             recording=recording,
+            beside=ledger.beside(beside) if beside else None,
         )
-        if settings.jobs > 1 and system.concurrency == "none":
-            msg = f"jobs {settings.jobs}: system {system.name} says concurrency = 'none'"
-            raise EvalError(msg)
-        run.open(keys)
+        for one in run.ledgers.values():
+            if settings.jobs > 1 and one.system.concurrency == "none":
+                msg = f"jobs {settings.jobs}: system {one.system.name} says concurrency = 'none'"
+                raise EvalError(msg)
+        run.open(keys, keys)
         for text in run.warnings:
             warnings.warn(text, stacklevel=3)
         try:
@@ -165,11 +168,12 @@ def run_class(
             _run_all(run, settings, on_result)
         except KeyboardInterrupt:
             # As under pytest: the results so far are recorded as an incomplete run, then the interrupt propagates.
-            ledger.interrupted = True
+            run.interrupt()
             raise
         finally:
             with finishing():
-                system.close()
+                for side in run.ledgers.values():
+                    side.system.close()
                 run.finish(exit_rule=settings.exit_rule)
     return run
 
@@ -200,9 +204,8 @@ def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
 def _run_all(
     run: ClassRun, settings: RunSettings, on_result: Callable[[TrialResult], None]
 ) -> None:
-    ledger = run.ledger
     trials = ClassTrials(
-        ledger,
+        run.ledgers,
         limit=settings.timeout,
         jobs=settings.jobs,
         retries=settings.retries,
@@ -214,18 +217,21 @@ def _run_all(
     )
     with closing(trials.records()) as records:
         told = len(run.warnings)
-        for record in records:
+        for side, record in records:
             run.record(
                 record.result,
                 record.output_json,
                 scorer=record.scorer,
                 file_sha256=record.file_sha256,
+                side=side,
             )
             for text in run.warnings[told:]:
                 warnings.warn(text, stacklevel=4)
             told = len(run.warnings)
-            on_result(record.result)
+            if side == "candidate":
+                on_result(record.result)
             if record.violation:
-                for key in ledger.planned:
-                    ledger.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
+                for ledger in run.ledgers.values():
+                    for key in ledger.planned:
+                        ledger.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
                 return

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from benchgate.models import Side
     from benchgate.trials.executor import TrialExecutor, TrialRequest
 
 
@@ -39,25 +40,30 @@ class TrialFiles:
     task_class: str
     scorer: str
 
-    def keep(self, record: TrialRecord) -> TrialRecord:
+    def keep(self, record: TrialRecord, side: Side) -> TrialRecord:
         """Write the file of a finished trial; if that fails, the process that judges tries again and says why."""
         if record.result.outcome == "not_run":
             return record
         record = replace(record, scorer=self.scorer)
         with suppress(ArtifactError):
             sha256 = write_trial(
-                self.folder, self.task_class, record.result, record.output_json, self.scorer
+                self.folder,
+                self.task_class,
+                record.result,
+                record.output_json,
+                self.scorer,
+                side=side,
             )
             record = replace(record, file_sha256=sha256)
         return record
 
-    def path(self, case_id: str, trial: int) -> Path:
+    def path(self, case_id: str, trial: int, side: Side) -> Path:
         """Return where the file of a trial is, or will be."""
-        return self.folder / "cases" / trial_file_name(case_id, trial)
+        return self.folder / "cases" / trial_file_name(case_id, trial, side)
 
-    def find(self, case_id: str, trial: int, seed: int) -> TrialRecord | None:
+    def find(self, case_id: str, trial: int, seed: int, side: Side) -> TrialRecord | None:
         """Return a trial that is finished already, in the run that is resumed or by a worker that died."""
-        path = self.path(case_id, trial)
+        path = self.path(case_id, trial, side)
         read = read_trial(path, self.task_class, (case_id, trial, seed)) if path.exists() else None
         if read is None:
             return None
@@ -72,7 +78,7 @@ class TrialFiles:
     def of(self, request: TrialRequest) -> TrialRecord | None:
         """Return a finished trial by its request."""
         case = request.case
-        return self.find(case.case_id, case.trial, case.seed)
+        return self.find(case.case_id, case.trial, case.seed, request.side)
 
 
 def taken_over(folder: Path) -> Iterator[float]:
@@ -109,7 +115,7 @@ class Keeping:
 
         def finished(ran: Future[TrialRecord]) -> None:
             try:
-                kept.set_result(files.keep(ran.result()))
+                kept.set_result(files.keep(ran.result(), request.side))
             except BaseException as error:  # it ends the session where it is waited for
                 kept.set_exception(error)
 

@@ -44,6 +44,7 @@ class Checkpoints:
     The records that were read.
 
     :param sha256: of the candidate's weights: what its record says, else that of the record's own file.
+    :param baseline_sha256: of the baseline's weights likewise.
     :param problems: why the baseline's is not in the candidate's lineage.
     """
 
@@ -51,6 +52,15 @@ class Checkpoints:
     sha256: str
     baseline: CheckpointRecord | None
     problems: tuple[str, ...]
+    baseline_sha256: str | None = None
+
+    def of_baseline(self) -> Checkpoints | None:
+        """Return what the trials of a baseline in the same session must belong to, if its record was given."""
+        if self.baseline is None or self.baseline_sha256 is None:
+            return None
+        return Checkpoints(
+            candidate=self.baseline, sha256=self.baseline_sha256, baseline=None, problems=()
+        )
 
 
 def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
@@ -67,12 +77,13 @@ def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
             )
         return None
     candidate, sha256 = _read(files.checkpoint)
-    baseline = _read(files.baseline)[0] if files.baseline else None
+    baseline, baseline_sha256 = _read(files.baseline) if files.baseline else (None, None)
     return Checkpoints(
         candidate=candidate,
         sha256=sha256,
         baseline=baseline,
         problems=_lineage_problems(candidate, baseline, files.lineage),
+        baseline_sha256=baseline_sha256,
     )
 
 

@@ -11,7 +11,7 @@ from benchgate.ids import trial_seed
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.models import BenchCase, HandedCheckpoint, TrialResult
+    from benchgate.models import BenchCase, HandedCheckpoint, Side, TrialResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +23,13 @@ class TrialRequest:
         not to see.
     :param system: a registered name or ``module:attr``.
     :param limit: in seconds, from the start of the trial, not from its submission.
+    :param side: ``baseline`` for the system that the candidate is compared with, where both run in one session.
     """
 
     case: BenchCase
     system: str
     limit: float
+    side: Side = "candidate"
 
     @classmethod
     def of(
@@ -39,11 +41,12 @@ class TrialRequest:
         system: str,
         limit: float,
         checkpoint: HandedCheckpoint | None = None,
+        side: Side = "candidate",
     ) -> TrialRequest:
         """Return the request for a trial of a case as it was read."""
         seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
         own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint)
-        return cls(case=own, system=system, limit=limit)
+        return cls(case=own, system=system, limit=limit, side=side)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,16 @@ class Ledger:
         self._files: dict[str, tuple[str, str | None]] = {}
         self._digests: dict[str, str] = {}
 
+    def beside(self, system: NamedSystem) -> Ledger:
+        """Return the ledger of a baseline that runs in the same session; its checkpoint is the baseline's."""
+        return Ledger(
+            self.bench,
+            system,
+            trials=self.trials,
+            seed=self.seed,
+            checkpoints=self.checkpoints.of_baseline() if self.checkpoints else None,
+        )
+
     def every_key(self) -> set[Key]:
         """Return all trials of all cases on disk."""
         return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}

@@ -88,4 +88,4 @@ class TrialHttp:
                 write_file(self._file(self._terms.record), text.encode(), durable=False)
 
     def _file(self, folder: Path) -> Path:
-        return folder / trial_file_name(self._case.case_id, self._case.trial, HTTP)
+        return folder / trial_file_name(self._case.case_id, self._case.trial, suffix=HTTP)

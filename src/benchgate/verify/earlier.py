@@ -27,7 +27,7 @@ def earlier_faults(record: RunRecord, before: Mapping[int, Earlier]) -> Iterator
     resumed = record.resumes
     if resumed is not None and resumed.seq is not None:
         found = _named(before, resumed.seq, resumed.folder)
-        if found is None or found[1].report.complete:
+        if found is None or found[1].complete:
             yield f"resumes: {resumed.folder} is no incomplete run before it"
     replayed = record.replays
     if replayed is None or (replayed.kind, replayed.seq) == ("cassette", None):

@@ -8,10 +8,10 @@ from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.run_kinds import case_file_name
+from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.errors import Unreadable
-from benchgate.gates.baseline import arm, differences, read_baseline
-from benchgate.gates.blockers import run_blockers, unscored_blocker
+from benchgate.gates.baseline import arm, baseline_beside, differences, read_baseline
+from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.notes import advantages_note, replay_note
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.reason_codes import Blocker
+    from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
 
 
@@ -77,7 +78,7 @@ def _baseline(
 ) -> Iterator[str]:
     """Compare the samples of the baseline with the baseline's file, if that is still there, unchanged."""
     reference = record.baseline
-    if before is None:
+    if before is None or isinstance(reference, RerunBaseline):  # rebuilt from the record alone
         return
     if reference is None:
         yield "evidence/baseline.json: the record names no baseline"
@@ -138,7 +139,8 @@ def _decided(
     before: ArmReport | None,
     outputs: Mapping[str, Any],
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
-    weighed, objections = _weighed(record, before)
+    known, rerun = _rerun(record)
+    weighed, objections = _weighed(record, arm(rerun) if rerun else _arm_of(record, before))
     counted = _counts_errors(record)
     stated = [(remark.code, remark.message) for remark in found.remarks]
     given = [
@@ -158,7 +160,8 @@ def _decided(
             figures=weighed,
             blockers=(
                 *run_blockers(record.report),
-                *(unscored_blocker(record.policy, record.report) if counted else ()),
+                *known,
+                *(unscored_blocker(record.policy, record.report, rerun) if counted else ()),
                 *given,
                 *objections,
             ),
@@ -166,12 +169,30 @@ def _decided(
             noted=(
                 *advantages_note(_without_advantages(record, outputs)),
                 *replay_note(record.replays),
-                *(("unscored_baseline", text) for code, text in stated if code == BASELINE_NOTE),
+                *(unscored_note(rerun, "baseline") if rerun else ()),
+                *(
+                    ("unscored_baseline", text)
+                    for code, text in stated
+                    if code == BASELINE_NOTE and record.rerun is None
+                ),
                 *(unscored_note(record.report, "candidate") if counted else ()),
             ),
         )
     )
     return made, weighed
+
+
+def _rerun(record: RunRecord) -> tuple[tuple[Blocker, ...], BenchRunReport | None]:
+    """Return why a baseline that ran in the same session cannot be compared with; else its report, if one ran."""
+    if record.rerun is None:
+        return (), None
+    known = tuple(baseline_blockers(record.report, baseline_beside(record.rerun)))
+    return known, None if known else record.rerun
+
+
+def _arm_of(record: RunRecord, before: ArmReport | None) -> Arm | None:
+    """Return the baseline that was read from a file."""
+    return arm_of_report(before) if before is not None and record.rerun is None else None
 
 
 def _counts_errors(record: RunRecord) -> bool:
@@ -184,16 +205,16 @@ def _without_advantages(record: RunRecord, outputs: Mapping[str, Any]) -> int:
     return sum(lacks_advantages(outputs.get(case_file_name(result))) for result in scored)
 
 
-def _weighed(
-    record: RunRecord, before: ArmReport | None
-) -> tuple[Figures | None, tuple[Blocker, ...]]:
+def _weighed(record: RunRecord, before: Arm | None) -> tuple[Figures | None, tuple[Blocker, ...]]:
     if before is None:
         return None, ()
-    return weigh_arms(arm_of_report(before), arm(record.report), record.policy)
+    return weigh_arms(before, arm(record.report), record.policy)
 
 
 def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:
     """Whether a reason has to be taken from the record, and is consistent with its baseline."""
+    if record.rerun is not None:  # all that is known of it is in the record
+        return code == "checkpoint_mismatch"
     if code == "too_many_unscored":  # of the candidate it is computed again: it cannot be dropped
         return weighed is not None
     if code == "baseline_missing":

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.models import BenchRunReport
+    from benchgate.models import BenchRunReport, Side
 
 
 _FIGURES: Final = set(Aggregates.model_fields)
@@ -41,13 +41,25 @@ def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
         parts = {"cases": record.case_files, "evidence": record.evidence_files}
         yield from file_faults(folder, parts, record.plan_sha256)
         yield from _plan(folder, record)
-        yield from _report(record)
-        yield from _identity(record)
         outputs: dict[str, Any] = {}
-        yield from _cases(folder / "cases", record, outputs)
+        sides = _sides(record)
+        names = [case_file_name(r, side) for side in sides for r in sides[side].report.per_case]
+        if sorted(names) != sorted(record.case_files):
+            yield "case_files: not one file for each result"
+        for side, one in sides.items():
+            found = (*_report(one), *_identity(one), *_cases(folder / "cases", one, side, outputs))
+            yield from (text if side == "candidate" else f"baseline: {text}" for text in found)
         yield from recheck_decision(folder, record, outputs)
     except Exception as error:
         yield f"its facts cannot be rechecked: {type(error).__name__}: {error}"
+
+
+def _sides(record: RunRecord) -> dict[Side, RunRecord]:
+    """Return what is checked in the same way of each side: of a baseline that ran too, a record of its own."""
+    if record.rerun is None:
+        return {"candidate": record}
+    baseline = record.model_copy(update={"report": record.rerun, "baseline": None})
+    return {"candidate": record, "baseline": baseline}
 
 
 def file_faults(
@@ -85,6 +97,7 @@ def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
         started=record.started_at,
         resumes=record.resumes,
         replays=record.replays,
+        baseline_system=record.rerun.system if record.rerun else None,
     )
     yield from same(PLAN_FILE, plain(expected), plain(stated))
 
@@ -148,16 +161,14 @@ def _planned(record: RunRecord) -> RunPlan:
     )
 
 
-def _cases(folder: Path, record: RunRecord, outputs: dict[str, Any]) -> Iterator[str]:
+def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any]) -> Iterator[str]:
     """
     Compare each result with the file of its trial.
 
     :param outputs: is filled with what the systems returned, by file name, as far as somebody asks.
     """
     report = record.report
-    named = {case_file_name(result): result for result in report.per_case}
-    if set(named) != set(record.case_files) or len(named) != len(report.per_case):
-        yield "case_files: not one file for each result"
+    named = {case_file_name(result, side): result for result in report.per_case}
     scorers: set[str | None] = set()
     for name, result in named.items():
         try:

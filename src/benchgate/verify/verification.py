@@ -260,7 +260,7 @@ def _incompleteness(
 ) -> Iterator[ChainFault]:
     if newest is None:
         yield ChainFault(AFTER, runs, "there is no record")
-    elif not newest.report.complete:
+    elif not newest.complete:
         yield ChainFault(newest.seq, runs, f"the newest run, record {newest.seq}, is incomplete")
     if waiting is not None:
         message = f"record {waiting} is not entered in {HEAD_FILE}: its process was killed"

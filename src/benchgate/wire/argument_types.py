@@ -154,5 +154,12 @@ def recording(text: str) -> str | Path:
 
 
 def baseline(text: str) -> str | Path:
-    """Parse which run to compare with: ``auto``, ``pinned`` or ``none``, else the path of its record."""
-    return text if text in {"auto", "pinned", "none"} else path(text)
+    """
+    Parse what to compare with: ``auto``, ``pinned``, ``none``, ``run:`` and a system, else the path of a record.
+
+    :raises argparse.ArgumentTypeError: an empty path, or no system.
+    """
+    if text == "run:":
+        msg = f"{text!r}: expected run:SYSTEM, a registered system or module:attr"
+        raise argparse.ArgumentTypeError(msg)
+    return text if text in {"auto", "pinned", "none"} or text.startswith("run:") else path(text)

@@ -133,8 +133,9 @@ RUN_OPTIONS: Final = (
     ),
     RunOption(
         name="baseline",
-        metavar="auto|pinned|none|PATH",
-        help="Run to compare with; auto is bench/<class>/baseline.json if there is one (default: auto)",
+        metavar="auto|pinned|none|run:SYSTEM|PATH",
+        help="Run to compare with; auto is bench/<class>/baseline.json if there is one, run:SYSTEM runs that system "
+        "too, case by case beside the candidate (default: auto)",
         parse=baseline,
         default="auto",
     ),
@@ -273,12 +274,22 @@ def read_options(
             wrong.append(str(error))
     if wrong:
         raise argparse.ArgumentTypeError("\n".join(wrong))
-    if values.get("replay") is not None:
-        if values["record"] is not None:
-            msg = f"record {values['record']} and replay {values['replay']}: what is replayed is recorded already"
-            raise argparse.ArgumentTypeError(msg)
-        values |= {"retries": 0, "max_rpm": None}  # nobody is asked for anything
+    _check_together(values)
+    if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
+        values |= {"retries": 0, "max_rpm": None, "max_cost_usd": None}
     return values
+
+
+def _check_together(values: Mapping[str, Any]) -> None:
+    record, replay, baseline = (values.get(key) for key in ("record", "replay", "baseline"))
+    wrong = None
+    if record is not None and replay is not None:
+        wrong = f"record {record} and replay {replay}: what is replayed is recorded already"
+    elif (record or replay) is not None and str(baseline).startswith("run:"):
+        option = f"record {record}" if record is not None else f"replay {replay}"
+        wrong = f"{option} and baseline {baseline}: one system at a time is recorded or replayed; pin the baseline"
+    if wrong is not None:
+        raise argparse.ArgumentTypeError(wrong)
 
 
 def misspelled(environ: Mapping[str, str]) -> Iterator[str]:
