@@ -142,7 +142,7 @@ def _report(one: ClassVerification, out: Path) -> None:
 def _newest(record: RunRecord | None) -> str:
     if record is None:
         return "all closed"
-    state = "complete" if record.report.complete else "incomplete"
+    state = "complete" if record.complete else "incomplete"
     return f"newest: {_outcome(record)}, {state}"
 
 
