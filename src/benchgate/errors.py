@@ -268,7 +268,7 @@ class PlanChanged(ArtifactError):
     def __init__(self, path: Path, changes: Iterable[str], how: str = "resumed") -> None:
         self.changes = tuple(changes)
         lines = brief(f"  {printable(change)}" for change in self.changes)
-        super().__init__(path, f"cannot be {how}, the plan has changed since:\n{lines}")
+        super().__init__(path, f"cannot be {how}; this has changed since:\n{lines}")
 
 
 class SampleError(EvalError):

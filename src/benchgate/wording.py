@@ -201,7 +201,8 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
     # Of a run with trials missing, a difference says how many are missing.
     if significance.mean_delta is None or not judgement.report.complete:
         return
-    yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}"
+    cost = f", cost {before.total_cost_usd:.4f} USD" if before.total_cost_usd else ""
+    yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}{cost}"
     p = "undefined" if significance.p_value is None else f"{significance.p_value:.4g}"
     interval = "undefined"
     if significance.delta_ci_low is not None and significance.delta_ci_high is not None:

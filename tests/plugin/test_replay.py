@@ -241,7 +241,7 @@ def test_what_has_changed_is_named(recorded, capsys, door, what):
         file.write(" ")
     (folder / "02.json").unlink()
     said = recorded.refused(capsys, door, f"replay={what}")
-    assert "cannot be replayed, the plan has changed since:" in said
+    assert "cannot be replayed; this has changed since:" in said
     for why in (
         "case 01 was changed after it was recorded",
         "case 05 is not in it",
