@@ -238,6 +238,7 @@ class TrialResult(WireModel):
     :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
     :param retries: earlier attempts that the world outside failed; they say nothing about the system.
     :param usage: what the system used, in these attempts too; ``None`` if it reported nothing.
+    :param http_cassettes: what answered the requests of the system's own HTTP client in the place of a service.
     """
 
     case_id: Text  # not CaseId: a malformed case has its folder's name, whatever that is
@@ -252,6 +253,7 @@ class TrialResult(WireModel):
     retries: Count = 0
     duration_seconds: NonNegative = 0.0
     usage: Usage | None = None
+    http_cassettes: tuple[Text, ...] = ()
 
     @property
     def passed(self) -> bool:

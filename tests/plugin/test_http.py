@@ -216,6 +216,7 @@ def test_what_is_recorded_is_replayed_without_the_service(bench, service, argume
     assert bench.run("--bench-record=shout", *given, apart=apart).ret == 0
     assert sorted(service) == sorted(2 * ["q01", "q02", "q03"])
     run_id = bench.record()["report"]["run_id"]
+    assert "note_http_replayed" not in bench.record()["decision"]["notes"]
     names = sorted(path.name for path in cassette(bench).glob("*.http.json"))
     assert names[:2] == ["01-t1.http.json", "01.http.json"]
     assert not list((bench.out / "recording").rglob("*.json"))
@@ -224,7 +225,11 @@ def test_what_is_recorded_is_replayed_without_the_service(bench, service, argume
     monkeypatch.setenv("ECHO_URL", "http://127.0.0.1:9")
     assert bench.run(*given, apart=apart).ret == 0
     assert len(service) == 6
-    assert bench.record()["report"]["run_id"] == run_id
+    record = bench.record()
+    assert record["report"]["run_id"] == run_id
+    assert "note_http_replayed" in record["decision"]["notes"]
+    told = "the requests of 6 of 6 trials were answered by shout"
+    assert told in [remark["message"] for remark in record["decision"]["remarks"]]
     assert main(["verify", str(bench.out)]) == 0
 
 

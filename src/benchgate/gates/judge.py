@@ -12,6 +12,7 @@ from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_b
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import ExitRule, failures
+from benchgate.gates.notes import http_note
 from benchgate.gates.unscored import unscored_note
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def judge(
                     *noted,
                     *(unscored_note(before, "baseline") if before else ()),
                     *unscored_note(report, "candidate"),
+                    *http_note(report),
                 ),
             )
         )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
+    from benchgate.models import BenchRunReport
 
 
 def notes(given: GateInput) -> Iterator[Blocker]:
@@ -83,3 +84,16 @@ def replay_note(source: object | None) -> Iterator[Blocker]:
     """Yield what the outputs were taken from, if no system was called."""
     if source is not None:
         yield "replayed", f"no system was called; the outputs are those of {source}"
+
+
+def http_note(report: BenchRunReport) -> Iterator[Blocker]:
+    """Yield how many trials asked no service, because a recording answered them."""
+    names = {name for result in report.per_case for name in result.http_cassettes}
+    if names:
+        count = sum(bool(result.http_cassettes) for result in report.per_case)
+        cassettes = ", ".join(sorted(names))
+        total = len(report.per_case)
+        yield (
+            "http_replayed",
+            f"the requests of {count} of {total} trials were answered by {cassettes}",
+        )

@@ -212,6 +212,7 @@ class _Attempt:
             detail=self._detail,
             duration_seconds=duration,
             usage=self._case.usage.total(),
+            http_cassettes=self._http.replayed if self._http else (),
         )
         return TrialRecord(
             result=result,

@@ -67,6 +67,11 @@ class TrialHttp:
             self._conversations.setdefault(name, Replay(name, HttpRecording.read(found)))
         return self._conversations[name]
 
+    @property
+    def replayed(self) -> tuple[str, ...]:
+        """The names of the recordings that answered."""
+        return () if self._terms.record else tuple(sorted(self._conversations))
+
     def end(self, *, scored: bool) -> None:
         """
         Write what was recorded.

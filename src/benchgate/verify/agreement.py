@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LATER: Final = frozenset(
     {
         "checkpoint",
+        "http_cassettes",
         "imputed",
         "max_unscored",
         "missing",

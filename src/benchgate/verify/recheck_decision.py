@@ -14,7 +14,7 @@ from benchgate.gates.baseline import arm, baseline_beside, differences, read_bas
 from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
-from benchgate.gates.notes import advantages_note, replay_note
+from benchgate.gates.notes import advantages_note, http_note, replay_note
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
@@ -176,6 +176,7 @@ def _decided(
                     if code == BASELINE_NOTE and record.rerun is None
                 ),
                 *(unscored_note(record.report, "candidate") if counted else ()),
+                *http_note(record.report),
             ),
         )
     )
