@@ -479,3 +479,18 @@ def test_clients_of_providers_retry_alike_when_recorded_and_when_replayed(says):
     assert asyncio.run(says(Transport(conversation, service.transport))) == "Bees."
     assert len(service.calls) == 2
     conversation.end(scored=True)
+
+
+def test_a_token_that_one_answer_brings_and_the_next_request_carries_is_found(library):
+    def handle(request):
+        answer = {"access_token": "fresh-token-1"} if request.url.path == "/login" else {}
+        return library.Response(200, json=answer)
+
+    def talk(client):
+        token = client.post("/login").json()["access_token"]
+        client.get("/", headers={"Authorization": f"Bearer {token}"})
+
+    with pytest.raises(
+        EvalError, match=r"request 1 .POST. .*in its answer the body has the value of the"
+    ):
+        recorded(library, talk, library.MockTransport(handle))

@@ -14,7 +14,7 @@ from benchgate.http.secrets import secret_in_answer, secret_in_request, secrets_
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.http.exchange import HttpAnswer, HttpRequest
 
@@ -84,8 +84,7 @@ class Recording(Conversation):
             self._asked.append((request, secrets))
             number = len(self._asked)
             self._take(number, len(request.body or ""))
-            if found := secret_in_request(request, secrets):
-                raise self._unfit(number, found)
+            self._search(number, secrets)
         return number
 
     def answered(self, number: int, answer: HttpAnswer) -> None:
@@ -93,8 +92,7 @@ class Recording(Conversation):
         with self._lock:
             self._check()
             self._take(number, len(answer.text or answer.base64 or ""))
-            if found := secret_in_answer(answer, self._asked[number - 1][1]):
-                raise self._unfit(number, f"in its answer {found}")
+            self._search(number, self._asked[number - 1][1], answer)
             self._answers[number] = answer
 
     def end(self, *, scored: bool) -> str:
@@ -104,6 +102,10 @@ class Recording(Conversation):
             for number in range(1, len(self._asked) + 1):
                 if number not in self._answers and scored:
                     raise self._unfit(number, "it was given up before it was answered")
+            # Once more with all: a login's answer has the token that the next request carries.
+            every = {value: name for _, secrets in self._asked for value, name in secrets.items()}
+            for number, answer in self._answers.items():
+                self._search(number, every, answer)
             recording = HttpRecording(
                 exchanges=tuple(
                     Exchange(request=request, answer=self._answers[number])
@@ -115,6 +117,14 @@ class Recording(Conversation):
             if len(text) > MAX_RECORDING_BYTES:  # escapes take more room than what they stand for
                 raise self._unfit(len(self._asked), TOO_LARGE)
             return text
+
+    def _search(
+        self, number: int, secrets: Mapping[str, str], answer: HttpAnswer | None = None
+    ) -> None:
+        if found := secret_in_request(self._asked[number - 1][0], secrets):
+            raise self._unfit(number, found)
+        if answer is not None and (found := secret_in_answer(answer, secrets)):
+            raise self._unfit(number, f"in its answer {found}")
 
     def _take(self, number: int, size: int) -> None:
         self._room -= size
