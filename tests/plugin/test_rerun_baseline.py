@@ -206,7 +206,8 @@ def test_a_system_that_does_not_exist_is_wrong_use(rerun, door, given, capsys):
     except SystemExit as error:  # of argparse
         status = error.code
     assert status == (4 if door == "pytest" else 2)
-    assert given.partition(":")[2] in capsys.readouterr().err
+    why = "expected run:SYSTEM" if given == "run:" else "'none-such'; known systems: new, old"
+    assert why in capsys.readouterr().err
     assert rerun.calls() == []
 
 
@@ -506,11 +507,12 @@ def test_a_plugin_that_runs_failures_again_leaves_the_baseline_alone(rerun):
     assert rerun.is_valid()
 
 
-def test_a_system_that_runs_alone_is_refused_many_jobs_as_a_baseline_too(rerun):
+def test_a_system_that_runs_alone_is_refused_many_jobs_as_a_baseline_too(rerun, capsys):
     with open(rerun.bench.path / "system.py", "a") as file:
         file.write("\nold.concurrency = 'none'\n")
     assert rerun.run("pytest", "baseline=run:old", "jobs=2") == 4
     assert rerun.run("benchgate run", "baseline=run:old", "jobs=2") == 2
+    assert capsys.readouterr().err.count("system old says concurrency = 'none'") == 2
     assert rerun.calls() == []
 
 
