@@ -278,9 +278,10 @@ def test_an_async_system_that_does_not_end_holds_up_neither_session_nor_exit(ben
     assert time.monotonic() - started < 20
     outcomes = bench.outcomes()
     assert outcomes.pop("03") == "timeout"
-    assert outcomes["01"] == "scored"
-    blocked = {"timeout"} if "time.sleep(25)" in hang else set()
-    assert set(outcomes.values()) - blocked == {"scored"}
+    blocks = "time.sleep(25)" in hang
+    # What runs beside a coroutine that blocks the loop waits too, and may be over its limit; what ran before is not.
+    assert outcomes["01"] == "scored" or (blocks and jobs > 1)
+    assert set(outcomes.values()) <= ({"scored", "timeout"} if blocks else {"scored"})
     assert bench.record()["report"]["complete"]
 
 

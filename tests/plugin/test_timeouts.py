@@ -205,7 +205,7 @@ def test_a_worker_that_no_alarm_reaches_is_replaced_and_its_case_is_a_timeout(be
         "detail": "timed out after 0.5 s; its process had to be ended",
     }
     assert (result.ret == 0) is (exit_rule == "gate")
-    result.stderr.fnmatch_lines(["*Timeout (0:00:05*", "*system.py*"])
+    result.stdout.fnmatch_lines(["*Timeout (0:00:05*", "*system.py*"])
     assert main(["verify", str(bench.out), "--require-complete"]) == 0
 
 
