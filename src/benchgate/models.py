@@ -239,6 +239,8 @@ class TrialResult(WireModel):
     :param retries: earlier attempts that the world outside failed; they say nothing about the system.
     :param usage: what the system used, in these attempts too; ``None`` if it reported nothing.
     :param http_cassettes: what answered the requests of the system's own HTTP client in the place of a service.
+    :param http_sha256: SHA-256 of the recording of these requests, which answered them or was made; of several, one
+        over theirs.
     """
 
     case_id: Text  # not CaseId: a malformed case has its folder's name, whatever that is
@@ -254,6 +256,7 @@ class TrialResult(WireModel):
     duration_seconds: NonNegative = 0.0
     usage: Usage | None = None
     http_cassettes: tuple[Text, ...] = ()
+    http_sha256: Sha256 | None = None
 
     @property
     def passed(self) -> bool:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of
-from benchgate.errors import counted
+from benchgate.errors import counted, excerpt
 from benchgate.gates.unscored import error_count
-from benchgate.wire.usage import Usage
+from benchgate.wire.usage import Usage, usd
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport, FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict
 
+
+ABLE: Final = frozenset({"not_run", "unavailable"})
+"""Outcomes of trials that another session may run."""
 
 CAP: Final = "max_cost_usd="
 """Begins the reason of a trial that was not run because the cap has no room for it."""
@@ -74,7 +78,7 @@ def table(judgement: Judgement) -> Iterator[str]:
 def _spent(result: TrialResult) -> str:
     cost, used = cost_of(result), result.usage or Usage()
     tokens = ["-" if count is None else str(count) for count in (used.tokens_in, used.tokens_out)]
-    return f"{'-' if cost is None else f'{cost:.4f}':>8}  {tokens[0]:>9}  {tokens[1]:>6}  "
+    return f"{'-' if cost is None else usd(cost):>8}  {tokens[0]:>9}  {tokens[1]:>6}  "
 
 
 def _trial_name(result: TrialResult, side: str) -> str:
@@ -107,38 +111,54 @@ def summary(judgement: Judgement) -> Iterator[str]:
         if report.mean_safety_penalty is None
         else f"{report.mean_safety_penalty:.3f}"
     )
-    yield f"safety    mean penalty {penalty}; cost {report.total_cost_usd:.4f} USD"
+    yield f"safety    mean penalty {penalty}{_cost(report)}"
     if report.usage is not None:
         yield f"usage     {_usage(report)}"
-    yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if report.complete else 'incomplete'}"
-    yield from _missing(report)
+    reports = [one for one in (report, judgement.beside) if one is not None]
+    complete = all(one.complete for one in reports)
+    yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if complete else 'incomplete'}"
+    yield from _missing(reports)
     errors = error_count(report)
     if errors:
         yield f"errors    {errors}"
     yield from _comparison(judgement)
 
 
-def _missing(report: BenchRunReport) -> Iterator[str]:
-    """Yield how many trials say nothing about the system, and how to run them; the decision says which."""
-    missing = [r.outcome for r in report.per_case if r.outcome in INCOMPLETE]
-    if missing:
-        able = report.scope == "full" and {"not_run", "unavailable"} & set(missing)
-        then = "; --bench-resume runs only them" if able else ""
-        yield f"missing   {len(missing)} of {len(report.per_case)} trials, which count as 0{then}"
+def _cost(report: BenchRunReport) -> str:
+    """Return what a run cost, if anything was reported, and of how many trials nothing was."""
+    unknown = sum(cost_of(result) is None for result in report.per_case)
+    if unknown == len(report.per_case):
+        return ""
+    some = f", without {counted(unknown, 'trial')} that reported none" if unknown else ""
+    return f"; cost {usd(report.total_cost_usd)} USD{some}"
+
+
+def _missing(reports: Sequence[BenchRunReport]) -> Iterator[str]:
+    """Yield how many trials say nothing about the system, why, and how to run them; the decision says which."""
+    results = [result for report in reports for result in report.per_case]
+    missing = [result for result in results if result.outcome in INCOMPLETE]
+    if not missing:
+        return
+    able = reports[0].scope == "full" and any(r.outcome in ABLE for r in missing)
+    then = "; --bench-resume runs only them" if able else ""
+    yield f"missing   {len(missing)} of {len(results)} trials, which count as 0{then}"
+    why = Counter(r.detail for r in missing if r.detail and not r.detail.startswith(CAP))
+    for detail, count in why.most_common(2):
+        yield f"          {counted(count, 'time')}: {excerpt(detail, 160)}"
 
 
 def _usage(report: BenchRunReport) -> str:
     used = report.usage or Usage()
     shown = (
-        (used.cost_usd, "{:.4f} USD"),
-        (used.tokens_in, "{} tokens in"),
-        (used.tokens_out, "{} out"),
-        (used.calls, "{} calls"),
+        None if used.cost_usd is None else f"{usd(used.cost_usd)} USD",
+        None if used.tokens_in is None else f"{used.tokens_in} tokens in",
+        None if used.tokens_out is None else f"{used.tokens_out} out",
+        None if used.calls is None else counted(used.calls, "call"),
     )
-    text = ", ".join(form.format(value) for value, form in shown if value is not None)
+    text = ", ".join(filter(None, shown)) or "nothing"
     models = f" ({used.model})" if used.model else ""
     judging = report.total_cost_usd - (used.cost_usd or 0.0)
-    return f"{text}{models}{f'; judging {judging:.4f} USD' if judging >= 5e-5 else ''}"
+    return f"{text}{models}{f'; judging {usd(judging)} USD' if judging >= 5e-7 else ''}"
 
 
 def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
@@ -161,9 +181,9 @@ def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[
     results = [result for report in reports for result in report.per_case]
     reasons = [r.detail for r in results if r.detail and r.detail.startswith(CAP)]
     if reasons:
-        yield f"cap       {len(reasons)} trials not run: {reasons[0]}"
+        yield f"cap       {counted(len(reasons), 'trial')} not run: {reasons[0]}"
         resume = f"{prefix}resume " if is_recorded and judgement.report.scope == "full" else ""
-        spent = f"{math.fsum(report.total_cost_usd for report in reports):.4f} USD in all"
+        spent = f"{usd(math.fsum(report.total_cost_usd for report in reports))} USD in all"
         yield f"          {spent}; go on: {resume}{prefix}max-cost-usd=USD"
 
 
@@ -201,7 +221,7 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
     # Of a run with trials missing, a difference says how many are missing.
     if significance.mean_delta is None or not judgement.report.complete:
         return
-    cost = f", cost {before.total_cost_usd:.4f} USD" if before.total_cost_usd else ""
+    cost = f", cost {usd(before.total_cost_usd)} USD" if before.total_cost_usd else ""
     yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}{cost}"
     p = "undefined" if significance.p_value is None else f"{significance.p_value:.4g}"
     interval = "undefined"

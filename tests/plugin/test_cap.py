@@ -199,3 +199,55 @@ def test_what_was_taken_over_is_spent_by_all_workers_together():
     spending = Spending(12.0, workers=2)
     spending.before([3.0, 3.0])
     assert spending.has_room()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_further_attempt_must_fit_too(paid, jobs):
+    paid.system("""
+        from benchgate import SystemUnavailable
+        case.usage.add(cost_usd=1.0)
+        raise SystemUnavailable("busy", retry_after=0.01)
+    """)
+    paid.run("--bench-max-cost-usd=3", f"--bench-jobs={jobs}", "--bench-retries=9")
+    assert paid.record()["report"]["total_cost_usd"] <= 3.0
+
+
+@pytest.mark.slow
+def test_a_worker_in_the_place_of_one_that_died_knows_what_was_spent(paid):
+    calls = paid.root / "calls.log"
+    paid.system(f"""
+        import os
+        with open({str(calls)!r}, "a") as log:
+            log.write("x")
+        case.usage.add(cost_usd=1.0)
+        if case.trial == 3:
+            os._exit(1)
+    """)
+    paid.run("-n2", "--bench-trials=6", "--bench-max-cost-usd=8", apart=True)
+    assert len(calls.read_text()) <= 8 + 2  # the last of each that died is known to nobody
+
+
+def test_what_a_recording_answered_is_paid_for_no_more():
+    spending = Spending(1.0)
+    result = TrialResult(
+        case_id="a",
+        trial=0,
+        seed=0,
+        held_out=False,
+        outcome="scored",
+        score=BenchScore(passed=True, score=1.0),
+        usage=Usage(cost_usd=0.9),
+        http_cassettes=("web",),
+    )
+    for _ in range(5):
+        assert spending.has_room()
+        spending.run(lambda _: TrialRecord(result=result, output_json=None), None, lambda _: None)
+
+
+def test_a_small_cost_is_shown_and_an_unknown_one_is_not(paid):
+    paid.system("if case.case_id != '03': case.usage.add(cost_usd=0.00002)")
+    result = paid.run()
+    told = "cost 0.000100 USD, without 1 trial that reported none"
+    result.stdout.fnmatch_lines(["01 * 0.000020 *", f"safety * {told}"])
+    paid.system()
+    paid.run().stdout.no_fnmatch_line("*; cost *")

@@ -379,3 +379,27 @@ def test_a_case_of_nobodys_trial_has_no_transport(bench):
     case, _ = read_case(bench.path / "cases/01", task_class="echo")
     with pytest.raises(EvalError, match="only the case that a system is called with"):
         case.http_transport()
+
+
+def test_a_recording_of_another_run_is_not_taken(bench, service):
+    assert bench.run("--bench-record=shout", "--bench-baseline=none", "-x").ret == 0
+    drafts = bench.out / "recording" / "echo" / "shout"
+    bench.pytester.makeconftest(f"""
+        import pathlib
+        def pytest_runtest_teardown(item):
+            for path in pathlib.Path({str(drafts)!r}).glob("02*.http.json"):
+                path.write_text(path.read_text() + " ")
+    """)
+    result = bench.run("--bench-record=shout", "--bench-baseline=none")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["FAILED *not recorded: 02.http.json is gone or of another run*"])
+
+
+def test_a_trial_that_was_not_answered_keeps_its_cost(bench, service):
+    source = (bench.path / "system.py").read_text()
+    head = "async def system(case):"
+    assert head in source
+    bench.write("system.py", source.replace(head, f"{head}\n    case.usage.add(cost_usd=1.0)"))
+    bench.run("--bench-baseline=none")
+    assert set(bench.outcomes().values()) == {"not_run"}
+    assert bench.record()["report"]["total_cost_usd"] == 3.0

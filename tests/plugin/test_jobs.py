@@ -353,6 +353,7 @@ def test_what_waits_is_not_started_while_the_run_is_judged(waiting):
         import pathlib, time
         def gate(report, before):
             starts = pathlib.Path({str(waiting.log)!r})
+            time.sleep(0.5)  # what runs already may be about to say so
             at_first = starts.read_text()
             time.sleep(1)
             return None if starts.read_text() == at_first else "trials went on"
@@ -377,3 +378,16 @@ def test_the_pace_is_shared_by_classes_whose_other_settings_differ(waiting):
     starts = sorted(map(float, waiting.calls()))
     assert len(starts) == 24
     assert starts[-1] - starts[0] > 4  # 23 times 0.2; two paces would take half of it
+
+
+def test_a_trial_of_an_item_that_is_skipped_writes_nothing_afterwards(waiting):
+    bench = waiting(SYNC, {"02": 0.3, "03": 0.8})
+    bench.pytester.makeconftest("""
+        import pytest
+        def pytest_runtest_setup(item):
+            if item.name == "02":
+                pytest.skip("not today")
+    """)
+    bench.run("--bench-jobs=4")
+    assert bench.outcomes()["02"] == "skipped"
+    assert main(["verify", str(bench.out)]) == 0

@@ -567,3 +567,40 @@ def test_a_system_takes_a_step_from_a_cassette(recorded, door, jobs):
     assert recorded.run(door, f"jobs={jobs}", trials=3) == 0
     told = bench.trial("01-t2")["result"]["failure_modes"][0]["detail"]
     assert told.startswith("CassetteNotFound: there is no cassette 'agent' of trial 2 of case '01'")
+
+
+def test_a_run_of_nothing_but_errors_replaces_no_cassette(recorded):
+    before = recorded.manifest()
+    recorded.bench.write("system.py", "def system(case):\n    raise KeyError('OPENAI_API_KEY')\n")
+    assert recorded.run("pytest", "record=agent") == 1
+    assert "not recorded: no trial returned an output" in recorded.result.stdout.str()
+    assert recorded.manifest() == before
+
+
+def test_a_key_in_an_output_is_not_recorded(recorded, monkeypatch):
+    monkeypatch.setenv("PROVIDER_API_KEY", "opaque-0123456789")
+    before = recorded.manifest()
+    recorded.bench.system(
+        "return {'answer': 'Q', 'seen': __import__('os').environ['PROVIDER_API_KEY']}"
+    )
+    assert recorded.run("pytest", "record=agent") == 1
+    told = "not recorded: 01-t1.json has the value of the environment variable PROVIDER_API_KEY"
+    assert told in recorded.result.stdout.str()
+    assert "opaque" not in recorded.result.stdout.str()
+    assert recorded.manifest() == before
+
+
+def test_a_replay_is_no_promotion_unless_it_is_allowed(bench, capsys):
+    for number in range(4, 15):
+        bench.case(f"{number:02}")
+    bench.system("return {'answer': 'wrong'}")
+    bench.run("--bench-baseline=none")
+    (bench.path / "baseline.json").write_bytes((bench.folder() / "record.json").read_bytes())
+    bench.system()
+    assert bench.run("--bench-record=good").ret == 0
+    assert main(["verify", str(bench.out), "--require-promote"]) == 0
+    assert bench.run("--bench-replay=good").ret == 0
+    capsys.readouterr()
+    assert main(["verify", str(bench.out), "--require-promote"]) == 1
+    assert "is a replay" in capsys.readouterr().err
+    assert main(["verify", str(bench.out), "--require-promote", "--allow-replay"]) == 0

@@ -223,6 +223,19 @@ def test_a_system_by_module_and_attribute(rerun):
 # A baseline that says too little
 
 
+def test_what_was_taken_over_counts_both_sides(rerun):
+    rerun.bench.pytester.makeconftest("""
+        import pytest
+        def pytest_runtest_logfinish(nodeid):
+            if nodeid.endswith("::02-baseline"):
+                raise KeyboardInterrupt
+    """)
+    rerun.bench.run("--bench-baseline=run:old", apart=True)
+    (rerun.bench.root / "conftest.py").unlink()
+    done = rerun.bench.run("--bench-baseline=run:old", "--bench-resume")
+    done.stdout.fnmatch_lines([f"resumes   *: 4 of {2 * len(CASES)} trials were finished there"])
+
+
 @pytest.mark.parametrize("door", DOORS)
 def test_an_incomplete_baseline_holds_and_can_be_resumed(rerun, door, capsys):
     rerun.systems(old='if case.case_id == "02": raise SystemUnavailable(retry_after=0)')

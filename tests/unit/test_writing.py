@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -77,3 +78,13 @@ def test_a_symlink_is_replaced_and_not_followed(tmp_path):
     with pytest.raises(ArtifactError):
         writing.write_draft(link, b"new")
     assert victim.read_bytes() == b"keep"
+
+
+def test_threads_that_write_one_file_do_not_meet(tmp_path):
+    def write(number):
+        for _ in range(100):
+            writing.write_file(tmp_path / "file", b"%d" % number, durable=False)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -12,7 +12,8 @@ from benchgate.cassettes.shelf import HTTP
 from benchgate.errors import ArtifactError, brief
 from benchgate.ids import trial_file_name
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import MAX_TREE_BYTES, read_bytes
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256, read_bytes
+from benchgate.wire.secrets import secret_in_text
 from benchgate.wire.writing import check_writable, make_folder, model_bytes, rename, write_draft
 
 if TYPE_CHECKING:
@@ -74,9 +75,9 @@ class CassetteRecorder:
         sources = {name: run / "cases" / name for name in names}
         drafts = http_drafts(out, *self.key)
         for result in report.per_case:
-            name = trial_file_name(result.case_id, result.trial, suffix=HTTP)
-            if (drafts / name).exists():
-                sources[name] = drafts / name
+            if result.http_sha256 is not None and not result.http_cassettes:
+                name = trial_file_name(result.case_id, result.trial, suffix=HTTP)
+                sources[name] = self._draft(drafts / name, result.http_sha256)
         cases = report.digests.cases
         if (old := self._to_renew(report)) is not None:
             sources |= self._kept(old, cases, set(map(_stem, names)))
@@ -94,6 +95,13 @@ class CassetteRecorder:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         return self.folder
+
+    def _draft(self, path: Path, sha256: str) -> Path:
+        """Return what was recorded of a trial's HTTP, if it is that: drafts of a name outlive a session."""
+        if path.exists() and file_sha256(path, limit=MAX_TREE_BYTES) == sha256:
+            return path
+        why = f"not recorded: {path.name} is gone or of another run; record all cases in one run"
+        raise ArtifactError(self.folder, why)
 
     def _to_renew(self, run: RunPlan | BenchRunReport) -> CassetteManifest | None:
         """Return the manifest of the cassette that a run of a part of the cases renews a part of."""
@@ -144,6 +152,8 @@ def _copies(sources: dict[str, Path], folder: Path) -> dict[str, str]:
     digests = {}
     for name, path in sorted(sources.items()):
         data = read_bytes(path, limit=MAX_TREE_BYTES)
+        if found := secret_in_text(data.decode(errors="replace"), os.environ):
+            raise ArtifactError(folder, f"not recorded: {name} has {found}")
         write_draft(folder / name, data)
         digests[name] = sha256_hex(data)
     return digests

@@ -109,14 +109,17 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
 def _cost(before: BenchRunReport, after: BenchRunReport, alpha: float) -> Iterator[str]:
     from benchgate.gates.run_diff import cost_change
     from benchgate.statistics import PairedT
+    from benchgate.wire.usage import usd
 
     if cost := cost_change(before, after, alpha):
         interval = "no interval"
         if cost.ci_low is not None and cost.ci_high is not None:
-            interval = f"{1 - alpha:.0%} interval [{cost.ci_low:+.4f}, {cost.ci_high:+.4f}]"
+            interval = (
+                f"{1 - alpha:.0%} interval [{usd(cost.ci_low, '+')}, {usd(cost.ci_high, '+')}]"
+            )
         paired = f"paired, {cost.n} cases" if isinstance(cost, PairedT) else "welch"
-        total = f"{before.total_cost_usd:.4f} -> {after.total_cost_usd:.4f} USD"
-        yield f"cost: {total}; by case {cost.delta or 0.0:+.4f}, {interval} ({paired})"
+        total = f"{usd(before.total_cost_usd)} -> {usd(after.total_cost_usd)} USD"
+        yield f"cost: {total}; by case {usd(cost.delta or 0.0, '+')}, {interval} ({paired})"
 
 
 def case_changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:

@@ -59,6 +59,11 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="as --require-complete, and the newest record of each class must say promote and follow its --head",
     )
+    parser.add_argument(
+        "--allow-replay",
+        action="store_true",
+        help="with --require-promote, also if outputs or answers were replayed from a recording",
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -90,9 +95,14 @@ def execute(given: argparse.Namespace) -> int:
     if not any(one.records for one in found):
         complain(f"{given.out}: there is no record of a run")
         return 1
-    held = [one for one in found if given.require_promote and one.not_promoted]
-    for one in held:
-        complain(f"{one.task_class}: not promoted: {one.not_promoted}")
+    why = {
+        one.task_class: one.not_promoted(allow_replay=given.allow_replay)
+        for one in found
+        if given.require_promote
+    }
+    held = [f"{name}: not promoted: {reason}" for name, reason in why.items() if reason]
+    for line in held:
+        complain(line)
     return 1 if held or any(one.faults or one.incomplete for one in found) else 0
 
 

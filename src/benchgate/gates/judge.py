@@ -102,7 +102,7 @@ def judge(
                     *noted,
                     *(unscored_note(before, "baseline") if before else ()),
                     *unscored_note(report, "candidate"),
-                    *http_note(report),
+                    *http_note(report, baseline.report if baseline and choice.system else None),
                 ),
             )
         )

@@ -86,13 +86,14 @@ def replay_note(source: object | None) -> Iterator[Blocker]:
         yield "replayed", f"no system was called; the outputs are those of {source}"
 
 
-def http_note(report: BenchRunReport) -> Iterator[Blocker]:
-    """Yield how many trials asked no service, because a recording answered them."""
-    names = {name for result in report.per_case for name in result.http_cassettes}
+def http_note(*reports: BenchRunReport | None) -> Iterator[Blocker]:
+    """Yield how many trials of the session asked no service, because a recording answered them."""
+    results = [result for report in reports if report is not None for result in report.per_case]
+    names = {name for result in results for name in result.http_cassettes}
     if names:
-        count = sum(bool(result.http_cassettes) for result in report.per_case)
+        count = sum(bool(result.http_cassettes) for result in results)
         cassettes = ", ".join(sorted(names))
-        total = len(report.per_case)
+        total = len(results)
         yield (
             "http_replayed",
             f"the requests of {count} of {total} trials were answered by {cassettes}",

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
 from benchgate.http.exchange import MAX_RECORDING_BYTES, Exchange, HttpRecording
-from benchgate.http.secrets import secret_in_answer, secret_in_request, secrets_of
+from benchgate.http.secrets import secret_in_answer, secret_in_request
+from benchgate.wire.secrets import secrets_of
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:

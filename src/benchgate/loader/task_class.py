@@ -61,9 +61,12 @@ def _registered_by(path: Path, module: str) -> TaskClassRegistry:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a registration may also call sys.exit
-        raise RegistrationError(
-            path, f"{type(error).__name__}: {error}{_raised_at(error)}"
-        ) from error
+        why = f"{type(error).__name__}: {error}{_raised_at(error)}"
+        if isinstance(error, ModuleNotFoundError):
+            why += (
+                "; if it is yours: pythonpath = . in pytest.ini, or --pythonpath . of benchgate run"
+            )
+        raise RegistrationError(path, why) from error
     return received
 
 

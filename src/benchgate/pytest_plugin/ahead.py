@@ -101,8 +101,8 @@ class Ahead:
     def drop(self, nodeid: str) -> None:
         """Forget an item that is over and never asked for its result, as one that was skipped when it was set up."""
         future = self._futures.pop(nodeid, None)
-        if future is not None:
-            future.cancel()
+        if future is not None and not future.cancel():
+            future.exception()  # its file is being written, and must not be after what is told of the item
 
     def _start(self, item: CaseRun) -> bool:
         future = self._futures.get(item.nodeid) or self._submit(item)

@@ -40,6 +40,8 @@ class Reports:
                 # Its own, for it may have run ahead of its turn, or waited for another to end.
                 report.duration = item.result.duration_seconds
             result = self._result(item, report)
+            if report.when == "setup" and not report.passed:
+                self._session.trials.over(item.nodeid)
             if result is not None:
                 payload = {
                     "task_class": item.task_class,

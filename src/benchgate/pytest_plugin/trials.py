@@ -115,9 +115,11 @@ class SessionTrials:
             if own is None and given.jobs > 1:
                 self._check_concurrency(name)
             if pace not in lanes:
-                rpm = given.max_rpm
+                rpm, cap = given.max_rpm, given.max_cost_usd
                 turns.setdefault(rpm, Turns(rpm / workers if rpm else None))
-                lanes[pace] = self._lane(given, Pacing(given.retries, turns[rpm]), own)
+                spending = self._spendings.setdefault(cap, Spending(cap, workers))
+                pacing = Pacing(given.retries, turns[rpm], spending.affords)
+                lanes[pace] = self._lane(given, pacing, spending, own)
             self._lanes[name] = lanes[pace]
 
     def _traceback_file(self) -> int:
@@ -134,10 +136,9 @@ class SessionTrials:
                 msg = f"--bench-jobs={self._settings[name].jobs}: system {system.name} says concurrency = 'none'"
                 raise pytest.UsageError(msg)
 
-    def _lane(self, given: Settings, pacing: Pacing, executor: TrialExecutor | None) -> _Lane:
-        workers = getattr(self._config, "workerinput", {}).get("workercount", 1)
-        cap = given.max_cost_usd
-        spending = self._spendings.setdefault(cap, Spending(cap, workers))
+    def _lane(
+        self, given: Settings, pacing: Pacing, spending: Spending, executor: TrialExecutor | None
+    ) -> _Lane:
         if executor is None and given.jobs > 1:
             from benchgate.live.side_by_side import SideBySide
 
@@ -215,7 +216,14 @@ class SessionTrials:
             self._has_counted = True
             for name, given in self._settings.items():
                 if given.max_cost_usd is not None:
-                    self._lanes[name].spending.before(taken_over(self._folder(name)))
+                    costs = taken_over(self._folder(name), own=self._is_replacement)
+                    self._lanes[name].spending.before(costs)
+
+    @property
+    def _is_replacement(self) -> bool:
+        """Whether this is a worker in the place of one that died, and whose expenses nobody else counts."""
+        worker = getattr(self._config, "workerinput", {"workerid": "gw0", "workercount": 1})
+        return int(worker["workerid"].removeprefix("gw")) >= int(worker["workercount"])
 
     def request(self, item: CaseRun) -> TrialRequest:
         """Return what runs an item's trial."""

@@ -186,7 +186,7 @@ class ClassRun:
         ledger = self.ledgers[side]
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
             reason = result.detail or "not run"
-            ledger.not_run((result.case_id, result.trial), reason)
+            ledger.not_run((result.case_id, result.trial), reason, result.usage)
             return
         self._warn_of_no_cost(result)
         scorer = scorer or ledger.bench.rubric_digest
@@ -243,10 +243,16 @@ class ClassRun:
             return
         if self.recorder is not None and self.published is not None:
             try:
+                self._check_recordable(self.recorder, self.judgement.report)
                 folder = self.published.folder
                 self.recorded = self.recorder.write(self.judgement.report, folder, self.out)
             except (ArtifactError, OSError) as error:
                 self.problems.append(str(error))
+
+    @staticmethod
+    def _check_recordable(recorder: CassetteRecorder, report: BenchRunReport) -> None:
+        if not any(result.outcome in {"scored", "rubric_error"} for result in report.per_case):
+            raise ArtifactError(recorder.folder, "not recorded: no trial returned an output")
 
     def _add_finished(self) -> None:
         """Record trials that are on disk but were not reported: the session stopped before, or their worker died."""

@@ -60,8 +60,8 @@ class ClassTrials:
         self._limit = limit
         self._jobs = jobs
         self._files = files
-        self._pacing = Pacing(retries, Turns(max_rpm))
         self._spending = Spending(max_cost_usd)
+        self._pacing = Pacing(retries, Turns(max_rpm), self._spending.affords)
         if files is not None and max_cost_usd is not None:
             self._spending.before(taken_over(files.folder))
         self._exit = ExitStack()

@@ -81,13 +81,17 @@ class TrialFiles:
         return self.find(case.case_id, case.trial, case.seed, request.side)
 
 
-def taken_over(folder: Path) -> Iterator[float]:
-    """Yield what the trials have cost that a run took over from another: their files are older than its plan."""
+def taken_over(folder: Path, *, own: bool = False) -> Iterator[float]:
+    """
+    Yield what the trials have cost that a run took over from another: their files are older than its plan.
+
+    :param own: the trials of the run itself too.
+    """
     plan = folder / PLAN_FILE
     begun = plan.stat().st_mtime_ns if plan.exists() else 0
     for path in (folder / "cases").glob("*.json"):
         with suppress(Unreadable):
-            is_older = path.stat().st_mtime_ns <= begun
+            is_older = own or path.stat().st_mtime_ns <= begun
             if (
                 is_older
                 and (cost := cost_of(TrialFile.read_file(path, "trial").result)) is not None
@@ -114,12 +118,16 @@ class Keeping:
         kept: Future[TrialRecord] = Future()
 
         def finished(ran: Future[TrialRecord]) -> None:
+            if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
+                return
             try:
                 kept.set_result(files.keep(ran.result(), request.side))
             except BaseException as error:  # it ends the session where it is waited for
                 kept.set_exception(error)
 
-        self._executor.submit(request).add_done_callback(finished)
+        ran = self._executor.submit(request)
+        ran.add_done_callback(finished)
+        kept.add_done_callback(lambda future: future.cancelled() and ran.cancel())
         return kept
 
     def close(self) -> None:

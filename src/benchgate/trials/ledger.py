@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.models import BenchCase, BenchRunReport, Scope
     from benchgate.training.checkpoints import Checkpoints
+    from benchgate.wire.usage import Usage
 
 
 Key = tuple[str, int]
@@ -62,6 +63,7 @@ class Ledger:
         self._results: dict[Key, TrialResult] = {}
         self._reruns: dict[Key, int] = {}
         self._reasons: dict[Key, str] = {}
+        self._used: dict[Key, Usage] = {}
         self._scorers: set[str] = set()
         self._foreign: dict[Key, str] = {}
         self._lacks_advantages: dict[Key, bool] = {}
@@ -180,9 +182,15 @@ class Ledger:
         """Note that a trial was run again."""
         self._reruns[key] = self._reruns.get(key, 0) + 1
 
-    def not_run(self, key: Key, reason: str) -> None:
-        """Note why a trial has no result."""
+    def not_run(self, key: Key, reason: str, usage: Usage | None = None) -> None:
+        """
+        Note why a trial has no result.
+
+        :param usage: what it used all the same.
+        """
         self._reasons.setdefault(key, reason)
+        if usage is not None:
+            self._used[key] = usage
 
     def results(self) -> list[TrialResult]:
         """Return one result for each planned trial."""
@@ -193,7 +201,9 @@ class Ledger:
         found = None if key[0] in self._broken else self._results.get(key)
         if found is None:
             reason = self._reasons.get(key, "no result came back: the process ended or was stopped")
-            found = self._unscored(key, outcome="not_run", detail=self._broken.get(key[0], reason))
+            detail = self._broken.get(key[0], reason)
+            used = self._used.get(key)
+            found = self._unscored(key, outcome="not_run", detail=detail, usage=used)
         if reruns := self._reruns.get(key, 0):
             return found.model_copy(update={"reruns": reruns})
         return found

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import SystemUnavailable
 
 if TYPE_CHECKING:
+    from benchgate.models import TrialResult
     from benchgate.trials.executor import TrialRecord, TrialRequest
 
 
@@ -57,11 +58,18 @@ class Pacing:
     The pace of trials: when each may start, and how often it is tried again.
 
     :param retries: further attempts of a trial whose system was unavailable.
+    :param affords: whether a further one may be paid for, after those that had this result.
     """
 
-    def __init__(self, retries: int, turns: Turns) -> None:
+    def __init__(
+        self,
+        retries: int,
+        turns: Turns,
+        affords: Callable[[TrialResult], bool] = lambda _: True,
+    ) -> None:
         self._retries = retries
         self._turns = turns
+        self._affords = affords
 
     def run(
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
@@ -73,6 +81,8 @@ class Pacing:
             record = run(request)
             asked = record.retry_after
             if record.result.outcome != "unavailable" or (asked or 0) > MAX_RETRY_AFTER:
+                break
+            if tried < self._retries and not self._affords(record.result):
                 break
             if tried < self._retries:
                 pause(delay(tried, asked))

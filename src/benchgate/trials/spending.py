@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.aggregate import cost_of
 from benchgate.models import TrialResult
 from benchgate.trials.executor import TrialRecord, ended
+from benchgate.wire.usage import usd
 from benchgate.wording import CAP
 
 if TYPE_CHECKING:
@@ -57,6 +58,16 @@ class Spending:
         most = self._spent + self._dearest * (self._in_flight + 1)
         return most <= self._cap / self._workers * (1 + 1e-9)  # sums of floats are a little off
 
+    def affords(self, result: TrialResult) -> bool:
+        """Return whether a trial that runs may be tried again: its attempts so far count as spent, as the next will."""
+        if self._cap is None:
+            return True
+        so_far = _paid(result) or 0.0
+        with self._lock:
+            dearest = max(so_far, self._dearest or 0.0)
+            most = self._spent + so_far + dearest * self._in_flight
+        return most <= self._cap / self._workers * (1 + 1e-9)
+
     def enter(self, request: TrialRequest, pause: Pause = time.sleep) -> TrialRecord | None:
         """Wait until a trial may start, and count it as running; one that may not is returned as not run."""
         while True:
@@ -70,7 +81,7 @@ class Spending:
 
     def leave(self, result: TrialResult | None) -> None:
         """Count a trial that has ended."""
-        cost = cost_of(result) if result else None
+        cost = _paid(result) if result else None
         with self._lock:
             self._in_flight -= 1
             if cost is not None:
@@ -94,16 +105,22 @@ class Spending:
     def _refused(self, request: TrialRequest) -> TrialRecord:
         cap, case = self._cap or 0.0, request.case
         share = f", {cap / self._workers:g} for each of {self._workers} workers"
+        here = " in this one" if self._workers > 1 else ""
         result = TrialResult(
             case_id=case.case_id,
             trial=case.trial,
             seed=case.seed,
             held_out=case.held_out,
             outcome="not_run",
-            detail=f"{CAP}{cap:g}{share if self._workers > 1 else ''}: {self._spent:.4f} USD are spent, "
-            f"and another trial may cost {self._dearest or 0.0:.4f}",
+            detail=f"{CAP}{cap:g}{share if self._workers > 1 else ''}: {usd(self._spent)} USD are spent{here}, "
+            f"and another trial may cost {usd(self._dearest or 0.0)}",
         )
         return TrialRecord(result=result, output_json=None)
+
+
+def _paid(result: TrialResult) -> float | None:
+    """Return what a trial has cost now: what a recording answers is paid for no more."""
+    return 0.0 if result.http_cassettes else cost_of(result)
 
 
 class Capped:

@@ -104,6 +104,7 @@ class _Attempt:
         self._detail: str | None = None
         self._retry_after: float | None = None
         self._http = TrialHttp(runner.http, request.case) if runner.http else None
+        self._http_sha256: str | None = None
 
     def go(self) -> None:
         alone = self._runner.alone
@@ -190,7 +191,7 @@ class _Attempt:
         if self._http is None:
             return
         try:
-            self._http.end(scored=self._outcome == "scored")
+            self._http_sha256 = self._http.end(scored=self._outcome == "scored")
         except EvalError as error:
             self._score, self._modes = None, ()
             self._outcome, self._detail = "not_run", str(error)
@@ -213,6 +214,7 @@ class _Attempt:
             duration_seconds=duration,
             usage=self._case.usage.total(),
             http_cassettes=self._http.replayed if self._http else (),
+            http_sha256=self._http_sha256,
         )
         return TrialRecord(
             result=result,

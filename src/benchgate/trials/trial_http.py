@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from benchgate.cassettes.shelf import HTTP, ClassCassettes
 from benchgate.errors import ArtifactError, EvalError
 from benchgate.ids import trial_file_name
+from benchgate.wire.argument_types import CASSETTE_NAME
+from benchgate.wire.canonical import digest, sha256_hex
 from benchgate.wire.writing import make_folder, write_file
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ class TrialHttp:
         self._terms = terms
         self._case = case
         self._conversations: dict[str, Conversation] = {}
+        self._digests: set[str] = set()
         self._problem: EvalError | None = None
 
     def transport(self, name: str | None, inner: Any) -> Any:
@@ -62,9 +65,13 @@ class TrialHttp:
             shelf = ClassCassettes(self._terms.class_path)
             found = shelf.find(name, case.case_id, case.trial, HTTP)
             if found is None:
-                msg = f"no cassette {name!r} has the HTTP of this trial; run once with --bench-record={name}"
+                how = f"run once with --bench-record={name}"
+                if not CASSETTE_NAME.fullmatch(name):
+                    how = "which is no name for one; name one: case.http_transport('NAME')"
+                msg = f"no cassette {name!r} has the HTTP of this trial; {how}"
                 raise EvalError(msg)
             self._conversations.setdefault(name, Replay(name, HttpRecording.read(found)))
+            self._digests.add(found.sha256)
         return self._conversations[name]
 
     @property
@@ -72,9 +79,9 @@ class TrialHttp:
         """The names of the recordings that answered."""
         return () if self._terms.record else tuple(sorted(self._conversations))
 
-    def end(self, *, scored: bool) -> None:
+    def end(self, *, scored: bool) -> str | None:
         """
-        Write what was recorded.
+        Write what was recorded, and return its SHA-256, or that of what answered; ``None`` if nothing was asked.
 
         :raises EvalError: it cannot be, or see :class:`~benchgate.http.conversation.Conversation`.
         """
@@ -91,6 +98,9 @@ class TrialHttp:
             if text is not None and self._terms.record is not None:
                 make_folder(self._terms.record)
                 write_file(self._file(self._terms.record), text.encode(), durable=False)
+                return sha256_hex(text.encode())
+        found = sorted(self._digests)
+        return digest(found) if len(found) > 1 else next(iter(found), None)
 
     def _file(self, folder: Path) -> Path:
         return folder / trial_file_name(self._case.case_id, self._case.trial, suffix=HTTP)

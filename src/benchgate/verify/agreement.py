@@ -22,6 +22,7 @@ LATER: Final = frozenset(
     {
         "checkpoint",
         "http_cassettes",
+        "http_sha256",
         "imputed",
         "max_unscored",
         "missing",

@@ -42,4 +42,4 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
     if found.report is not None:
         cases = read_cases(class_path, with_digests=True).digests
         for difference in differences(found.report, class_path, cases, "the run"):
-            yield f"{refused}: {difference}; run the class again"
+            yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"

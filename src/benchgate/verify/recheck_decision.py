@@ -176,7 +176,7 @@ def _decided(
                     if code == BASELINE_NOTE and record.rerun is None
                 ),
                 *(unscored_note(record.report, "candidate") if counted else ()),
-                *http_note(record.report),
+                *http_note(record.report, record.rerun),
             ),
         )
     )

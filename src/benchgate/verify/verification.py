@@ -68,9 +68,12 @@ class ClassVerification:
     faults: tuple[ChainFault, ...]
     incomplete: tuple[ChainFault, ...] = ()
 
-    @property
-    def not_promoted(self) -> str | None:
-        """Why the newest record is not the promotion of a run after the head that was kept; ``None`` if it is."""
+    def not_promoted(self, *, allow_replay: bool = False) -> str | None:
+        """
+        Return why the newest record is not the promotion of a run after the head that was kept; ``None`` if it is.
+
+        :param allow_replay: of outputs or answers that were recorded, too.
+        """
         if self.newest is None:
             closed = self.records and not self.faults
             return f"there is no record {'of a run, but of closed ones' if closed else 'that can be read'}"
@@ -78,6 +81,9 @@ class ClassVerification:
             return f"there is no record after number {self.anchored_at}, the head that was kept"
         decision = self.newest.decision
         if decision is not None and decision.promotion_allowed:
+            replayed = {"note_replayed", "note_http_replayed"} & set(decision.notes)
+            if replayed and not allow_replay:
+                return f"record {self.newest.seq} is a replay, which asked no system or no service (--allow-replay)"
             return None
         said = f"{decision.outcome} ({', '.join(decision.reason_codes)})" if decision else "nothing"
         return f"record {self.newest.seq} says {said}"

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import stat
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,7 @@ def write_file(path: Path, data: bytes, *, durable: bool = True) -> None:
 
     :raises ArtifactError: it cannot be written; the old file is unchanged.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
         temporary.unlink(missing_ok=True)
         _write(temporary, data, os.O_EXCL, sync=durable)
