@@ -20,6 +20,14 @@ from benchgate.statistics.bounds import (
     mover_gaffke,
     unseen_failure_ucb,
 )
+from benchgate.statistics.clusters import (
+    clustered_gaffke_lower,
+    clustered_gaffke_upper,
+    clustered_mover_gaffke,
+    clustered_paired_test,
+    clustered_welch_test,
+    effective_cases,
+)
 from benchgate.statistics.effect import EffectSize, effect_size, hedges_correction
 from benchgate.statistics.paired import (
     PairedT,
@@ -63,7 +71,13 @@ __all__ = [
     "WelchTest",
     "cases_for_margin",
     "changes",
+    "clustered_gaffke_lower",
+    "clustered_gaffke_upper",
+    "clustered_mover_gaffke",
+    "clustered_paired_test",
+    "clustered_welch_test",
     "effect_size",
+    "effective_cases",
     "gaffke_lower",
     "gaffke_upper",
     "hedges_correction",
