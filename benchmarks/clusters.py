@@ -6,7 +6,7 @@ Measure how often tests and bounds err on cases that come in clusters, and how o
 A value is the cluster's effect (sd .2) plus the case's own (sd .1), clipped to the range of the scores; in rows ``pass
 or fail`` 40 % of the cases change, up or down with a chance that the cluster's cases share. Every row draws from a
 stream of its own. Every share has its 95 % Clopper-Pearson interval; nominal is 2.5 % one-sided. ``plain`` takes each
-case for independent, and ``Gaffke`` is measured on every fourth draw. Clusters of one case show what a test does
+case for independent, and ``Gaffke`` is measured on every tenth draw. Clusters of one case show what a test does
 without clusters.
 """
 
@@ -25,7 +25,7 @@ from benchgate.statistics.clusters import (
     clustered_paired_test,
     clustered_welch_test,
 )
-from benchgate.statistics.paired import paired_test
+from benchgate.statistics.paired import paired_t
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ def paired(rng: Any, sizes: Any, effect: Any, gain: float, *, bounds: bool) -> R
     d = np.clip(d, -1.0, 1.0).tolist()
     test = clustered_paired_test(d, labels)
     found = {
-        "plain": _passes(paired_test(d).p_greater),
+        "plain": _passes(paired_t(d).p_greater),
         "t": _passes(test.t.p_greater),
         "t and sign-flip": _passes(test.p_greater),
     }
@@ -135,7 +135,7 @@ def row(judge: Callable[..., Rule], name: str, effect: Any, gain: float, size: i
     key = (judge.__name__, name, effect.__name__, gain)
     rng = np.random.default_rng([SEED, *(crc32(str(part).encode()) for part in key)])
     sizes = (SIZES | ALONE)[name]
-    found = [judge(rng, sizes, effect, gain, bounds=i % 4 == 0) for i in range(size)]
+    found = [judge(rng, sizes, effect, gain, bounds=i % 10 == 0) for i in range(size)]
     judged = ([one[column] for one in found if column in one] for column in found[0])
     cells = [interval(sum(hits), len(hits)) for hits in judged]
     return f"| {name} | {effect.__name__} | {gain:g} | " + " | ".join(cells) + " |"

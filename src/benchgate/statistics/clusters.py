@@ -21,7 +21,7 @@ from benchgate.statistics.paired import PairedTest, combined, paired_t, paired_t
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.sign_flip import sign_flip
 from benchgate.statistics.student import t_figures, undefined
-from benchgate.statistics.summary import finite_floats, mean, summarize
+from benchgate.statistics.summary import finite_floats, mean, saturate, summarize
 from benchgate.statistics.welch import WelchTest, welch_test
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def clustered_paired_test(
             df=spread.df,
             alpha=alpha,
         )
-    totals = [math.fsum(x - null_delta for x in group) for group in groups]
-    flip = sign_flip(totals, alpha=alpha, n_resamples=n_resamples, seed=seed)
+    flip = sign_flip(_totals(groups, null_delta), alpha=alpha, n_resamples=n_resamples, seed=seed)
     return combined(replace(t, **figures), flip)
 
 
@@ -217,6 +216,13 @@ def _groups(values: Sequence[float], clusters: Labels) -> list[list[float]]:
     for index, (value, label) in enumerate(zip(values, clusters, strict=True)):
         groups.setdefault(index if label is None else label, []).append(value)
     return list(groups.values())
+
+
+def _totals(groups: Sequence[Sequence[float]], shift: float) -> list[float]:
+    """Return the sums of x - shift of each group, in a unit in which they cannot overflow."""
+    shifted = [[saturate(x - shift) for x in group] for group in groups]
+    exponent = math.frexp(max(abs(x) for group in shifted for x in group))[1]
+    return [math.fsum(math.ldexp(x, -exponent) for x in group) for group in shifted]
 
 
 def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:

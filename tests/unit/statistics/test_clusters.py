@@ -165,6 +165,11 @@ def test_the_unit_of_the_scores_does_not_matter(factor: float) -> None:
     assert (small.t, small.df) == (large.t, large.df)
 
 
+def test_totals_beyond_the_largest_float_are_no_error() -> None:
+    test = clustered_paired_test([1.7e308, 1.6e308] * 6, labels([2, 3, 2, 2, 2, 1]))
+    assert test.sign_flip.p_greater == 1 / 2**6
+
+
 def test_welch_adds_the_arms() -> None:
     b, c, few_cases = draw(UNEVEN), draw([4] * 6, 5), [0.2, 0.5, 0.1]
     of_b, of_c = labels(UNEVEN), labels([4] * 6)
