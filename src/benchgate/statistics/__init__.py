@@ -20,6 +20,14 @@ from benchgate.statistics.bounds import (
     mover_gaffke,
     unseen_failure_ucb,
 )
+from benchgate.statistics.clusters import (
+    clustered_gaffke_lower,
+    clustered_gaffke_upper,
+    clustered_mover_gaffke,
+    clustered_paired_test,
+    clustered_welch_test,
+    effective_cases,
+)
 from benchgate.statistics.effect import EffectSize, effect_size, hedges_correction
 from benchgate.statistics.paired import (
     PairedT,
@@ -28,9 +36,19 @@ from benchgate.statistics.paired import (
     paired_t,
     paired_test,
 )
+from benchgate.statistics.pass_fail import (
+    PassFailTest,
+    cases_for_margin,
+    changes,
+    pass_fail_p,
+    pass_fail_test,
+    smallest_margin,
+)
 from benchgate.statistics.power import (
     paired_cases_needed,
     paired_mde,
+    pass_fail_cases_needed,
+    pass_fail_mde,
     welch_cases_needed,
     welch_mde,
 )
@@ -44,13 +62,22 @@ __all__ = [
     "EffectSize",
     "PairedT",
     "PairedTest",
+    "PassFailTest",
     "PrefixPoint",
     "SampleSizeBand",
     "SeedBand",
     "SignFlip",
     "Summary",
     "WelchTest",
+    "cases_for_margin",
+    "changes",
+    "clustered_gaffke_lower",
+    "clustered_gaffke_upper",
+    "clustered_mover_gaffke",
+    "clustered_paired_test",
+    "clustered_welch_test",
     "effect_size",
+    "effective_cases",
     "gaffke_lower",
     "gaffke_upper",
     "hedges_correction",
@@ -61,9 +88,14 @@ __all__ = [
     "paired_mde",
     "paired_t",
     "paired_test",
+    "pass_fail_cases_needed",
+    "pass_fail_mde",
+    "pass_fail_p",
+    "pass_fail_test",
     "sample_size_band",
     "seed_band",
     "sign_flip",
+    "smallest_margin",
     "studentized_range_quantile",
     "summarize",
     "unseen_failure_ucb",

@@ -136,6 +136,49 @@ def paired_cases_needed(
     )
 
 
+def pass_fail_mde(*, changed: int, n: int, alpha: float = 0.05, power: float = 0.8) -> float:
+    """
+    Return the net gain that :func:`~benchgate.statistics.pass_fail.pass_fail_test` finds with ``power``.
+
+    Connor (1987), for a share of changed cases as observed, or as plausible (95%) if none changed.
+    Enumerated power at the result is at most 1 point below ``power`` from 20 cases on, and above it
+    by up to 8 points where hardly any change is a loss.
+
+    :param changed: how many of the n cases were gained or lost.
+    :returns: the gain; above the share of changed cases none is detectable at this size.
+    :raises ValueError: if 0 <= changed <= n does not hold, n < 4, or alpha or power is out of range.
+    """
+    if not 0 <= changed <= n or n < 4:
+        message = f"{changed!r} changes of {n!r} cases; expected counts, n >= 4"
+        raise ValueError(message)
+    share = changed / n or unseen_failure_ucb(n)
+    level, found = _normal_quantiles(alpha, power)
+    rest = math.sqrt(n + found**2 - level**2) if n + found**2 > level**2 else 0.0
+    return math.sqrt(share) * (math.sqrt(n) * level + found * rest) / (n + found**2)
+
+
+def pass_fail_cases_needed(
+    target: float, *, share: float, alpha: float = 0.05, power: float = 0.8
+) -> int | None:
+    """
+    Return the number of cases at which :func:`pass_fail_mde` is at most ``target``.
+
+    :param share: of changed cases, in (0, 1].
+    :returns: cases; None if the target exceeds the share, so that no gain can be as large.
+    :raises ValueError: if target or share is not positive, or alpha or power is out of range.
+    """
+    if _positive(target, "target") > _positive(share, "share"):
+        return None
+    level, found = _normal_quantiles(alpha, power)
+    root = level * math.sqrt(share) + found * math.sqrt(share - target**2)
+    return max(4, math.ceil((root / target) ** 2))
+
+
+def _normal_quantiles(alpha: float, power: float) -> tuple[float, float]:
+    level = -float(special.ndtri(check_fraction(alpha, "alpha") / 2))
+    return level, float(special.ndtri(check_fraction(power, "power")))
+
+
 def _effect(se: float, df: float, alpha: float, power: float) -> float:
     check_fraction(alpha, "alpha")
     if check_fraction(power, "power") <= alpha / 2:
