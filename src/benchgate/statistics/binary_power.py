@@ -98,8 +98,9 @@ def paired_binary_power(share_changed: float, gain: float, region: Sequence[int]
     gains = np.asarray(region, dtype=np.float64)
     changed = np.arange(len(gains))
     up = min(1.0, (1.0 + gain / share_changed) / 2) if share_changed else 0.0
-    passed = _at_least(gains, changed, up)
-    return min(1.0, float(binomial(len(gains) - 1, share_changed) @ passed))
+    with np.errstate(under="ignore"):
+        passed = _at_least(gains, changed, up)
+        return min(1.0, float(binomial(len(gains) - 1, share_changed) @ passed))
 
 
 def welch_binary_region(

@@ -129,11 +129,11 @@ def incident_pass_chance(
     :param confidence: level of the upper bound that must be within the limit too; None if none must.
     """
     most = _most_new(n, incidents, limit, confidence)
-    new = np.append(np.cumsum(binomial(n - incidents, rate)), 0.0)
-    kept = binomial(incidents, rate)
-    chance = sum(
-        kept[incidents - gone] * new[count] for gone, count in enumerate(most) if count >= 0
-    )
+    with np.errstate(under="ignore"):
+        new, kept = np.cumsum(binomial(n - incidents, rate)), binomial(incidents, rate)
+        chance = sum(
+            kept[incidents - gone] * new[count] for gone, count in enumerate(most) if count >= 0
+        )
     return min(1.0, float(chance))
 
 

@@ -109,16 +109,16 @@ def test_on_other_pairs_too(n: int, draw: Draw) -> None:
     assert found / number == pytest.approx(PROMISED, abs=0.07 if n == 8 else 0.05)
 
 
-@pytest.mark.parametrize("n", [6, 12, 30])
+@pytest.mark.parametrize("n", [8, 12, 30])
 def test_on_other_samples_too(n: int) -> None:
     rng = np.random.default_rng(n)
-    found, number = 0, 1500
-    for _ in range(number):
+    found, pilots, each = 0, 200, 10
+    for _ in range(pilots):
         arms = rng.beta(2, 2, (2, n)).tolist()
         effect = welch_detectable(*arms, target=BEYOND, score_range=(0.0, 1.0)).effect
-        fresh = rng.beta(2, 2, (2, n))
-        found += (welch_test(fresh[0], fresh[1] + effect).p_greater or 1.0) <= 0.025
-    assert found / number == pytest.approx(PROMISED, abs=0.05)
+        for fresh in rng.beta(2, 2, (each, 2, n)):
+            found += (welch_test(fresh[0], fresh[1] + effect).p_greater or 1.0) <= 0.025
+    assert found / pilots / each == pytest.approx(PROMISED, abs=0.05)
 
 
 def test_the_cases_needed_are_those_that_find_the_target() -> None:
@@ -136,13 +136,15 @@ def test_the_cases_needed_are_those_that_find_the_target() -> None:
 
 
 def test_too_many_cases_to_enumerate_continue_what_was_enumerated() -> None:
-    last, first = (paired_detectable(changes(n, n // 5), target=BEYOND).effect for n in (2000, 2010))
-    assert first == pytest.approx(last, rel=0.015)
+    last, first = (
+        paired_detectable(changes(n, n // 5), target=BEYOND).effect for n in (2000, 2010)
+    )
+    assert first == pytest.approx(last, rel=0.025)
     last, first = (
         welch_detectable(*[passing(n, n // 2)] * 2, target=BEYOND, score_range=(0.0, 1.0)).effect
         for n in (250, 252)
     )
-    assert first == pytest.approx(last, rel=0.015)
+    assert first == pytest.approx(last, rel=0.025)
     assert paired_detectable(changes(20, 4), target=0.002).cases == pytest.approx(393_000, rel=0.01)
 
 
@@ -155,7 +157,8 @@ def test_too_few_pairs_for_any_sign_pattern_detect_nothing() -> None:
 def test_more_pairs_see_smaller_effects() -> None:
     values = [0.1, -0.2, 0.35, -0.05, 0.15, -0.3]
     effects = [
-        paired_detectable(values * times, target=BEYOND).effect or math.inf for times in range(1, 20)
+        paired_detectable(values * times, target=BEYOND).effect or math.inf
+        for times in range(1, 20)
     ]
     assert effects == sorted(effects, reverse=True)
 
