@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from benchgate.statistics.binary_power import (
     paired_binary_power,
@@ -24,10 +24,9 @@ from benchgate.statistics.binary_power import (
     welch_binary_region,
 )
 from benchgate.statistics.bounds import unseen_failure_ucb
-from benchgate.statistics.draws import uniforms
-from benchgate.statistics.numerics import np, special
+from benchgate.statistics.normal_power import estimated_noncentrality, sign_flip_effect
+from benchgate.statistics.numerics import np
 from benchgate.statistics.power import arm_variance, smallest_n, t_power
-from benchgate.statistics.quadrature import sd_rule
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile
 from benchgate.statistics.summary import finite_floats, saturate, summarize
@@ -36,25 +35,15 @@ from benchgate.statistics.welch import welch_df
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from benchgate.statistics.binary_power import Counts, Floats
+    from benchgate.statistics.binary_power import Counts
+
+    Region = Callable[[int, float, float], Sequence[int] | Counts]
 
 _ENUMERATED_PAIRS = 2000
 _ENUMERATED_CELLS = 250**2
-_SMALL = 25
-"""Sign patterns at most as extreme as alpha / 2: with fewer, the steps of the test matter."""
-_ALL_PATTERNS = 14
 _THICK_TAILS = 1.5
 """Differences are large more often than normal values are, so that cases tell less of their spread: as if fewer."""
 _ONE_AMOUNT = 1.0 + 1e-9
-_ROWS, _WORK, _BLOCK = 4000, 1 << 24, 1 << 21
-
-
-class Region(Protocol):
-    """Least gains by number of changed pairs; see :func:`.binary_power.sign_flip_and_t_gains`."""
-
-    def __call__(self, n: int, alpha: float, size: float, /) -> Sequence[int] | Counts:
-        """Return the region of a test of n pairs that each change by ``size`` of the score range."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +76,8 @@ def paired_detectable(
     :param alpha: two-sided level of the test, in (0, 1).
     :param power: probability of finding the effect, above alpha / 2 and below 1.
     :param width: length of the score range; None if unbounded.
-    :param region: what the test needs on such pairs, if it is not the t and the sign-flip test.
+    :param region: from pairs, alpha and amount as a share of the range: what the test needs on pairs that
+        pass or fail, in the form of the default.
     :raises ValueError: for an argument out of range or a value that is not a finite real number.
     """
     _check(target, alpha, power)
@@ -103,7 +93,7 @@ def paired_detectable(
     else:
         sd = spread.sd or 0.0
         return _of_effects(
-            lambda n1, _: sd * _effect_in_sds(n1, (n - 1) / _THICK_TAILS, alpha, power),
+            lambda n1, _: sd * sign_flip_effect(n1, (n - 1) / _THICK_TAILS, alpha, power),
             (n, n),
             target,
         )
@@ -155,7 +145,9 @@ def welch_detectable(
 
     def effect(n_b: int, n_c: int) -> float:
         df = welch_df(var_b / n_b, n_b, var_c / n_c, n_c)
-        return math.sqrt(var_b / n_b + var_c / n_c) * _noncentrality(df, seen, alpha, power)
+        return math.sqrt(var_b / n_b + var_c / n_c) * estimated_noncentrality(
+            df, seen, alpha, power
+        )
 
     return _of_effects(effect, (b.n, c.n), target)
 
@@ -212,59 +204,3 @@ def _t_power(effect: float, squared_se: float, df: float, alpha: float) -> float
     if squared_se <= 0.0:
         return 1.0
     return t_power(effect / math.sqrt(squared_se), t_upper_quantile(alpha / 2, df), df)
-
-
-@lru_cache(maxsize=256)
-def _noncentrality(df: float, seen: float, alpha: float, power: float) -> float:
-    """
-    Return the effect, in estimated standard errors, that a t test finds with ``power``.
-
-    :param seen: degrees of freedom of the standard deviation that the effect is planned with.
-    """
-    (tested, chances), (planned, weights) = sd_rule(df), sd_rule(seen)
-    critical = t_upper_quantile(alpha / 2, df) * tested[:, None]
-
-    def excess(delta: float) -> float:
-        return float(chances @ special.ndtr(delta * planned - critical) @ weights) - power
-
-    high = 4.0
-    while excess(high) < 0.0:
-        high *= 2.0
-    return increasing_root(excess, 0.0, high, tolerance=1e-7 * high)
-
-
-@lru_cache(maxsize=256)
-def _effect_in_sds(n: int, seen: float, alpha: float, power: float) -> float:
-    """Return the effect, in estimated sds, that t and sign-flip find with ``power``; infinite if none."""
-    extreme = 2.0 ** min(n, 60) * alpha / 2
-    if extreme * (1.0 + 1e-12) < 1.0:
-        return math.inf
-    if extreme > _SMALL or n > _ALL_PATTERNS:
-        return _noncentrality(n - 1, seen, alpha, power) / math.sqrt(n)
-    least = _least_shifts(n, alpha, int(extreme * (1.0 + 1e-12)))
-    sd = np.sqrt(special.gammaincinv(seen / 2, uniforms(len(least), "sd")) * 2.0 / seen)
-    return float(np.quantile(least / sd, power))
-
-
-@lru_cache(maxsize=32)
-def _least_shifts(n: int, alpha: float, extreme: int) -> Floats:
-    """
-    Return the shift from which on both tests are passed, for seeded samples of n normal values.
-
-    A pattern of signs gives a sum as large as the observed one until the shift exceeds minus the
-    mean of the values that it flips; at most ``extreme`` patterns may, one of which flips none.
-    """
-    flipped = (np.arange(1, 2**n)[:, None] >> np.arange(n)) & 1
-    rows = min(_ROWS, _WORK >> n)
-    values = special.ndtri(uniforms(rows * n, "shifts")).reshape(rows, n)
-    weights = (flipped / flipped.sum(axis=1, keepdims=True)).T
-    step = max(1, _BLOCK >> n)
-    signs = np.concatenate(
-        [
-            np.partition(-block @ weights, -extreme, axis=1)[:, -extreme]
-            for block in (values[at : at + step] for at in range(0, rows, step))
-        ]
-    )
-    t = t_upper_quantile(alpha / 2, n - 1) * values.std(axis=1, ddof=1) / math.sqrt(n)
-    least: Floats = np.maximum(signs, t - values.mean(axis=1))
-    return least
