@@ -44,6 +44,7 @@ _ENUMERATED_CELLS = 250**2
 _THICK_TAILS = 1.5
 """Differences are large more often than normal values are, so that cases tell less of their spread: as if fewer."""
 _ONE_AMOUNT = 1.0 + 1e-9
+_STEPS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +86,10 @@ def paired_detectable(
     n, spread = len(d), summarize(d)
     if n < 2 or (spread.constant and width is None):
         return Detectable(effect=None, cases=None)
-    amounts = [abs(x) for x in d if x]
+    amounts, alike = [abs(x) for x in d if x], True
     if spread.constant:
         amount, share = width or 0.0, unseen_failure_ucb(n)
-    elif max(amounts) <= min(amounts) * _ONE_AMOUNT or 2 * len(amounts) <= n:
+    elif (alike := max(amounts) <= min(amounts) * _ONE_AMOUNT) or 2 * len(amounts) <= n:
         amount, share = math.hypot(*amounts) / math.sqrt(len(amounts)), len(amounts) / n
     else:
         sd = spread.sd or 0.0
@@ -97,7 +98,9 @@ def paired_detectable(
             (n, n),
             target,
         )
-    least = lru_cache(lambda n1: region(n1, alpha, min(1.0, amount / width) if width else 1.0))
+    # Changes of several amounts are never all equal, which would take the bound of the range.
+    size = min(1.0, amount / width) if width and alike else 1.0
+    least = lru_cache(lambda n1: region(n1, alpha, size))
 
     def found(n1: int, _: int, effect: float) -> float:
         changed = max(share, effect)
@@ -183,12 +186,20 @@ def _of_power(
     unit: float,
 ) -> Detectable:
     """Solve for the effect, a share of ``unit``; ``found`` is the power at two sizes and an effect."""
+
+    def excess(share: float) -> float:
+        return found(*sizes, share) - power
+
     effect = None
     with np.errstate(under="ignore"):
-        if found(*sizes, 1.0) >= power:
-            effect = increasing_root(lambda x: found(*sizes, x) - power, 1e-9, 1.0, tolerance=1e-7)
+        # Not the whole range at once: where every case gains, a constant difference may not pass.
+        for step in range(_STEPS):
+            if excess((step + 1) / _STEPS) >= 0.0:
+                ends = max(1e-9, step / _STEPS), (step + 1) / _STEPS
+                effect = unit * increasing_root(excess, *ends, tolerance=1e-7)
+                break
         cases = smallest_n(lambda n: found(n, n, target) >= power) if target <= 1.0 else None
-    return Detectable(effect=None if effect is None else effect * unit, cases=cases)
+    return Detectable(effect=effect, cases=cases)
 
 
 def _of_effects(
