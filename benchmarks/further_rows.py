@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED
 from gates_under_test import not_worse, outcomes
-from scenarios import CLUSTERS, MARGINS, NOISES, PLANNED
 from streams import stream
 
 from benchgate.statistics import (
