@@ -20,6 +20,16 @@ BENCHMARKS = ROOT / "benchmarks"
 RESULTS = json.loads((BENCHMARKS / "calibration.json").read_text("utf-8"))
 ROWS = RESULTS["rows"]
 OURS = {"welch", "auto", "exact"}
+FURTHER_KINDS = [
+    "clusters",
+    "noise",
+    "identical",
+    "margin",
+    "planned pairs",
+    "planned samples",
+    "planned scores",
+    "safety",
+]
 
 
 @pytest.fixture
@@ -74,9 +84,53 @@ def test_every_row_that_is_asked_for_is_there(harness):
         for what in ("error", "power")
         for n in scenario.sizes
     ]
-    assert [(row["scenario"], row["what"], row["n"]) for row in ROWS if "scenario" in row] == wanted
+    rows = [row for row in ROWS if row["what"] in {"error", "power"}]
+    assert [(row["scenario"], row["what"], row["n"]) for row in rows] == wanted
     laws = [(law.name, n) for law in scenarios.LAWS for n in (10, 30, 100, 500)]
     assert [(row["law"], row["n"]) for row in ROWS if "law" in row] == laws
+
+
+@pytest.mark.parametrize("kind", FURTHER_KINDS)
+def test_every_further_row_is_there_and_the_harness_can_measure_it(harness, monkeypatch, kind):
+    further_rows, further_tables = harness("further_rows"), harness("further_tables")
+    wanted = len(further_rows.FURTHER[kind][1])
+    kept = [row for row in ROWS if row["what"] == kind]
+    assert len(kept) == wanted
+    monkeypatch.setattr(further_rows, "REPETITIONS", 10)
+    made = further_rows.further(kind, 0)
+    assert made.keys() == kept[0].keys()
+    if "repetitions" in made:
+        assert kept[0]["repetitions"] >= 2000
+        assert all(count <= 10 for count in made.get("promoted", {}).values())
+    else:
+        exact = "found" if "found" in made else "passed"
+        assert made[exact] == pytest.approx(kept[0][exact])
+    results = {"repetitions": {"error": 10}, "rows": [made]}
+    assert [table.count("\n") > 1 for table in further_tables.further_tables(results)]
+    assert any("measured" not in line for line in further_tables.bars(results)) or kind == "safety"
+
+
+def test_the_harness_knows_no_other_kinds(harness):
+    assert list(harness("further_rows").FURTHER) == FURTHER_KINDS
+
+
+def test_a_bar_is_broken_only_where_the_whole_interval_is_above_it(harness):
+    bars = harness("further_tables").bars
+
+    def verdict(count):
+        row = {
+            "what": "margin",
+            "scenario": "s",
+            "n": 5,
+            "passed": {"t": count},
+            "repetitions": 2000,
+        }
+        (line,) = (x for x in bars({"repetitions": {"error": 1}, "rows": [row]}) if "margin" in x)
+        return line
+
+    assert verdict(60).endswith("within the bar")
+    assert verdict(70).endswith("over the bar")
+    assert "3.5 (2.7-4.4) %" in verdict(70)
 
 
 def sentences():

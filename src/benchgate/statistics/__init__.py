@@ -13,6 +13,14 @@ from benchgate.statistics.bands import (
     sample_size_band,
     seed_band,
 )
+from benchgate.statistics.binary_power import (
+    least_gains,
+    paired_binary_power,
+    sign_flip_and_t_gains,
+    t_gains,
+    welch_binary_power,
+    welch_binary_region,
+)
 from benchgate.statistics.bounds import (
     DifferenceBounds,
     gaffke_lower,
@@ -28,6 +36,7 @@ from benchgate.statistics.clusters import (
     clustered_welch_test,
     effective_cases,
 )
+from benchgate.statistics.detectable import Detectable, paired_detectable, welch_detectable
 from benchgate.statistics.effect import EffectSize, effect_size, hedges_correction
 from benchgate.statistics.paired import (
     PairedT,
@@ -52,12 +61,19 @@ from benchgate.statistics.power import (
     welch_cases_needed,
     welch_mde,
 )
+from benchgate.statistics.safety import (
+    clean_cases_needed,
+    incident_pass_chance,
+    penalty_rise_upper,
+    safety_pass_chance,
+)
 from benchgate.statistics.sign_flip import SignFlip, sign_flip
 from benchgate.statistics.studentized_range import studentized_range_quantile
 from benchgate.statistics.summary import Summary, mean, summarize
 from benchgate.statistics.welch import WelchTest, welch_from_summaries, welch_test
 
 __all__ = [
+    "Detectable",
     "DifferenceBounds",
     "EffectSize",
     "PairedT",
@@ -76,14 +92,19 @@ __all__ = [
     "clustered_mover_gaffke",
     "clustered_paired_test",
     "clustered_welch_test",
+    "clean_cases_needed",
     "effect_size",
     "effective_cases",
     "gaffke_lower",
     "gaffke_upper",
     "hedges_correction",
+    "incident_pass_chance",
+    "least_gains",
     "mean",
     "mover_gaffke",
+    "paired_binary_power",
     "paired_cases_needed",
+    "paired_detectable",
     "paired_differences",
     "paired_mde",
     "paired_t",
@@ -92,14 +113,21 @@ __all__ = [
     "pass_fail_mde",
     "pass_fail_p",
     "pass_fail_test",
+    "penalty_rise_upper",
+    "safety_pass_chance",
     "sample_size_band",
     "seed_band",
     "sign_flip",
+    "sign_flip_and_t_gains",
     "smallest_margin",
     "studentized_range_quantile",
     "summarize",
+    "t_gains",
     "unseen_failure_ucb",
+    "welch_binary_power",
+    "welch_binary_region",
     "welch_cases_needed",
+    "welch_detectable",
     "welch_from_summaries",
     "welch_mde",
     "welch_test",

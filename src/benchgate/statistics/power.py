@@ -61,8 +61,8 @@ def welch_mde(
     """
     if min(n_baseline, n_candidate) < 2:
         return None
-    b = _arm_variance(baseline_variance, n_baseline, width) / n_baseline
-    c = _arm_variance(candidate_variance, n_candidate, width) / n_candidate
+    b = arm_variance(baseline_variance, n_baseline, width) / n_baseline
+    c = arm_variance(candidate_variance, n_candidate, width) / n_candidate
     if b + c == 0.0:
         return None
     return _effect(math.sqrt(b + c), welch_df(b, n_baseline, c, n_candidate), alpha, power)
@@ -119,7 +119,7 @@ def welch_cases_needed(
             width=width,
         )
 
-    return _smallest_n(target, effect)
+    return _first_enough(target, effect)
 
 
 def paired_cases_needed(
@@ -131,7 +131,7 @@ def paired_cases_needed(
     :returns: pairs, at least 2; None as :func:`welch_cases_needed`.
     :raises ValueError: if target is not positive, or as :func:`paired_mde`.
     """
-    return _smallest_n(
+    return _first_enough(
         target, lambda n: paired_mde(sd=sd, n=n, alpha=alpha, power=power, width=width)
     )
 
@@ -193,7 +193,7 @@ def _noncentrality(df: float, alpha: float, power: float) -> float:
     critical = t_upper_quantile(alpha / 2, df)
 
     def excess(delta: float) -> float:
-        return _power(delta, critical, df) - power
+        return t_power(delta, critical, df) - power
 
     high = 4.0
     while excess(high) < 0.0:
@@ -201,7 +201,8 @@ def _noncentrality(df: float, alpha: float, power: float) -> float:
     return increasing_root(excess, 0.0, high, tolerance=1e-12 * high)
 
 
-def _power(delta: float, critical: float, df: float) -> float:
+def t_power(delta: float, critical: float, df: float) -> float:
+    """Return P(Z + delta > critical * s) for a normal Z and an independent sample sd s of 1."""
     # The order of integration whose inner distribution is smoother needs fewer nodes.
     if df > 50.0:
         sd, mass = sd_rule(df)
@@ -211,7 +212,8 @@ def _power(delta: float, critical: float, df: float) -> float:
     return float((below * np.exp(-0.5 * z * z)) @ weights) / math.sqrt(2.0 * math.pi)
 
 
-def _arm_variance(variance: float, n: int, width: float | None) -> float:
+def arm_variance(variance: float, n: int, width: float | None) -> float:
+    """Return the variance to plan with: of a constant sample what is plausible; see :func:`welch_mde`."""
     if _not_negative(variance, "variance") > 0.0 or width is None:
         return variance
     share = min(0.5, unseen_failure_ucb(n))
@@ -232,13 +234,18 @@ def _positive(value: float, name: str) -> float:
     return value
 
 
-def _smallest_n(target: float, effect: Callable[[int], float | None]) -> int | None:
+def _first_enough(target: float, effect: Callable[[int], float | None]) -> int | None:
     _positive(target, "target")
 
     def enough(n: int) -> bool:
         detectable = effect(n)
         return detectable is not None and detectable <= target
 
+    return smallest_n(enough)
+
+
+def smallest_n(enough: Callable[[int], bool]) -> int | None:
+    """Return the first number of cases, from 2, that is enough if all larger are; None from 2**53."""
     low, high = 1, 2
     while not enough(high):
         if high >= _MOST_CASES:
