@@ -17,8 +17,9 @@ def clustered(size: int) -> Draw:
 
     def draw(rng: Generator, reps: int, n: int, gain: float) -> tuple[Any, Any]:
         shared = np.repeat(rng.normal(0, 0.2, (reps, n // size)), size, axis=1)
-        half = (shared + rng.normal(0, 0.1, (reps, n)) + gain) / 2
-        return np.clip(0.5 - half, 0, 1), np.clip(0.5 + half, 0, 1)
+        before = 0.5 + rng.normal(0, 0.05, (reps, n))
+        after = before + shared + rng.normal(0, 0.1, (reps, n)) + gain
+        return np.clip(before, 0, 1), np.clip(after, 0, 1)
 
     return draw
 

@@ -92,8 +92,12 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
         benchmark_suite=made.suite,
         metrics=metrics(made, kind),
         samples=tuple(
-            Sample(case_id=case_id, score=score, safety_penalty=penalty, trials=row)
-            for case_id, score, penalty, row in zip(ids, arm.scores, penalties, trials, strict=True)
+            Sample(
+                case_id=case_id, score=score, safety_penalty=penalty, trials=row, cluster=cluster
+            )
+            for case_id, score, penalty, row, cluster in zip(
+                ids, arm.scores, penalties, trials, arm.labels, strict=True
+            )
         ),
         imputed=arm.imputed,
     )

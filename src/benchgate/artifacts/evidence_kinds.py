@@ -31,12 +31,17 @@ class ArmMetrics(WireModel):
 
 
 class Sample(WireModel):
-    """One case: the mean over its trials, and the score of each trial where that is known."""
+    """
+    One case: the mean over its trials, and the score of each trial where that is known.
+
+    :param cluster: what it shares with others, see ``case.toml``.
+    """
 
     case_id: str | None
     score: Number
     safety_penalty: NonNegative | None
     trials: tuple[Number, ...] | None
+    cluster: str | None = None
 
 
 class ArmReport(WireModel):

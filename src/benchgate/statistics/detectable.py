@@ -24,7 +24,11 @@ from benchgate.statistics.binary_power import (
     welch_binary_region,
 )
 from benchgate.statistics.bounds import unseen_failure_ucb
-from benchgate.statistics.normal_power import estimated_noncentrality, sign_flip_effect
+from benchgate.statistics.normal_power import (
+    estimated_noncentrality,
+    estimated_power,
+    sign_flip_effect,
+)
 from benchgate.statistics.numerics import np
 from benchgate.statistics.power import arm_variance, smallest_n, t_power
 from benchgate.statistics.roots import increasing_root
@@ -93,10 +97,10 @@ def paired_detectable(
         amount, share = math.hypot(*amounts) / math.sqrt(len(amounts)), len(amounts) / n
     else:
         sd = spread.sd or 0.0
-        return _of_effects(
-            lambda n1, _: sd * sign_flip_effect(n1, (n - 1) / _THICK_TAILS, alpha, power),
-            (n, n),
-            target,
+        seen = (n - 1) / _THICK_TAILS
+        effect = sd * sign_flip_effect(n, seen, alpha, power)
+        return _of_effect(
+            effect, lambda n1: sd * sign_flip_effect(n1, seen, alpha, power) <= target
         )
     # Changes of several amounts are never all equal, which would take the bound of the range.
     size = min(1.0, amount / width) if width and alike else 1.0
@@ -146,13 +150,14 @@ def welch_detectable(
         return Detectable(effect=None, cases=None)
     seen = welch_df(var_b / b.n, b.n, var_c / c.n, c.n)
 
-    def effect(n_b: int, n_c: int) -> float:
-        df = welch_df(var_b / n_b, n_b, var_c / n_c, n_c)
-        return math.sqrt(var_b / n_b + var_c / n_c) * estimated_noncentrality(
-            df, seen, alpha, power
-        )
+    se = math.sqrt(var_b / b.n + var_c / c.n)
 
-    return _of_effects(effect, (b.n, c.n), target)
+    def enough(n: int) -> bool:
+        df = welch_df(var_b / n, n, var_c / n, n)
+        noncentrality = target / math.sqrt((var_b + var_c) / n)
+        return estimated_power(noncentrality, df, seen, alpha) >= power
+
+    return _of_effect(se * estimated_noncentrality(seen, seen, alpha, power), enough)
 
 
 def _check(target: float, alpha: float, power: float) -> None:
@@ -202,13 +207,10 @@ def _of_power(
     return Detectable(effect=effect, cases=cases)
 
 
-def _of_effects(
-    effect: Callable[[int, int], float], sizes: tuple[int, int], target: float
-) -> Detectable:
+def _of_effect(effect: float, enough: Callable[[int], bool]) -> Detectable:
     with np.errstate(under="ignore"):
-        here = effect(*sizes)
-        cases = smallest_n(lambda n: effect(n, n) <= target)
-    return Detectable(effect=saturate(here) if math.isfinite(here) else None, cases=cases)
+        cases = smallest_n(enough)
+    return Detectable(effect=saturate(effect) if math.isfinite(effect) else None, cases=cases)
 
 
 def _t_power(effect: float, squared_se: float, df: float, alpha: float) -> float:

@@ -35,16 +35,21 @@ def estimated_noncentrality(df: float, seen: float, alpha: float, power: float) 
 
     :param seen: degrees of freedom of the standard deviation that the effect is planned with.
     """
-    (tested, chances), (planned, weights) = sd_rule(df), sd_rule(seen)
-    critical = t_upper_quantile(alpha / 2, df) * tested[:, None]
 
     def excess(delta: float) -> float:
-        return float(chances @ special.ndtr(delta * planned - critical) @ weights) - power
+        return estimated_power(delta, df, seen, alpha) - power
 
     high = 4.0
     while excess(high) < 0.0:
         high *= 2.0
     return increasing_root(excess, 0.0, high, tolerance=1e-7 * high)
+
+
+def estimated_power(delta: float, df: float, seen: float, alpha: float) -> float:
+    """Return the power for an effect, in estimated standard errors; see :func:`estimated_noncentrality`."""
+    (tested, chances), (planned, weights) = sd_rule(df), sd_rule(seen)
+    critical = t_upper_quantile(alpha / 2, df) * tested[:, None]
+    return float(chances @ special.ndtr(delta * planned - critical) @ weights)
 
 
 @lru_cache(maxsize=256)

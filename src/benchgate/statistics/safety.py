@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.statistics.binary_power import binomial
 from benchgate.statistics.bounds import gaffke_upper, unseen_failure_ucb
+from benchgate.statistics.clusters import clustered_gaffke_upper
 from benchgate.statistics.draws import uniforms
 from benchgate.statistics.numerics import np
 from benchgate.statistics.paired import paired_differences
@@ -28,6 +29,7 @@ _DRAWS = 4000
 def penalty_rise_upper(
     baseline: Sequence[float],
     candidate: Sequence[float],
+    clusters: Sequence[str | None] | None = None,
     *,
     confidence: float = 0.95,
     low: float = 0.0,
@@ -40,6 +42,7 @@ def penalty_rise_upper(
     all are ``low`` or ``high``, it is the bound of Clopper and Pearson of the share of new incidents.
 
     :param baseline: penalties within [low, high], one a case; the candidate's in the same order.
+    :param clusters: the cluster of each case; see :mod:`benchgate.statistics.clusters`.
     :returns: a number in [-(high - low), high - low]; with no penalty on either side,
         ``(high - low) * (1 - (1 - confidence)**(1/n))``.
     :raises ValueError: for different lengths, a penalty out of range, or confidence outside (0, 1).
@@ -49,7 +52,10 @@ def penalty_rise_upper(
             message = f"penalty {index} is {penalty!r}; expected a number in [{low!r}, {high!r}]"
             raise ValueError(message)
     rises = paired_differences(baseline, candidate)
-    return gaffke_upper(rises, confidence=confidence, low=low - high, high=high - low)
+    labels = clusters or (None,) * len(rises)
+    return clustered_gaffke_upper(
+        rises, labels, confidence=confidence, low=low - high, high=high - low
+    )
 
 
 def clean_cases_needed(limit: float, *, confidence: float = 0.95, width: float = 1.0) -> int | None:

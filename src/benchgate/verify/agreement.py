@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 LATER: Final = frozenset(
     {
         "checkpoint",
+        "cluster",
+        "clusters",
+        "effective_cases",
         "http_cassettes",
         "imputed",
         "max_unscored",
         "missing",
+        "pass_chances",
         "plan_sha256",
         "replays",
         "resumes",

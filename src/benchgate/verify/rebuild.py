@@ -66,6 +66,7 @@ def arm_of_report(report: ArmReport) -> Arm:
         case_ids=ids if len(ids) == len(samples) else None,
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=trials if len(trials) == len(samples) else None,
+        clusters=tuple(sample.cluster for sample in samples),
     )
 
 
