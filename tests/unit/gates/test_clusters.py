@@ -114,7 +114,7 @@ def test_clusters_of_equal_means_are_no_evidence():
 
 
 def test_sides_that_disagree_about_clusters_are_not_compared():
-    before, after = sides([0.1] * 12, [0.9] * 12, ["a"] * 6 + ["b"] * 6)
+    before, _ = sides([0.1] * 12, [0.9] * 12, ["a"] * 6 + ["b"] * 6)
     other = sides([0.1] * 12, [0.9] * 12, None)[1]
     for missing in ("hold", "worst"):
         policy = GatePolicy(**RULES, test="auto", missing=missing)
