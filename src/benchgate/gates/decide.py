@@ -119,8 +119,9 @@ def _out_of_reach(figures: SafetyFigures, policy: GatePolicy) -> str:
         return ""
     low, high = policy.penalty_range
     needed = clean_cases_needed(limit, confidence=level, width=high - low)
-    shown = "no number of cases shows this" if needed is None else f"{needed} clean cases would"
-    return f"; no candidate can show it at this size, {shown}"
+    if needed is None:
+        return f"; no number of cases can show a limit of {limit:g}"
+    return f"; no candidate can meet it at this size: it takes {needed} cases without a penalty"
 
 
 def _significance_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:

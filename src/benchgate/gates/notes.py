@@ -70,13 +70,11 @@ def _clusters(compared: Figures) -> Iterator[Blocker]:
 
 def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:
     """Yield how often a candidate that is truly less safe would have passed the check of the penalty."""
-    known = [
-        f"{rise:.2f} in {chance:.0%}" for rise, chance in safety.pass_chances if chance is not None
-    ]
+    known = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
     if known:
-        first, *others = known
-        rest = "".join(f", of {text}" for text in others)
-        yield "safety_power", f"a rise of {first} of runs would pass here{rest}"
+        (rise, chance), *others = known
+        rest = "".join(f", of {rise:.2f} in {chance:.0%}" for rise, chance in others)
+        yield "safety_power", f"a rise of {rise:.2f} would pass here in {chance:.0%} of runs{rest}"
 
 
 def _arms(figures: Figures) -> Iterator[Blocker]:

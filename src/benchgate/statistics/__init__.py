@@ -16,6 +16,7 @@ from benchgate.statistics.bands import (
 from benchgate.statistics.binary_power import (
     least_gains,
     paired_binary_power,
+    pass_fail_gains,
     sign_flip_and_t_gains,
     t_gains,
     welch_binary_power,
@@ -52,14 +53,6 @@ from benchgate.statistics.pass_fail import (
     pass_fail_p,
     pass_fail_test,
     smallest_margin,
-)
-from benchgate.statistics.power import (
-    paired_cases_needed,
-    paired_mde,
-    pass_fail_cases_needed,
-    pass_fail_mde,
-    welch_cases_needed,
-    welch_mde,
 )
 from benchgate.statistics.safety import (
     clean_cases_needed,
@@ -103,14 +96,11 @@ __all__ = [
     "mean",
     "mover_gaffke",
     "paired_binary_power",
-    "paired_cases_needed",
     "paired_detectable",
     "paired_differences",
-    "paired_mde",
     "paired_t",
     "paired_test",
-    "pass_fail_cases_needed",
-    "pass_fail_mde",
+    "pass_fail_gains",
     "pass_fail_p",
     "pass_fail_test",
     "penalty_rise_upper",
@@ -126,9 +116,7 @@ __all__ = [
     "unseen_failure_ucb",
     "welch_binary_power",
     "welch_binary_region",
-    "welch_cases_needed",
     "welch_detectable",
     "welch_from_summaries",
-    "welch_mde",
     "welch_test",
 ]

@@ -1,7 +1,7 @@
 """
 Power of the gate's tests on scores that only pass or fail, by adding up every possible outcome.
 
-On such scores the t tests of :mod:`benchgate.statistics.power` promise too much: the paired test
+On such scores the t tests of :mod:`benchgate.statistics.student` promise too much: the paired test
 needs the exact sign-flip test too, which cannot use its whole level on a few changed cases.
 """
 
@@ -38,6 +38,12 @@ def sign_flip_and_t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Cou
     :returns: by number of changed cases, 0 to n: the least number of gains among them that passes;
         one more than there are changed cases if none does.
     """
+    least: Counts = np.maximum(sign_flip_gains(n, alpha), t_gains(n, alpha, size))
+    return least
+
+
+def sign_flip_gains(n: int, alpha: float = 0.05) -> Counts:
+    """Return what the exact sign-flip test alone needs, up to n changed cases."""
     level = check_fraction(alpha, "alpha") / 2
     changed = np.arange(n + 1)
     # The least g with P(Binomial(changed, 1/2) >= g) <= level.
@@ -45,8 +51,8 @@ def sign_flip_and_t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Cou
     gains[0] = 1.0
     too_likely = (gains <= changed) & (_at_least(gains, changed, 0.5) > level * _EQUAL)
     not_least = (gains > 1) & (_at_least(gains - 1.0, changed, 0.5) <= level * _EQUAL)
-    gains = np.minimum(gains + too_likely.astype(float) - not_least, changed + 1.0)
-    return np.asarray(np.maximum(gains, t_gains(n, alpha, size)), dtype=np.int64)
+    gains = gains + too_likely.astype(float) - not_least
+    return np.minimum(gains, changed + 1.0).astype(np.int64)
 
 
 def t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Counts:
@@ -63,6 +69,21 @@ def t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Counts:
     least: Counts = np.clip(gains, 1, changed + 1).astype(np.int64)
     if level ** (1.0 / n) * (1.0 + size) <= 1.0:
         least[n] = n + 1
+    return least
+
+
+def pass_fail_gains(n: int, alpha: float = 0.05, _size: float = 1.0) -> Counts:
+    """
+    Return what :func:`~benchgate.statistics.pass_fail.pass_fail_test` needs; as :func:`sign_flip_and_t_gains`.
+
+    It is passed where the score that orders its outcomes reaches the quantile of alpha / 2, and by all gains
+    together only where that is rare by itself. For a few numbers of changed cases this is one gain off.
+    """
+    level = check_fraction(alpha, "alpha") / 2
+    changed = np.arange(n + 1)
+    gains = np.ceil((changed - special.ndtri(level) * np.sqrt(changed + 0.5)) / 2 - 1e-9)
+    least: Counts = np.clip(gains, 1, changed + 1).astype(np.int64)
+    least[n] = max(least[n], sign_flip_gains(n, alpha)[n])
     return least
 
 

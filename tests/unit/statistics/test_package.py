@@ -130,7 +130,6 @@ def of_one(name: str) -> Iterator[str]:
     yield from not_plain(name, statistics.effective_cases, d, in_twos(d))
     yield from not_plain(name, statistics.sample_size_band, d)
     yield from not_plain(name, statistics.seed_band, [d, d[::-1]])
-    yield from not_plain(name, statistics.paired_mde, sd=summary.sd or 0.0, n=len(d), width=1.0)
     yield from not_plain(name, statistics.paired_detectable, d, target=0.1, width=1.0)
     if name in ARMS:
         check = {"limit": 0.05, "confidence": 0.9}

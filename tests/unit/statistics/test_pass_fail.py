@@ -14,8 +14,9 @@ from scipy import optimize, stats
 from benchgate.statistics import (
     cases_for_margin,
     changes,
-    pass_fail_cases_needed,
-    pass_fail_mde,
+    least_gains,
+    paired_binary_power,
+    pass_fail_gains,
     pass_fail_p,
     pass_fail_test,
     sign_flip,
@@ -118,23 +119,21 @@ def test_power_on_23_cases_is_near_twice_that_of_mcnemar() -> None:
     assert np.all(region(23, 0.0)[mcnemar])
 
 
-@pytest.mark.parametrize(("n", "changed"), [(20, 12), (23, 14), (40, 16), (40, 24), (40, 8)])
-def test_the_detectable_gain_is_found_as_often_as_asked(n: int, changed: int) -> None:
-    gain = pass_fail_mde(changed=changed, n=n)
-    share = changed / n
-    assert 0.79 < chances(n, gain, [share])[region(n, 0.0), 0].sum() < 0.88
-    needed = pass_fail_cases_needed(gain, share=share)
-    assert needed is not None
-    assert abs(needed - n) <= 1
-
-
-def test_a_gain_above_the_share_of_changes_cannot_be_found() -> None:
-    assert pass_fail_mde(changed=2, n=20) > 0.1
-    assert pass_fail_mde(changed=0, n=20) > 0.139
-    assert pass_fail_cases_needed(0.2, share=0.1) is None
-    assert pass_fail_cases_needed(0.1, share=0.2) == 155
-    with pytest.raises(ValueError, match="expected counts"):
-        pass_fail_mde(changed=5, n=4)
+@pytest.mark.parametrize("n", [4, 5, 6, 10, 23, 40, pytest.param(61, marks=pytest.mark.slow)])
+def test_what_it_needs_in_closed_form_is_what_it_needs(n: int) -> None:
+    needed = least_gains(
+        [
+            next((a for a in range(n - b + 1) if pass_fail_p(a, b, n) <= 0.025), n + 1)
+            for b in range(n + 1)
+        ]
+    )
+    planned = pass_fail_gains(n)
+    off = np.flatnonzero(needed != planned)
+    assert len(off) <= (2 if n > 40 else 0)
+    for share in (0.05, 0.2, 0.5, 0.8):
+        for part in (0.3, 0.6, 0.9):
+            powers = [paired_binary_power(share, share * part, r) for r in (needed, planned)]
+            assert powers[0] == pytest.approx(powers[1], abs=0.02)
 
 
 @pytest.mark.parametrize("n", [1, 4, 13, 24])
