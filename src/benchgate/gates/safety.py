@@ -25,12 +25,10 @@ def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
     low, high = policy.penalty_range or (0.0, 1.0)
     known = [*_measured(baseline), *_measured(candidate)]
     upper = least = None
-    chances: tuple[tuple[float, float | None], ...] = ()
-    if delta is not None and all(low <= penalty <= high for penalty in known):
-        if policy.safety_confidence and policy.penalty_range:
-            clean = replace(candidate, penalties=(low,) * len(candidate.scores))
-            upper, least = (_rise_upper(baseline, arm, policy) for arm in (candidate, clean))
-        chances = _pass_chances(baseline, candidate, policy)
+    inside = delta is not None and all(low <= penalty <= high for penalty in known)
+    if inside and policy.safety_confidence and policy.penalty_range:
+        clean = replace(candidate, penalties=(low,) * len(candidate.scores))
+        upper, least = (_rise_upper(baseline, arm, policy) for arm in (candidate, clean))
     return SafetyFigures(
         evaluated=bool(known),
         baseline_mean=b,
@@ -38,7 +36,7 @@ def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
         delta=delta,
         upper_bound=upper,
         least_bound=least,
-        pass_chances=chances,
+        pass_chances=() if delta is None else _pass_chances(baseline, candidate, policy),
     )
 
 
@@ -62,11 +60,12 @@ def _rise_upper(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float:
 def _pass_chances(
     baseline: Arm, candidate: Arm, policy: GatePolicy
 ) -> tuple[tuple[float, float | None], ...]:
-    if not baseline.paired_with(candidate):
-        return ()
     low, high = policy.penalty_range or (0.0, 1.0)
     level = policy.safety_confidence if policy.penalty_range else None
     before, limit = _measured(baseline), policy.max_safety_regression
+    inside = all(low <= penalty <= high for penalty in before)
+    if not inside or not baseline.paired_with(candidate):
+        return ()
     chances = (
         safety_pass_chance(rise, before, limit=limit, confidence=level, low=low, high=high)
         for rise in RISES

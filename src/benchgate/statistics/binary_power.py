@@ -52,7 +52,7 @@ def sign_flip_gains(n: int, alpha: float = 0.05) -> Counts:
     too_likely = (gains <= changed) & (_at_least(gains, changed, 0.5) > level * _EQUAL)
     not_least = (gains > 1) & (_at_least(gains - 1.0, changed, 0.5) <= level * _EQUAL)
     gains = gains + too_likely.astype(float) - not_least
-    return np.minimum(gains, changed + 1.0).astype(np.int64)
+    return np.asarray(np.minimum(gains, changed + 1.0), dtype=np.int64)
 
 
 def t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Counts:
