@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from benchgate.gates.figures import Significance
     from benchgate.gates.policy import GatePolicy
+    from benchgate.models import BenchRunReport
     from benchgate.wire.model import WireModel
 
 
@@ -58,6 +60,11 @@ def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
     elif isinstance(full, list) and isinstance(raw, list):
         for index, (value, found) in enumerate(zip(full, raw, strict=False)):
             yield from missing_fields(value, found, f"{where}{index}.")
+
+
+def judged_earlier(model: BenchRunReport | Significance) -> bool:
+    """Whether a version made this file whose figures, and so whose decisions, were other ones."""
+    return "clusters" not in model.model_fields_set
 
 
 def policy_digest(policy: GatePolicy) -> str:
