@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED
+from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED, cluster_labels
 from gates_under_test import not_worse, outcomes
 from streams import stream
 
@@ -18,13 +18,12 @@ from benchgate.statistics import (
     incident_pass_chance,
     paired_binary_power,
     paired_detectable,
-    paired_mde,
     paired_test,
+    pass_fail_gains,
     sign_flip_and_t_gains,
     welch_binary_power,
     welch_binary_region,
     welch_detectable,
-    welch_mde,
 )
 from benchgate.statistics.binary_power import binomial
 
@@ -35,6 +34,7 @@ REPETITIONS = 2000
 INCIDENTS = 1 / 50
 LIMIT = 0.05
 POWER = 0.8
+TESTS = {"t and sign-flip": sign_flip_and_t_gains, "exact test": pass_fail_gains}
 BEYOND = 1e3
 """A target that no number of cases is looked up for."""
 
@@ -44,7 +44,10 @@ def clusters(number: int, what: str) -> dict[str, Any]:
     scenario, n = CLUSTERS[number], CLUSTERS[number].sizes[0]
     gain = scenario.gain if what == "power" else 0.0
     sides = scenario.draw(stream(scenario.name, n, what), REPETITIONS, n, gain)
-    return {"scenario": scenario.name, "n": n, "gain": gain, **_decided(*sides)}
+    labels = cluster_labels(n)
+    found = {"scenario": scenario.name, "n": n, "gain": gain, **_decided(*sides, labels)}
+    plain = _decided(*sides)["promoted"]
+    return {**found, "ignored": plain}
 
 
 def noise(number: int, n: int) -> dict[str, Any]:
@@ -70,49 +73,33 @@ def at_margin(number: int, n: int) -> dict[str, Any]:
     return _row(scenario=scenario.name, margin=scenario.gain, n=n, passed={"paired": counted})
 
 
-def planned_pairs(share: float, n: int) -> dict[str, Any]:
-    """Add up how often the binding test finds the effect that was promised from n pairs like these."""
-    region = sign_flip_and_t_gains(n)
+def planned_pairs(test: str, share: float, n: int) -> dict[str, Any]:
+    """Add up how often a test finds the effect that was promised from n pairs like these."""
+    region = TESTS[test]
 
-    def found(effect: float | None) -> float:
-        effect = min(1.0, effect or 1.0)
-        return paired_binary_power(max(share, effect), effect, region)
-
-    shares = dict.fromkeys(("promised", "t formula"), 0.0)
-    for changed, weight in enumerate(binomial(n, share)):
+    def found(changed: int) -> float:
         d = [1.0] * changed + [0.0] * (n - changed)
         d[: changed // 2] = [-1.0] * (changed // 2)
-        by_t = paired_mde(sd=float(np.std(d, ddof=1)) if changed else 0.0, n=n, width=1.0)
-        promised = paired_detectable(d, target=BEYOND, width=1.0).effect
-        shares["promised"] += float(weight) * found(promised)
-        shares["t formula"] += float(weight) * found(by_t)
-    return {"scenario": f"pairs, {share:.0%} change", "n": n, "found": shares}
+        effect = paired_detectable(d, target=BEYOND, width=1.0, region=region).effect or 1.0
+        return paired_binary_power(max(share, effect), effect, region(n))
+
+    power = sum(float(w) * found(k) for k, w in enumerate(binomial(n, share)))
+    return {"scenario": f"pairs, {share:.0%} change, {test}", "n": n, "found": power}
 
 
 def planned_samples(rate: float, n: int) -> dict[str, Any]:
     """Add up the same for Welch's test on two samples of n cases that pass or fail."""
     region = welch_binary_region(n, n)
 
-    def found(effect: float | None) -> float:
-        effect = min(1.0, effect or 1.0)
+    def found(passed: int) -> float:
+        arm = [1.0] * passed + [0.0] * (n - passed)
+        promised = welch_detectable(arm, arm, target=BEYOND, score_range=(0.0, 1.0)).effect
+        effect = min(1.0, promised or 1.0)
         after = min(1.0, rate + effect)
         return welch_binary_power(max(0.0, after - effect), after, region)
 
-    shares = dict.fromkeys(("promised", "t formula"), 0.0)
-    for passed, weight in enumerate(binomial(n, rate)):
-        arm = [1.0] * passed + [0.0] * (n - passed)
-        variance = float(np.var(arm, ddof=1))
-        by_t = welch_mde(
-            baseline_variance=variance,
-            n_baseline=n,
-            candidate_variance=variance,
-            n_candidate=n,
-            width=1.0,
-        )
-        promised = welch_detectable(arm, arm, target=BEYOND, score_range=(0.0, 1.0)).effect
-        shares["promised"] += float(weight) * found(promised)
-        shares["t formula"] += float(weight) * found(by_t)
-    return {"scenario": f"samples, {rate:.0%} pass", "n": n, "found": shares}
+    power = sum(float(w) * found(k) for k, w in enumerate(binomial(n, rate)))
+    return {"scenario": f"samples, {rate:.0%} pass", "n": n, "found": power}
 
 
 def planned_scores(number: int, n: int) -> dict[str, Any]:
@@ -121,17 +108,13 @@ def planned_scores(number: int, n: int) -> dict[str, Any]:
     sides = scenario.draw(stream(scenario.name, n, "planned"), 2 * REPETITIONS, n, 0.0)
     before, after = (side.mean(axis=2) if side.ndim == 3 else side for side in sides)
     differences = (after - before).round(12)
-    counts = dict.fromkeys(("promised", "t formula"), 0)
+    count = 0
     for pilot, fresh in zip(differences[::2], differences[1::2], strict=True):
-        plans = {
-            "promised": paired_detectable(pilot.tolist(), target=BEYOND, width=1.0).effect,
-            "t formula": paired_mde(sd=float(pilot.std(ddof=1)), n=n, width=1.0),
-        }
-        for name, effect in plans.items():
-            if effect is not None:
-                p = paired_test((fresh + effect).tolist(), n_resamples=999).p_greater
-                counts[name] += p is not None and p <= 0.025
-    return _row(scenario=scenario.name, n=n, passed=counts)
+        effect = paired_detectable(pilot.tolist(), target=BEYOND, width=1.0).effect
+        if effect is not None:
+            p = paired_test((fresh + effect).tolist(), n_resamples=999).p_greater
+            count += p is not None and p <= 0.025
+    return _row(scenario=scenario.name, n=n, passed=count)
 
 
 def safety(n: int) -> dict[str, Any]:
@@ -152,8 +135,8 @@ def _row(**columns: Any) -> dict[str, Any]:
     return {**columns, "repetitions": REPETITIONS}
 
 
-def _decided(before: Any, after: Any) -> dict[str, Any]:
-    found = outcomes(before, after, paired=True)
+def _decided(before: Any, after: Any, clusters: tuple[str, ...] | None = None) -> dict[str, Any]:
+    found = outcomes(before, after, paired=True, clusters=clusters)
     return _row(
         **{
             name: {rule: rows.count(outcome) for rule, rows in found.items()}
@@ -170,7 +153,10 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
     "noise": (noise, [(i, n) for i, s in enumerate(NOISES) for n in s.sizes]),
     "identical": (identical, [(p, n) for p in (0.5, 0.95) for n in (10, 30, 100)]),
     "margin": (at_margin, [(i, n) for i, s in enumerate(MARGINS) for n in s.sizes]),
-    "planned pairs": (planned_pairs, [(s, n) for s in (0.1, 0.2, 0.4) for n in (12, 23, 50, 100)]),
+    "planned pairs": (
+        planned_pairs,
+        [(test, s, n) for test in TESTS for s in (0.1, 0.2, 0.4) for n in (12, 23, 50, 100)],
+    ),
     "planned samples": (planned_samples, [(p, n) for p in (0.5, 0.8, 0.95) for n in (10, 30, 100)]),
     "planned scores": (planned_scores, [(i, n) for i in range(len(PLANNED)) for n in (8, 12, 30)]),
     "safety": (safety, [(n,) for n in (10, 23, 30, 50, 59, 100, 200)]),

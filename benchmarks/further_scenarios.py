@@ -68,8 +68,17 @@ def _pairs(name: str, gain: float, sizes: tuple[int, ...], draw: Draw) -> Scenar
     return Scenario(name=name, gain=gain, sizes=sizes, paired=True, draw=draw)
 
 
-CLUSTERS = (_pairs("10 clusters of 5", 0.2, (50,), clustered(5)),)
-"""Cases i and j are of one cluster if i // 5 == j // 5."""
+CLUSTERS = (
+    _pairs("10 clusters of 5", 0.2, (50,), clustered(5)),
+    _pairs("30 clusters of 5", 0.1, (150,), clustered(5)),
+)
+
+
+def cluster_labels(n: int) -> tuple[str, ...]:
+    """Return the clusters of the cases of :data:`CLUSTERS`."""
+    return tuple(f"source {number // 5}" for number in range(n))
+
+
 NOISES = tuple(
     _pairs(
         f"ICC {correlation}, {trials} trial{'s' * (trials > 1)}",

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULES = ("welch", "auto")
-PLANS = ("promised", "t formula")
 
 
 def further_tables(results: dict[str, Any]) -> Iterator[str]:
@@ -47,9 +46,10 @@ def bars(results: dict[str, Any]) -> Iterator[str]:
         if rule in row["rejected"]
     ]
     clusters = [
-        (row["promoted"]["auto"], row["repetitions"], row["scenario"])
+        (row["promoted"][rule], row["repetitions"], f"{row['scenario']}, {rule}")
         for row in _rows(results, "clusters")
         if not row["gain"]
+        for rule in RULES
     ]
     margins = [
         (count, row["repetitions"], f"{row['scenario']}, n = {row['n']}")
@@ -60,7 +60,7 @@ def bars(results: dict[str, Any]) -> Iterator[str]:
     yield _bar("equal candidates rejected", equal, 0.05)
     yield _bar("useless candidates promoted, in clusters", clusters, 0.025)
     yield _bar("not worse, at the margin", margins, 0.025)
-    found = [share for row in _rows(results, "planned") for share in _found(row, "promised")]
+    found = [_found(row) for row in _rows(results, "planned")]
     if found:
         yield f"a promised power of 80 %: {min(found):.1%} to {max(found):.1%} found; bar 75 % to 85 %"
 
@@ -89,10 +89,16 @@ def _counts(row: dict[str, Any], name: str, reps: int) -> list[str]:
 
 def _clusters(results: dict[str, Any]) -> str | None:
     rows = [
-        [row["scenario"], f"+{row['gain']:g}", *_counts(row, "promoted", row["repetitions"])]
+        [
+            row["scenario"],
+            f"+{row['gain']:g}",
+            *_counts(row, "promoted", row["repetitions"]),
+            *_counts(row, "ignored", row["repetitions"]),
+        ]
         for row in _rows(results, "clusters")
     ]
-    return table_of(["clusters", "gain"], ["`welch`", "`auto`"], rows) if rows else None
+    columns = ["`welch`", "`auto`", "`welch`, no clusters named", "`auto`, no clusters named"]
+    return table_of(["clusters", "gain"], columns, rows) if rows else None
 
 
 def _noise(results: dict[str, Any]) -> str | None:
@@ -119,19 +125,18 @@ def _margin(results: dict[str, Any]) -> str | None:
 
 
 def _planned(results: dict[str, Any]) -> str | None:
-    rows = [[row["scenario"], str(row["n"]), *_plan(row)] for row in _rows(results, "planned")]
-    columns = ["`paired_detectable`, `welch_detectable`", "t formula"]
-    return table_of(["an effect promised at 80 %", "n"], columns, rows) if rows else None
+    rows = [[row["scenario"], str(row["n"]), _plan(row)] for row in _rows(results, "planned")]
+    return table_of(["an effect promised at 80 %", "n"], ["found"], rows) if rows else None
 
 
-def _plan(row: dict[str, Any]) -> list[str]:
+def _plan(row: dict[str, Any]) -> str:
     if "found" in row:
-        return [f"{100 * row['found'][plan]:.1f}" for plan in PLANS]
-    return [simulated(row["passed"][plan], row["repetitions"]) for plan in PLANS]
+        return f"{100 * row['found']:.1f}"
+    return simulated(row["passed"], row["repetitions"])
 
 
-def _found(row: dict[str, Any], plan: str) -> list[float]:
-    return [row["found"][plan] if "found" in row else row["passed"][plan] / row["repetitions"]]
+def _found(row: dict[str, Any]) -> float:
+    return float(row["found"] if "found" in row else row["passed"] / row["repetitions"])
 
 
 def _safety(results: dict[str, Any]) -> str | None:

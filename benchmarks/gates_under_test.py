@@ -25,17 +25,21 @@ BLOCK = 250
 """Repetitions that share their bootstrap weights."""
 
 
-def _arm(scores: Any, *, named: bool) -> Arm:
+def _arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
     ids = tuple(f"c{number:05}" for number in range(len(scores))) if named else None
-    return Arm(scores=tuple(scores.tolist()), case_ids=ids)
+    return Arm(scores=tuple(scores.tolist()), case_ids=ids, clusters=clusters)
 
 
-def outcomes(before: Any, after: Any, *, paired: bool) -> dict[str, list[str]]:
+def outcomes(
+    before: Any, after: Any, *, paired: bool, clusters: tuple[str, ...] | None = None
+) -> dict[str, list[str]]:
     """
     Decide by the gate, without penalties and a least number of cases: promote, hold or reject.
 
     ``welch`` is the default policy, ``auto`` that of the shipped benches, which pairs cases of one id, and ``exact``
     the same with ``evidence = "exact"``.
+
+    :param clusters: of the cases; ``None`` if each is one of its own.
     """
     common: dict[str, Any] = {"min_cases": 2, "safety": "optional"}
     found: dict[str, list[str]] = {"welch": []}
@@ -43,10 +47,10 @@ def outcomes(before: Any, after: Any, *, paired: bool) -> dict[str, list[str]]:
         found |= {"auto": [], "exact": []}
     sides = [side.mean(axis=2) if side.ndim == 3 else side for side in (before, after)]
     for row in zip(*sides, strict=True):
-        plain = (_arm(side, named=False) for side in row)
+        plain = (_arm(side, named=False, clusters=clusters) for side in row)
         found["welch"].append(compare_vectors(*plain, GatePolicy(**common)).decision.outcome)
         if paired:
-            arms = (_arm(side, named=True) for side in row)
+            arms = (_arm(side, named=True, clusters=clusters) for side in row)
             policy = GatePolicy(**common, test="auto", evidence="exact")
             decision = compare_vectors(*arms, policy).decision
             # ``exact`` adds one reason, and all reasons are listed.

@@ -171,6 +171,7 @@ def safety_report(
         baseline_mean_safety_penalty=figures.baseline_mean,
         trained_mean_safety_penalty=figures.candidate_mean,
         safety_regression_delta=figures.delta,
+        pass_chances=figures.pass_chances,
         max_safety_regression=max_safety_regression,
         promotion_allowed=not objections if figures.evaluated else None,
         reason_codes=tuple(remark.code for remark in objections),

@@ -79,7 +79,11 @@ class SignificanceReport(WireModel):
 
 
 class SafetyReport(WireModel):
-    """``safety.json``: the rise of the mean safety penalty; ``null`` where no penalties were given."""
+    """
+    ``safety.json``: the rise of the mean safety penalty; ``null`` where no penalties were given.
+
+    :param pass_chances: true rises, each with the probability that the check would have passed it at this size.
+    """
 
     schema_version: Version
     run_id: str
@@ -92,6 +96,7 @@ class SafetyReport(WireModel):
     promotion_allowed: bool | None
     reason_codes: tuple[str, ...]
     diagnostics: tuple[str, ...]
+    pass_chances: tuple[tuple[Number, Number | None], ...] = ()
 
 
 class ArmSpread(WireModel):
