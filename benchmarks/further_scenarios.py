@@ -68,10 +68,7 @@ def _pairs(name: str, gain: float, sizes: tuple[int, ...], draw: Draw) -> Scenar
     return Scenario(name=name, gain=gain, sizes=sizes, paired=True, draw=draw)
 
 
-CLUSTERS = (
-    _pairs("10 clusters of 5", 0.2, (50,), clustered(5)),
-    _pairs("30 clusters of 5", 0.1, (150,), clustered(5)),
-)
+CLUSTERS = (_pairs("10 clusters of 5", 0.2, (50,), clustered(5)),)
 
 
 def cluster_labels(n: int) -> tuple[str, ...]:

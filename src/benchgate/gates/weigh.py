@@ -57,8 +57,9 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
     )
     labels = [p.cluster for p in pairs or ()]
-    unpaired_bound = _mover_bound(baseline, candidate, policy)
     constant = _is_constant(b, clusters[0]) or _is_constant(c, clusters[1])
+    decides = policy.test == "welch" or not pairs
+    unpaired_bound = _mover_bound(baseline, candidate, policy) if decides or constant else None
     p_welch = shifted.p_two_sided
     welch_passed = _passes(p_welch, plain.delta, policy, unpaired_bound, constant=constant)
     paired_figures, paired_passed = _paired(paired, labels, policy) if paired else (None, False)

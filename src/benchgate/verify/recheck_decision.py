@@ -109,7 +109,7 @@ def _baseline(
 
 
 def _arm_values(side: Arm) -> list[Any]:
-    parts = (side.case_ids, side.scores, side.penalties, side.trials)
+    parts = (side.case_ids, side.scores, side.penalties, side.trials, side.labels)
     return [part and list(part) for part in parts]
 
 
