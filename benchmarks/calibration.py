@@ -2,6 +2,7 @@
 Measure how often gates and bounds err: writes calibration.json, and the tables of docs/explanation/statistics.md.
 
     python benchmarks/calibration.py --jobs 2    # half an hour
+    python benchmarks/calibration.py --only safety --only noise
     python benchmarks/calibration.py --tables    # only writes the tables into the page
 
 Every cell has a stream of its own, seeded with SEED and the names of its row; counts are kept, not shares. numpy may
@@ -14,28 +15,29 @@ import argparse
 import json
 import time
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
-from zlib import crc32
+from typing import TYPE_CHECKING, Any
 
 import calibration_tables
 import numpy as np
-from gates_under_test import bca, bca_lower, flat, gate, raw_welch, welch_p, z
+from further_rows import FURTHER, further
+from further_tables import bars
+from gates_under_test import bca, bca_lower, flat, outcomes, raw_welch, welch_p, z
 from scenarios import LAWS, SCENARIOS, Scenario, passed
 from scipy import special
+from streams import SEED, stream
 
 from benchgate.statistics import gaffke_lower
 
-SEED = 20_261_101
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 REPETITIONS = {"error": 4000, "power": 1000, "coverage": 4000}
+KINDS = ("error", "power", "coverage", "worse", "attempts", "picked", *FURTHER)
 HERE = Path(__file__).parent
 RESULTS = HERE / "calibration.json"
 PAGE = HERE.parent / "docs" / "explanation" / "statistics.md"
-
-
-def stream(*key: object) -> np.random.Generator:
-    """Return the generator of one cell."""
-    return np.random.default_rng([SEED, *(crc32(str(part).encode()) for part in key)])
 
 
 def compared(scenario: Scenario, n: int, what: str) -> dict[str, Any]:
@@ -43,13 +45,14 @@ def compared(scenario: Scenario, n: int, what: str) -> dict[str, Any]:
     rng = stream(scenario.name, n, what)
     gain = scenario.gain if what == "power" else 0.0
     before, after = scenario.draw(rng, REPETITIONS[what], n, gain)
+    decided = outcomes(before, after, paired=scenario.paired)
     promoted = {
-        **gate(before, after, paired=scenario.paired),
+        **{rule: np.array(rows) == "promote" for rule, rows in decided.items()},
         "z": flat(z)(before, after),
         "raw Welch": flat(raw_welch)(before, after),
         "BCa": flat(bca)(before, after, rng, paired=scenario.paired),
     }
-    return {
+    row = {
         "what": what,
         "scenario": scenario.name,
         "paired": scenario.paired,
@@ -57,6 +60,9 @@ def compared(scenario: Scenario, n: int, what: str) -> dict[str, Any]:
         "gain": gain,
         "promoted": {column: int(np.sum(rows)) for column, rows in promoted.items()},
     }
+    if what == "error":
+        row["rejected"] = {rule: rows.count("reject") for rule, rows in decided.items()}
+    return row
 
 
 def covered(number: int, n: int) -> dict[str, Any]:
@@ -131,28 +137,35 @@ def _worst(runs: list[np.ndarray]) -> np.ndarray:
     return np.array(runs)[lowest, np.arange(len(lowest))]
 
 
-def measure(jobs: int) -> dict[str, Any]:
-    """Measure every row."""
+def measure(jobs: int, kinds: Sequence[str], known: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Measure the rows of some kinds, and keep those known of the others."""
+    tasks: list[tuple[Any, ...]] = [
+        (what, _row, number, n, what)
+        for number, scenario in enumerate(SCENARIOS)
+        for what in ("error", "power")
+        for n in scenario.sizes
+    ]
+    tasks += [
+        ("coverage", covered, number, n) for number in range(len(LAWS)) for n in (10, 30, 100, 500)
+    ]
+    tasks += [("worse", worse, n) for n in (10, 100)]
+    tasks.append(("attempts", attempts, 100, 10))
+    tasks += [("picked", picked, 100, 20, runs) for runs in (0, 1, 5)]
+    tasks += [
+        (kind, further, kind, number) for kind in FURTHER for number in range(len(FURTHER[kind][1]))
+    ]
+    old = {what: [row for row in known if row["what"] == what] for what in KINDS}
     with ProcessPoolExecutor(jobs) as pool:
         rows = [
-            pool.submit(_row, number, n, what)
-            for number, scenario in enumerate(SCENARIOS)
-            for what in ("error", "power")
-            for n in scenario.sizes
+            pool.submit(*task[1:]).result if task[0] in kinds else partial(old[task[0]].pop, 0)
+            for task in tasks
+            if task[0] in kinds or old[task[0]]
         ]
-        rows += [
-            pool.submit(covered, number, n)
-            for number in range(len(LAWS))
-            for n in (10, 30, 100, 500)
-        ]
-        rows += [pool.submit(worse, n) for n in (10, 100)]
-        rows.append(pool.submit(attempts, 100, 10))
-        rows += [pool.submit(picked, 100, 20, runs) for runs in (0, 1, 5)]
         return {
             "seed": SEED,
             "numpy": np.__version__,
             "repetitions": REPETITIONS,
-            "rows": [row.result() for row in rows],
+            "rows": [row() for row in rows],
         }
 
 
@@ -161,21 +174,25 @@ def _row(number: int, n: int, what: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure unless only the tables are asked for, then write the tables into the page."""
+    """Measure what is asked for, then write the tables into the page and print the bars."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes (default: 1)")
     parser.add_argument("--tables", action="store_true", help="measure nothing")
+    parser.add_argument(
+        "--only", action="append", choices=KINDS, metavar="KIND", help="measure only these rows"
+    )
     given = parser.parse_args()
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
     if not given.tables:
         began = time.monotonic()
-        results = measure(given.jobs)
-        lines = ",\n".join(json.dumps(row) for row in results.pop("rows"))
-        head = json.dumps(results)[:-1]
+        results = measure(given.jobs, given.only or KINDS, results["rows"])
+        lines = ",\n".join(json.dumps(row) for row in results["rows"])
+        head = json.dumps({key: results[key] for key in results if key != "rows"})[:-1]
         RESULTS.write_text(f'{head}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
         print(f"{RESULTS}: {time.monotonic() - began:.0f} s")
     text = PAGE.read_text(encoding="utf-8")
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
     PAGE.write_text(calibration_tables.put_into(text, results), encoding="utf-8")
+    print("\n".join(bars(results)))
 
 
 if __name__ == "__main__":

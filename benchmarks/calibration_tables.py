@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from further_tables import further_tables
+from shares import percent, table_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 COLUMNS = {
     False: ("welch", "z", "raw Welch", "BCa"),
@@ -17,11 +20,12 @@ BOUNDS = ("Gaffke", "Clopper-Pearson", "Wald (z)", "Student t", "BCa")
 
 
 def tables(results: dict[str, Any]) -> list[str]:
-    """Return the five tables in the order of the page."""
+    """Return the tables in the order of the page; one of a kind of rows that was not measured is left out."""
     return [
         *(_comparison(results, "error", paired=paired) for paired in (False, True)),
         *(_comparison(results, "power", paired=paired) for paired in (False, True)),
         _coverage(results),
+        *further_tables(results),
     ]
 
 
@@ -34,11 +38,6 @@ def put_into(page: str, results: dict[str, Any]) -> str:
         if count != 1:
             raise ValueError(f"{count} tables on the page have the head {head!r}; expected 1")
     return page
-
-
-def percent(count: int, repetitions: int, digits: int) -> str:
-    """Return a share in percent, with as many digits as its table shows."""
-    return f"{100 * count / repetitions:.{digits}f}"
 
 
 def _comparison(results: dict[str, Any], what: str, *, paired: bool) -> str:
@@ -56,7 +55,7 @@ def _comparison(results: dict[str, Any], what: str, *, paired: bool) -> str:
         for row in results["rows"]
         if row["what"] == what and row["paired"] == paired
     )
-    return _table(["scenario", "n", *gain], [HEADS.get(c, c) for c in columns], rows)
+    return table_of(["scenario", "n", *gain], [HEADS.get(c, c) for c in columns], rows)
 
 
 def _coverage(results: dict[str, Any]) -> str:
@@ -66,15 +65,9 @@ def _coverage(results: dict[str, Any]) -> str:
         for row in results["rows"]
         if row["what"] == "coverage"
     )
-    return _table(["scores", "n"], list(BOUNDS), rows)
+    return table_of(["scores", "n"], list(BOUNDS), rows)
 
 
 def _shares(covered: dict[str, int], reps: int) -> Iterator[str]:
     for bound in BOUNDS:
         yield percent(covered[bound], reps, 1) if bound in covered else "-"
-
-
-def _table(labels: list[str], columns: list[str], rows: Iterable[list[str]]) -> str:
-    rule = ["---"] * len(labels) + ["---:"] * len(columns)
-    lines = [f"| {' | '.join([*labels, *columns])} |", f"|{'|'.join(rule)}|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])

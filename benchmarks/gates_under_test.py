@@ -15,6 +15,7 @@ from scipy import special
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
+from benchgate.statistics import paired_differences, paired_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,38 +25,49 @@ BLOCK = 250
 """Repetitions that share their bootstrap weights."""
 
 
-def _arm(scores: Any, *, named: bool) -> Arm:
+def _arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
     ids = tuple(f"c{number:05}" for number in range(len(scores))) if named else None
-    return Arm(scores=tuple(scores.tolist()), case_ids=ids)
+    return Arm(scores=tuple(scores.tolist()), case_ids=ids, clusters=clusters)
 
 
-def gate(before: Any, after: Any, *, paired: bool) -> dict[str, list[bool]]:
+def outcomes(
+    before: Any, after: Any, *, paired: bool, clusters: tuple[str, ...] | None = None
+) -> dict[str, list[str]]:
     """
-    Decide by the gate, without penalties and a least number of cases.
+    Decide by the gate, without penalties and a least number of cases: promote, hold or reject.
 
     ``welch`` is the default policy, ``auto`` that of the shipped benches, which pairs cases of one id, and ``exact``
     the same with ``evidence = "exact"``.
+
+    :param clusters: of the cases; ``None`` if each is one of its own.
     """
     common: dict[str, Any] = {"min_cases": 2, "safety": "optional"}
-    found: dict[str, list[bool]] = {"welch": []}
+    found: dict[str, list[str]] = {"welch": []}
     if paired:
         found |= {"auto": [], "exact": []}
     sides = [side.mean(axis=2) if side.ndim == 3 else side for side in (before, after)]
     for row in zip(*sides, strict=True):
-        plain = (_arm(side, named=False) for side in row)
-        welch = compare_vectors(*plain, GatePolicy(**common)).decision
-        found["welch"].append(welch.promotion_allowed)
+        plain = (_arm(side, named=False, clusters=clusters) for side in row)
+        found["welch"].append(compare_vectors(*plain, GatePolicy(**common)).decision.outcome)
         if paired:
-            arms = (_arm(side, named=True) for side in row)
+            arms = (_arm(side, named=True, clusters=clusters) for side in row)
             policy = GatePolicy(**common, test="auto", evidence="exact")
             decision = compare_vectors(*arms, policy).decision
             # ``exact`` adds one reason, and all reasons are listed.
-            others = [
-                c for c in decision.reason_codes if not c.endswith("_exact_evidence_required")
-            ]
-            found["auto"].append(not others)
-            found["exact"].append(decision.promotion_allowed)
+            added = [c for c in decision.reason_codes if c.endswith("_exact_evidence_required")]
+            only = len(added) == len(decision.reason_codes)
+            found["auto"].append("promote" if only else decision.outcome)
+            found["exact"].append(decision.outcome)
     return found
+
+
+def not_worse(before: Any, after: Any, margin: float) -> list[bool]:
+    """Claim that the candidate is not worse: the paired test rejects a difference of minus the margin at 2.5 %."""
+    tests = (
+        paired_test(paired_differences(*row), null_delta=-margin)
+        for row in zip(before.tolist(), after.tolist(), strict=True)
+    )
+    return [test.p_greater is not None and test.p_greater <= 0.025 for test in tests]
 
 
 def _moments(side: Any) -> tuple[Any, Any]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from benchgate.models import TrialResult
     from benchgate.taxonomy import Taxonomy
@@ -77,19 +78,26 @@ def cost_of(result: TrialResult) -> float | None:
     return judging or None if used is None else used + judging
 
 
-def aggregates(results: Sequence[TrialResult], taxonomy: Taxonomy, *, bounded: bool) -> Aggregates:
+def aggregates(
+    results: Sequence[TrialResult],
+    taxonomy: Taxonomy,
+    *,
+    bounded: bool,
+    clusters: Mapping[str, str] = MappingProxyType({}),
+) -> Aggregates:
     """
     Return the figures over some results; without results the mean score is 0 and the mean penalty unknown.
 
     :param bounded: also compute the lower bound of the mean score; leave it out for hand-picked cases, because a bound
         says something about other cases only if these are a sample of them.
+    :param clusters: by case id; a case that is left out is a cluster of its own.
     """
     cases = case_figures(results)
     penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
     return Aggregates(
         case_count=len(cases),
         mean_score=mean([case.score for case in cases]) if cases else 0.0,
-        score_lower_bound_95=score_lower_bound(cases) if bounded else None,
+        score_lower_bound_95=score_lower_bound(cases, clusters) if bounded else None,
         passed_count=sum(case.passed for case in cases),
         total_cost_usd=math.fsum(cost_of(result) or 0.0 for result in results),
         mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,
@@ -100,14 +108,15 @@ def aggregates(results: Sequence[TrialResult], taxonomy: Taxonomy, *, bounded: b
     )
 
 
-def score_lower_bound(cases: Sequence[CaseFigures]) -> float | None:
+def score_lower_bound(cases: Sequence[CaseFigures], clusters: Mapping[str, str]) -> float | None:
     """Return Gaffke's one-sided 95 % lower bound of the mean score on [0, 1]; ``None`` without cases."""
     if not cases:
         return None
     # Imported here: numpy and scipy take longer to load than everything else, and a worker never needs them.
-    from benchgate.statistics import gaffke_lower
+    from benchgate.statistics import clustered_gaffke_lower
 
-    return gaffke_lower([case.score for case in cases], confidence=0.95)
+    labels = [clusters.get(case.case_id) for case in cases]
+    return clustered_gaffke_lower([case.score for case in cases], labels, confidence=0.95)
 
 
 def irregular(result: TrialResult) -> bool:
@@ -126,9 +135,9 @@ def build_report(
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
-    bounded = plan.scope == "full"
+    terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
     return BenchRunReport(
-        **dict(aggregates(ordered, taxonomy, bounded=bounded)),
+        **dict(aggregates(ordered, taxonomy, **terms)),
         run_id=run_id(plan.task_class, ordered),
         plan_id=plan.plan_id(),
         task_class=plan.task_class,
@@ -140,6 +149,7 @@ def build_report(
         seed=plan.seed,
         complete=bool(ordered) and not any(map(irregular, ordered)) and not interrupted,
         per_case=ordered,
-        held_out=aggregates(held_out, taxonomy, bounded=bounded) if held_out else None,
+        held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
+        clusters=plan.clusters,
     )

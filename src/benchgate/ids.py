@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from benchgate.wire.canonical import digest
@@ -74,6 +74,7 @@ class RunPlan:
     digests: RunDigests
     harness_version: str
     isolation_class: IsolationClass = "none"
+    clusters: Mapping[str, str] = field(default_factory=dict)
 
     def plan_id(self) -> str:
         """Return the SHA-256 over the plan; without the baseline, which does not change the results."""

@@ -22,6 +22,8 @@ from benchgate.wire.model import (
     SCHEMA_VERSION,
     Breakdown,
     CaseId,
+    ClusterName,
+    Clusters,
     Count,
     Digests,
     DisplayText,
@@ -108,6 +110,7 @@ class BenchCase(WireModel):
     last_validated_at: AwareDatetime
     held_out: bool = False
     tags: tuple[str, ...] = ()
+    cluster: ClusterName | None = None
     timeout_seconds: Seconds | None = None
     facts: FrozenJson = Field(default_factory=empty_mapping)
     cassettes: Annotated[
@@ -320,6 +323,7 @@ class BenchRunReport(Aggregates):
     :param trial_count: trials of each case.
     :param complete: every planned trial was run once, to a score or a failure of the system.
     :param held_out: the same figures over the held-out cases; ``None`` if the run has none.
+    :param clusters: the ``cluster`` of each case that names one, by case id.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -336,3 +340,4 @@ class BenchRunReport(Aggregates):
     per_case: tuple[TrialResult, ...]
     held_out: Aggregates | None
     digests: RunDigests
+    clusters: Clusters = Field(default_factory=empty_mapping)

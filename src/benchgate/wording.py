@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.errors import counted, excerpt
+from benchgate.gates.decide import UNDETECTABLE
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
 
@@ -230,8 +231,11 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
     level = f"{1 - significance.alpha:.0%}"
     yield f"delta     {significance.mean_delta:+.3f}, {level} interval {interval}, p {p} ({significance.test})"
     mde = significance.minimum_detectable_effect
+    power = f"{judgement.policy.power:.0%}"
     if mde is not None:
-        yield f"power     {judgement.policy.power:.0%} to find a difference of {mde:.3f}"
+        yield f"power     {power} to find a difference of {mde:.3f}"
+    else:
+        yield f"power     {power}: {UNDETECTABLE}"
     if figures.safety.delta is not None:
         limit = judgement.policy.max_safety_regression
         yield f"penalty   {figures.safety.delta:+.3f}, allowed rise {limit:.3f}"

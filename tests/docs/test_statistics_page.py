@@ -10,9 +10,8 @@ import re
 from pathlib import Path
 
 import pytest
-from scipy import special
 
-from benchgate.statistics import paired_cases_needed, welch_cases_needed
+from benchgate.statistics import paired_detectable, pass_fail_gains, welch_detectable
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "explanation" / "statistics.md").read_text("utf-8")
@@ -20,6 +19,16 @@ BENCHMARKS = ROOT / "benchmarks"
 RESULTS = json.loads((BENCHMARKS / "calibration.json").read_text("utf-8"))
 ROWS = RESULTS["rows"]
 OURS = {"welch", "auto", "exact"}
+FURTHER_KINDS = [
+    "clusters",
+    "noise",
+    "identical",
+    "margin",
+    "planned pairs",
+    "planned samples",
+    "planned scores",
+    "safety",
+]
 
 
 @pytest.fixture
@@ -74,9 +83,53 @@ def test_every_row_that_is_asked_for_is_there(harness):
         for what in ("error", "power")
         for n in scenario.sizes
     ]
-    assert [(row["scenario"], row["what"], row["n"]) for row in ROWS if "scenario" in row] == wanted
+    rows = [row for row in ROWS if row["what"] in {"error", "power"}]
+    assert [(row["scenario"], row["what"], row["n"]) for row in rows] == wanted
     laws = [(law.name, n) for law in scenarios.LAWS for n in (10, 30, 100, 500)]
     assert [(row["law"], row["n"]) for row in ROWS if "law" in row] == laws
+
+
+@pytest.mark.parametrize("kind", FURTHER_KINDS)
+def test_every_further_row_is_there_and_the_harness_can_measure_it(harness, monkeypatch, kind):
+    further_rows, further_tables = harness("further_rows"), harness("further_tables")
+    wanted = len(further_rows.FURTHER[kind][1])
+    kept = [row for row in ROWS if row["what"] == kind]
+    assert len(kept) == wanted
+    monkeypatch.setattr(further_rows, "REPETITIONS", 10)
+    made = further_rows.further(kind, 0)
+    assert made.keys() == kept[0].keys()
+    if "repetitions" in made:
+        assert kept[0]["repetitions"] >= 2000
+        assert all(count <= 10 for count in made.get("promoted", {}).values())
+    else:
+        exact = "found" if "found" in made else "passed"
+        assert made[exact] == pytest.approx(kept[0][exact])
+    results = {"repetitions": {"error": 10}, "rows": [made]}
+    assert [table.count("\n") > 1 for table in further_tables.further_tables(results)]
+    assert any("measured" not in line for line in further_tables.bars(results)) or kind == "safety"
+
+
+def test_the_harness_knows_no_other_kinds(harness):
+    assert list(harness("further_rows").FURTHER) == FURTHER_KINDS
+
+
+def test_a_bar_is_broken_only_where_the_whole_interval_is_above_it(harness):
+    bars = harness("further_tables").bars
+
+    def verdict(count):
+        row = {
+            "what": "margin",
+            "scenario": "s",
+            "n": 5,
+            "passed": {"t": count},
+            "repetitions": 2000,
+        }
+        (line,) = (x for x in bars({"repetitions": {"error": 1}, "rows": [row]}) if "margin" in x)
+        return line
+
+    assert verdict(60).endswith("within the bar")
+    assert verdict(70).endswith("over the bar")
+    assert "3.5 (2.7-4.4) %" in verdict(70)
 
 
 def sentences():
@@ -149,33 +202,19 @@ def test_the_table_of_sizes_is_what_the_code_beside_it_prints():
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(code, {})  # noqa: S102 - the page's own
-    rows = re.findall(
-        r"^\| (\d+) \| (0\.\d\d|-) \| (0\.\d\d|-) \| (\d+\.\d) % \|$", PAGE, re.MULTILINE
-    )
+    rows = re.findall(r"^\| (\d+) \| (0\.\d\d) \| (0\.\d\d) \| (\d+\.\d) % \|$", PAGE, re.MULTILINE)
     assert [line.split() for line in printed.getvalue().splitlines()] == [
         [n, unpaired, paired, f"{unseen}%"] for n, unpaired, paired, unseen in rows
     ]
     assert len(rows) == 7
 
 
-def sign_flip_power(n, gain, changed):
-    """Return how often the exact test of n pairs passes if a share of them changes, most of these for the better."""
-    up, power = (1 + gain / changed) / 2, 0.0
-    for count in range(n + 1):
-        least = next(
-            (k for k in range(count + 1) if special.bdtrc(k - 1, count, 0.5) <= 0.025), None
-        )
-        if least is not None:
-            chance = special.bdtr(count, n, changed) - special.bdtr(count - 1, n, changed)
-            power += chance * special.bdtrc(least - 1, count, up)
-    return power
-
-
 def test_the_numbers_of_cases_for_a_gain_are_those_of_the_code():
+    half, changed = [1.0, 0.0] * 25, [1.0, -1.0] * 5 + [0.0] * 40
     sizes = [
         (
-            welch_cases_needed(gain, baseline_variance=0.25, candidate_variance=0.25),
-            paired_cases_needed(gain, sd=0.2**0.5),
+            welch_detectable(half, half, target=gain, score_range=(0.0, 1.0)).cases,
+            paired_detectable(changed, target=gain, width=1.0, region=pass_fail_gains).cases,
         )
         for gain in (0.10, 0.05)
     ]
@@ -183,6 +222,14 @@ def test_the_numbers_of_cases_for_a_gain_are_those_of_the_code():
     text = f"you need {welch} cases on each side, or {paired} pairs"
     assert f"To find a gain of 0.10 {text}" in PAGE
     assert f"for 0.05 you need {welch_half}, or {paired_half}." in PAGE
-    exact = re.search(r"test needs (\d+) pairs for 0\.10 and (\d+) for 0\.05", PAGE)
-    for n, gain in zip(map(int, exact.groups()), (0.10, 0.05), strict=True):
-        assert sign_flip_power(n - 1, gain, 0.2) < 0.8 <= sign_flip_power(n, gain, 0.2)
+
+
+def test_every_table_of_the_calibration_names_its_command(harness):
+    _, _, measured = PAGE.partition("## How often the gate errs")
+    sections = measured.partition("\n## ")[0].split("\n### ")[1:]
+    assert len(sections) > 8
+    known = harness("calibration").KINDS
+    for section in sections:
+        named = re.findall(r"--only \"?([a-z ]+[a-z])", section)
+        assert named, section.splitlines()[0]
+        assert set(named) <= set(known)

@@ -185,3 +185,56 @@ def test_a_penalty_outside_the_range_of_the_policy_holds(graded):
     policy = {"safety_confidence": 0.95, "penalty_range": (0, 0.1)}
     decision = run(graded, "harmful", baseline="pinned", policy=policy).judgement.decision
     assert f"{PREFIX}safety_bound_unavailable" in decision.reason_codes
+
+
+def clustered(bench, size):
+    """Give every case of a bench a cluster, ``size`` cases each."""
+    for number in range(1, 13):
+        name = f'"source {(number - 1) // size}"'
+        bench.case(f"{number:02}", added_at=TODAY, last_validated_at=TODAY, cluster=name)
+
+
+@pytest.mark.parametrize(("size", "outcome"), [(1, "promote"), (2, "promote"), (3, "hold")])
+def test_cases_of_one_cluster_are_one_source_at_both_doors(graded, size, outcome):
+    (graded.path / "gate.toml").write_text('test = "auto"\nmin_cases = 6\n')
+    clustered(graded, size)
+    pin(graded)
+    made = run(graded, "strong", baseline="pinned")
+    decision, folder = made.judgement.decision, made.published.folder
+    assert decision.outcome == outcome
+    assert set(made.judgement.report.clusters.values()) == {
+        f"source {number}" for number in range(12 // size)
+    }
+    assert ("note_clusters" in decision.notes) is (size > 1)
+    assert main(["verify", str(graded.root / "out")]) == 0
+    status, proof, significance, *_ = proven(graded, folder)
+    assert status == (0 if outcome == "promote" else 1)
+    figures = json.loads((folder / "evidence/significance.json").read_bytes())["significance"]
+    assert significance["significance"] == figures
+    assert figures["clusters"] == (None if size == 1 else 12 // size)
+    if outcome == "hold":
+        assert "4 clusters; 6 needed" in proof["failure_analysis"]["details"]
+
+
+def test_a_record_that_forgets_its_clusters_is_found(graded, capsys):
+    (graded.path / "gate.toml").write_text('test = "auto"\nmin_cases = 6\n')
+    clustered(graded, 3)
+    pin(graded)
+    folder = run(graded, "strong", baseline="pinned").published.folder
+    path = folder / "record.json"
+    record = json.loads(path.read_bytes())
+    record["report"]["clusters"] = {}
+    path.write_text(json.dumps(record))
+    assert main(["validate", str(path)]) == 1
+    assert "score_lower_bound_95" in capsys.readouterr().err
+
+
+def test_a_case_that_names_a_cluster_is_another_case_and_one_without_is_not(graded):
+    pin(graded)
+    plain = run(graded, "strong", baseline="pinned").judgement
+    assert plain.decision.outcome == "promote"
+    clustered(graded, 1)
+    named = run(graded, "strong", baseline="pinned").judgement
+    assert f"{PREFIX}baseline_mismatch" in named.decision.reason_codes
+    assert plain.report.digests.cases.keys() == named.report.digests.cases.keys()
+    assert not set(plain.report.digests.cases.values()) & set(named.report.digests.cases.values())

@@ -47,6 +47,16 @@ def test_an_old_record_is_not_edited_unseen(old, name, before, after):
     assert main(["verify", str(old / ".benchgate")]) == 1
 
 
+def test_an_old_promotion_must_be_one_by_the_figures_of_now(old, capsys):
+    (path,) = (old / ".benchgate/runs/echo").glob("*/record.json")
+    before = '"outcome": "reject",\n    "promotion_allowed": false'
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, '"outcome": "promote",\n    "promotion_allowed": true'))
+    assert main(["validate", str(path)]) == 1
+    assert "decision.outcome is 'promote'; by this version: " in capsys.readouterr().err
+
+
 @pytest.fixture
 def run(old, pytester, monkeypatch):
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")

@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from benchgate.artifacts.samples import MAX_VALUES, read_samples
+from benchgate.artifacts.samples import MAX_VALUES, arm_of, read_samples
 from benchgate.errors import SampleError
 
 
@@ -60,7 +60,7 @@ def test_csv_columns_may_stand_in_any_order(tmp_path):
         (json.dumps([0] * (MAX_VALUES + 1)), "s.json", "at most 100000 are read"),
         (b" " * (8 * 1024 * 1024 + 1), "s.json", "bytes; at most 8388608 are read"),
         ('{"report_kind": "baseline"}', "s.json", "no valid sample report: schema_version"),
-        ("case,value\na,1\n", "s.csv", "columns .*; expected case,score or case,score,trial"),
+        ("case,value\na,1\n", "s.csv", r"columns .*; expected case,score\[,trial\]\[,cluster\]"),
         ("case,score\na,1\na,2\n", "s.csv", "s.csv:3: case 'a' trial '0' appears twice"),
         ("case,score\na,one\n", "s.csv", "s.csv:2: score is 'one'"),
         ("case,score\na,nan\n", "s.csv", "s.csv:2: score is 'nan'"),
@@ -82,3 +82,29 @@ def test_a_missing_file_and_a_fifo_are_refused(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(SampleError, match="not a regular file"):
         read_samples(tmp_path / "fifo")
+
+
+def test_clusters_are_a_column_of_csv_and_a_key_of_json(tmp_path):
+    table = "case,score,trial,cluster\nb,1,0,axios\na,0.5,0,\nb,0,1,axios\n"
+    rows = {"b": {"score": 0.5, "cluster": "axios"}, "a": 0.5}
+    found = [
+        read_samples(written(tmp_path, table, "s.csv")),
+        read_samples(written(tmp_path, json.dumps(rows))),
+    ]
+    assert [samples.clusters for samples in found] == [(None, "axios")] * 2
+    assert found[0].values == found[1].values
+    assert arm_of(found[0], None).clusters == (None, "axios")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("case,score,trial,cluster\na,1,0,x\na,1,1,y\n", "s.csv", "s.csv:3: case 'a' has two clu"),
+        ("case,score,cluster,cluster\na,1,x,x\n", "s.csv", "columns"),
+        ('{"a": {"score": 1, "cluster": ""}, "b": 1}', "s.json", "expected a finite number"),
+        ('{"a": {"score": true, "cluster": "x"}, "b": 1}', "s.json", r"\['a'\] is true"),
+    ],
+)
+def test_a_case_is_of_one_cluster(tmp_path, text, name, message):
+    with pytest.raises(SampleError, match=message):
+        read_samples(written(tmp_path, text, name))

@@ -43,6 +43,7 @@ added_at = 2026-11-21T00:00:00Z
 last_validated_at = 2026-11-21T00:00:00Z
 held_out = {held_out}
 tags = ["{wind}", "row-{row}"]
+cluster = "row-{row}-col-{column}"
 timeout_seconds = 60
 
 [facts]
@@ -71,6 +72,7 @@ def write(number: int, wind: str, start: tuple[int, int]) -> None:
         "held_out": str(start in HELD_OUT).lower(),
         "wind": wind,
         "row": row,
+        "column": column,
         "slip": WINDS[wind],
     }
     task = {"map": MAP, "start": row * WIDTH + column, "horizon": HORIZON, "slip": WINDS[wind]}

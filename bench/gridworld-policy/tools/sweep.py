@@ -96,10 +96,12 @@ def decisions(baseline: list[BenchRunReport], candidate: list[BenchRunReport]) -
 def arm(report: BenchRunReport) -> Arm:
     """Return a run as one side of a comparison."""
     found = rows(report)
+    ids = tuple(dict.fromkeys(result.case_id for result in report.per_case))
     return Arm(
         scores=tuple(score for score, _ in found),
-        case_ids=tuple(dict.fromkeys(result.case_id for result in report.per_case)),
+        case_ids=ids,
         penalties=tuple(penalty for _, penalty in found),
+        clusters=tuple(report.clusters.get(case_id) for case_id in ids),
     )
 
 

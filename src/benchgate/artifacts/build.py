@@ -92,8 +92,12 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
         benchmark_suite=made.suite,
         metrics=metrics(made, kind),
         samples=tuple(
-            Sample(case_id=case_id, score=score, safety_penalty=penalty, trials=row)
-            for case_id, score, penalty, row in zip(ids, arm.scores, penalties, trials, strict=True)
+            Sample(
+                case_id=case_id, score=score, safety_penalty=penalty, trials=row, cluster=cluster
+            )
+            for case_id, score, penalty, row, cluster in zip(
+                ids, arm.scores, penalties, trials, arm.labels, strict=True
+            )
         ),
         imputed=arm.imputed,
     )
@@ -167,6 +171,7 @@ def safety_report(
         baseline_mean_safety_penalty=figures.baseline_mean,
         trained_mean_safety_penalty=figures.candidate_mean,
         safety_regression_delta=figures.delta,
+        pass_chances=figures.pass_chances,
         max_safety_regression=max_safety_regression,
         promotion_allowed=not objections if figures.evaluated else None,
         reason_codes=tuple(remark.code for remark in objections),

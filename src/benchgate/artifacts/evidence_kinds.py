@@ -31,12 +31,17 @@ class ArmMetrics(WireModel):
 
 
 class Sample(WireModel):
-    """One case: the mean over its trials, and the score of each trial where that is known."""
+    """
+    One case: the mean over its trials, and the score of each trial where that is known.
+
+    :param cluster: what it shares with others, see ``case.toml``.
+    """
 
     case_id: str | None
     score: Number
     safety_penalty: NonNegative | None
     trials: tuple[Number, ...] | None
+    cluster: str | None = None
 
 
 class ArmReport(WireModel):
@@ -74,7 +79,11 @@ class SignificanceReport(WireModel):
 
 
 class SafetyReport(WireModel):
-    """``safety.json``: the rise of the mean safety penalty; ``null`` where no penalties were given."""
+    """
+    ``safety.json``: the rise of the mean safety penalty; ``null`` where no penalties were given.
+
+    :param pass_chances: true rises, each with the probability that the check would have passed it at this size.
+    """
 
     schema_version: Version
     run_id: str
@@ -87,6 +96,7 @@ class SafetyReport(WireModel):
     promotion_allowed: bool | None
     reason_codes: tuple[str, ...]
     diagnostics: tuple[str, ...]
+    pass_chances: tuple[tuple[Number, Number | None], ...] = ()
 
 
 class ArmSpread(WireModel):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
+COLUMNS: Final = frozenset({"case", "score", "trial", "cluster"})
 ARM_KINDS: Final = ("baseline", "trained")
 
 
@@ -35,6 +36,7 @@ class Samples:
     :param values: one per case: the mean over its trials.
     :param penalties: one per case, from ``baseline.json`` and ``trained.json`` only.
     :param trials: all values of each case.
+    :param clusters: what each case shares with others; ``None`` for nothing.
     """
 
     path: Path
@@ -42,14 +44,15 @@ class Samples:
     case_ids: tuple[str, ...] | None = None
     penalties: tuple[float | None, ...] | None = None
     trials: tuple[tuple[float, ...], ...] | None = None
+    clusters: tuple[str | None, ...] | None = None
 
 
 def read_samples(path: Path) -> Samples:
     """
     Read sample values.
 
-    A JSON array of numbers; a JSON object ``{case_id: number}``; a CSV with the columns ``case,score[,trial]``; or
-    a ``baseline.json`` or ``trained.json`` that benchgate wrote.
+    A JSON array of numbers; a JSON object ``{case_id: number}``, or of ``{"score": number, "cluster": name}``; a CSV
+    with the columns ``case,score[,trial][,cluster]``; or a ``baseline.json`` or ``trained.json`` that benchgate wrote.
 
     :raises SampleError: unreadable, too large, fewer than two values, or a value that is no finite number; the
         message names file, place and value.
@@ -82,11 +85,14 @@ def _from_json(path: Path, text: str) -> Samples:
     if isinstance(data, dict) and data.get("report_kind") in ARM_KINDS:
         return _from_arm(path, text)
     if isinstance(data, dict):
-        ids = sorted(data)
+        rows = [(case_id, *_labelled(data[case_id])) for case_id in sorted(data)]
         return Samples(
             path=path,
-            case_ids=tuple(ids),
-            values=_numbers(path, ((repr(case_id), data[case_id]) for case_id in ids), len(ids)),
+            case_ids=tuple(case_id for case_id, _, _ in rows),
+            values=_numbers(
+                path, ((repr(case_id), value) for case_id, value, _ in rows), len(rows)
+            ),
+            clusters=tuple(cluster for _, _, cluster in rows),
         )
     if not isinstance(data, list):
         raise SampleError(path, "expected a JSON array of numbers or an object {case_id: number}")
@@ -94,6 +100,15 @@ def _from_json(path: Path, text: str) -> Samples:
         path=path,
         values=_numbers(path, ((str(n), value) for n, value in enumerate(data)), len(data)),
     )
+
+
+def _labelled(value: Any) -> tuple[Any, str | None]:
+    """Return score and cluster of a case; anything else is no score."""
+    if isinstance(value, dict) and value.keys() == {"score", "cluster"}:
+        cluster = value["cluster"]
+        if isinstance(cluster, str) and cluster:
+            return value["score"], cluster
+    return value, None
 
 
 def _numbers(path: Path, values: Iterable[tuple[str, Any]], count: int) -> tuple[float, ...]:
@@ -135,6 +150,7 @@ def _from_arm(path: Path, text: str) -> Samples:
         values=_numbers(path, ((str(n), s.score) for n, s in enumerate(samples)), len(samples)),
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=_trials(samples),
+        clusters=tuple(sample.cluster for sample in samples),
     )
 
 
@@ -147,13 +163,20 @@ def _from_csv(path: Path, text: str) -> Samples:
     rows = csv.DictReader(io.StringIO(text), restkey="", strict=True)
     try:
         columns = rows.fieldnames or []
-        if sorted(columns) not in (["case", "score"], ["case", "score", "trial"]):
+        known = {"case", "score"} <= {*columns} <= COLUMNS
+        if not known or len({*columns}) != len(columns):
             raise SampleError(
-                path, f"columns {list(columns)}; expected case,score or case,score,trial"
+                path, f"columns {list(columns)}; expected case,score[,trial][,cluster]"
             )
         cases: dict[str, dict[str, float]] = {}
+        clusters: dict[str, str | None] = {}
         for row in rows:
             _add_row(path, rows.line_num, row, cases)
+            cluster = row.get("cluster") or None
+            if clusters.setdefault(row["case"], cluster) != cluster:
+                raise SampleError(
+                    path, f"case {row['case']!r} has two clusters", line=rows.line_num
+                )
     except csv.Error as error:
         raise SampleError(path, f"no CSV: {error}", line=rows.line_num) from error
     ids = sorted(cases)
@@ -162,7 +185,13 @@ def _from_csv(path: Path, text: str) -> Samples:
     )
     if sum(map(len, trials)) > MAX_VALUES:
         raise SampleError(path, f"{sum(map(len, trials))} values; at most {MAX_VALUES} are read")
-    return Samples(path=path, case_ids=tuple(ids), values=tuple(map(mean, trials)), trials=trials)
+    return Samples(
+        path=path,
+        case_ids=tuple(ids),
+        values=tuple(map(mean, trials)),
+        trials=trials,
+        clusters=tuple(clusters[case_id] for case_id in ids),
+    )
 
 
 def _ordered(trials: Iterable[str]) -> Sequence[str]:
@@ -203,6 +232,7 @@ def arm_of(samples: Samples, penalties: Samples | float | None) -> Arm:
         case_ids=samples.case_ids,
         penalties=_penalties(samples, penalties),
         trials=samples.trials,
+        clusters=samples.clusters,
     )
 
 

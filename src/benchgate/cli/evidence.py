@@ -171,7 +171,7 @@ def _safety_report(given: argparse.Namespace) -> SafetyReport:
     from benchgate.gates.decision import Remark
     from benchgate.gates.missing import mismatch
     from benchgate.gates.reason_codes import PREFIX
-    from benchgate.gates.weigh import safety
+    from benchgate.gates.safety import safety
 
     policy = policy_of(given)
     if given.policy_missing == "worst":

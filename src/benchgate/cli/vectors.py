@@ -47,7 +47,7 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
             type=Path,
             required=True,
             metavar="FILE",
-            help="JSON array, JSON object {case_id: number}, CSV case,score[,trial], or baseline.json",
+            help="JSON array, JSON object {case_id: number}, CSV case,score[,trial][,cluster], or baseline.json",
         )
 
 

@@ -181,4 +181,5 @@ def arm(report: BenchRunReport) -> Arm:
         scores=tuple(case.score for case in cases),
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=tuple(case.trials for case in cases),
+        clusters=tuple(report.clusters.get(case.case_id) for case in cases),
     )

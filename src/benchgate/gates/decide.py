@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
 from benchgate.gates.notes import notes
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS, REJECTING, Blocker
+from benchgate.statistics import clean_cases_needed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
     from benchgate.gates.policy import GatePolicy
 
+
+UNDETECTABLE: Final = "no difference that these scores leave room for is found with this power"
 
 SAFETY_TOLERANCE: Final = 1e-12
 """Allows for float rounding (0.55 - 0.5 > 0.05), so that a rise of exactly the limit does not block."""
@@ -49,15 +53,23 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
     before = {code for code, _ in given.blockers}
     if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
-    if figures.smallest < policy.min_cases:
-        yield (
-            "insufficient_cases",
-            f"{figures.smallest} cases; the policy asks for {policy.min_cases}",
-        )
+    yield from _size_objection(figures, policy)
     yield from safety_objections(figures.safety, policy)
     yield from _band_objections(figures)
     if figures.smallest > 1 and "score_out_of_range" not in before:
         yield from _significance_objections(figures.significance, policy)
+
+
+def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
+    clusters = figures.significance.clusters
+    if clusters is not None:
+        # Below this the sign-flip test of all clusters alike has a one-sided p above alpha / 2.
+        needed = max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
+        if clusters < needed:
+            yield "insufficient_cases", f"{clusters} clusters; {needed} needed"
+    elif figures.smallest < policy.min_cases:
+        text = f"{figures.smallest} cases; the policy asks for {policy.min_cases}"
+        yield "insufficient_cases", text
 
 
 def _band_objections(figures: Figures) -> Iterator[Blocker]:
@@ -92,7 +104,24 @@ def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Bl
     elif not figures.upper_bound <= limit + SAFETY_TOLERANCE:
         level = f"{policy.safety_confidence:.0%}"
         bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"
-        yield "safety_upper_bound", f"{bound}; allowed is {limit:.4g}"
+        yield (
+            "safety_upper_bound",
+            f"{bound}; allowed is {limit:.4g}{_out_of_reach(figures, policy)}",
+        )
+
+
+def _out_of_reach(figures: SafetyFigures, policy: GatePolicy) -> str:
+    """Return that no candidate could pass the bound at this size, if so."""
+    limit, level = policy.max_safety_regression, policy.safety_confidence
+    if level is None or figures.least_bound is None or policy.penalty_range is None:
+        return ""
+    if figures.least_bound <= limit + SAFETY_TOLERANCE:
+        return ""
+    low, high = policy.penalty_range
+    needed = clean_cases_needed(limit, confidence=level, width=high - low)
+    if needed is None:
+        return f"; no number of cases can show a limit of {limit:g}"
+    return f"; no candidate can meet it at this size: it takes {needed} cases without a penalty"
 
 
 def _significance_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
@@ -134,13 +163,13 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if mde is not None and mde <= policy.target_effect:
         yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"
         return
-    detectable = "unknown" if mde is None else f"{mde:.3g}"
+    seen = UNDETECTABLE if mde is None else f"detectable at this size: {mde:.3g}"
     needed = (
         "" if figures.cases_needed is None else f"; about {figures.cases_needed} cases would do"
     )
     yield (
         "inconclusive_underpowered",
-        f"{p}; detectable at this size: {detectable}, worth finding: {policy.target_effect:g}{needed}",
+        f"{p}; {seen}, worth finding: {policy.target_effect:g}{needed}",
     )
 
 

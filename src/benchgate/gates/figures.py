@@ -20,6 +20,7 @@ class CasePair(NamedTuple):
     before: float
     after: float
     trials: tuple[float, ...]
+    cluster: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class Arm:
     :param penalties: mean safety penalty of each case, ``None`` if not measured; ``None`` as a whole if none was.
     :param trials: the scores of each case's trials; ``None`` if unknown.
     :param imputed: cases that were not measured on this side and count as the worst score; see :mod:`.missing`.
+    :param clusters: what each case shares with others, ``None`` for nothing; ``None`` as a whole if none does.
     """
 
     scores: tuple[float, ...]
@@ -39,6 +41,26 @@ class Arm:
     penalties: tuple[float | None, ...] | None = None
     trials: tuple[tuple[float, ...], ...] | None = None
     imputed: tuple[str, ...] = ()
+    clusters: tuple[str | None, ...] | None = None
+
+    @property
+    def labels(self) -> tuple[str | None, ...]:
+        """The cluster of each case."""
+        return self.clusters or (None,) * len(self.scores)
+
+    @property
+    def measured(self) -> int:
+        """Number of measured cases."""
+        return len(self.scores) - len(self.imputed)
+
+    @property
+    def sources(self) -> int:
+        """Number of clusters of the measured cases; a case without one is one of its own."""
+        ids = self.case_ids or (None,) * len(self.scores)
+        found = [
+            c for c, case_id in zip(self.labels, ids, strict=True) if case_id not in self.imputed
+        ]
+        return len({*found} - {None}) + found.count(None)
 
     def paired_with(self, candidate: Arm) -> tuple[CasePair, ...] | None:
         """
@@ -50,11 +72,12 @@ class Arm:
             return None
         before = dict(zip(self.case_ids, self.scores, strict=True))
         after = {
-            case_id: (score, trials)
-            for case_id, score, trials in zip(
+            case_id: (score, trials, cluster)
+            for case_id, score, trials, cluster in zip(
                 candidate.case_ids,
                 candidate.scores,
                 candidate.trials or ((),) * len(candidate.scores),
+                candidate.labels,
                 strict=True,
             )
         }
@@ -132,6 +155,8 @@ class Significance(WireModel):
     :param minimum_detectable_effect: the difference that a test of this size detects with the policy's power.
     :param cases_needed: cases per arm to detect the policy's ``target_effect``.
     :param unseen_failure_ucb95: 95 % upper bound of the rate of a failure that occurred in no case.
+    :param clusters: number of clusters of the smaller arm; ``None`` if no two cases share one.
+    :param effective_cases: how many independent cases would be as exact as these; ``None`` without clusters.
     """
 
     alpha: Number
@@ -153,16 +178,27 @@ class Significance(WireModel):
     unseen_failure_ucb95: Number | None
     welch: WelchFigures
     paired: PairedFigures | None
+    clusters: int | None = None
+    effective_cases: Number | None = None
 
 
 class SafetyFigures(WireModel):
-    """Mean safety penalties of both arms; a mean is ``None`` if any case of the arm was not measured."""
+    """
+    Mean safety penalties of both arms; a mean is ``None`` if any case of the arm was not measured.
+
+    :param upper_bound: of the rise, at the policy's ``safety_confidence``: case by case if the arms can be paired.
+    :param least_bound: what that bound would be if the candidate had no penalty at all.
+    :param pass_chances: true rises of the mean, as a share of the range of the penalties, each with the probability
+        that the check would have passed it at this size; ``None`` if the baseline leaves no room for such a rise.
+    """
 
     evaluated: bool
     baseline_mean: Number | None
     candidate_mean: Number | None
     delta: Number | None
     upper_bound: Number | None
+    least_bound: Number | None = None
+    pass_chances: tuple[tuple[Number, Number | None], ...] = ()
 
 
 class SeedReproducibilityReport(WireModel):
@@ -226,4 +262,4 @@ class Figures:
     @property
     def smallest(self) -> int:
         """Number of measured cases of the smaller arm."""
-        return min(len(arm.scores) - len(arm.imputed) for arm in (self.baseline, self.candidate))
+        return min(self.baseline.measured, self.candidate.measured)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
 
     from benchgate.gates.figures import Arm
@@ -24,7 +25,17 @@ def mismatch(baseline: Arm, candidate: Arm) -> str | None:
         for name, ids in (("baseline", before - after), ("candidate", after - before))
         if ids
     ]
-    return "; ".join(only) or None
+    return "; ".join(only) or _clusters_differ(baseline, candidate)
+
+
+def _clusters_differ(baseline: Arm, candidate: Arm) -> str | None:
+    before, after = _clusters(baseline), _clusters(candidate)
+    differ = {case_id for case_id in before if before[case_id] != after[case_id]}
+    return f"in other clusters: {first_five(differ)}" if differ else None
+
+
+def _clusters(arm: Arm) -> dict[str, str | None]:
+    return dict(zip(arm.case_ids or (), arm.labels, strict=True))
 
 
 def first_five(names: AbstractSet[str]) -> str:
@@ -44,14 +55,17 @@ def counted_as_worst(
     penalties stay unknown.
     """
     lowest, highest = score_range
-    ids = {*(baseline.case_ids or ()), *(candidate.case_ids or ())}
-    return _completed(baseline, ids, highest), _completed(candidate, ids, lowest)
+    before, after = _clusters(baseline), _clusters(candidate)
+    return (
+        _completed(baseline, {**after, **before}, highest),
+        _completed(candidate, {**before, **after}, lowest),
+    )
 
 
-def _completed(arm: Arm, ids: AbstractSet[str], worst: float) -> Arm:
-    """Return an arm with all of the cases, sorted by id."""
+def _completed(arm: Arm, known: Mapping[str, str | None], worst: float) -> Arm:
+    """Return an arm with all of the cases, sorted by id; ``known`` has their clusters."""
     measured = arm.case_ids or ()
-    lacking = tuple(sorted(ids - set(measured)))
+    lacking = tuple(sorted(known.keys() - set(measured)))
     count = len(lacking)
     everything = measured + lacking
     order = sorted(range(len(everything)), key=everything.__getitem__)
@@ -66,4 +80,5 @@ def _completed(arm: Arm, ids: AbstractSet[str], worst: float) -> Arm:
         penalties=penalties and tuple(penalties[i] for i in order),
         trials=trials and tuple(trials[i] for i in order),
         imputed=(*arm.imputed, *lacking),
+        clusters=tuple(known[everything[i]] for i in order),
     )

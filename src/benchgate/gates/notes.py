@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.decision import GateInput
-    from benchgate.gates.figures import Figures
+    from benchgate.gates.figures import Figures, SafetyFigures
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
     from benchgate.models import BenchRunReport
@@ -28,8 +28,12 @@ def notes(given: GateInput) -> Iterator[Blocker]:
 
 def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     figures = compared.significance
-    if compared.smallest < 10:
-        yield "few_cases", f"{compared.smallest} cases are few for any claim"
+    size = figures.clusters or compared.smallest
+    if size < 10:
+        what = "cases" if figures.clusters is None else "clusters"
+        yield "few_cases", f"{size} {what} are few for any claim"
+    yield from _clusters(compared)
+    yield from _blindness(compared.safety)
     if figures.p_value is None and figures.exact_lower_bound is not None:
         yield (
             "zero_variance_exact_bound_used",
@@ -50,6 +54,27 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
             "unseen_failure_bound",
             f"a failure in up to {rate} of such cases may have stayed unseen",
         )
+
+
+def _clusters(compared: Figures) -> Iterator[Blocker]:
+    clusters, effective = compared.significance.clusters, compared.significance.effective_cases
+    if clusters is not None:
+        text = f"{compared.smallest} cases share {clusters} clusters, which are the sample"
+        worth = (
+            ""
+            if effective is None
+            else f"; they tell as much as {effective:.1f} cases on their own"
+        )
+        yield "clusters", f"{text}{worth}"
+
+
+def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:
+    """Yield how often a candidate that is truly less safe would have passed the check of the penalty."""
+    known = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
+    if known:
+        (rise, chance), *others = known
+        rest = "".join(f", of {rise:.2f} in {chance:.0%}" for rise, chance in others)
+        yield "safety_power", f"a rise of {rise:.2f} would pass here in {chance:.0%} of runs{rest}"
 
 
 def _arms(figures: Figures) -> Iterator[Blocker]:

@@ -136,11 +136,12 @@ def against_itself(
         raise ValueError(msg)
     generator = random.Random(seed)  # noqa: S311 - for statistics, not for secrets
     ids = tuple(case.case_id for case in cases)
+    clusters = tuple(report.clusters.get(case_id) for case_id in ids)
     promoted = rejected = 0
     for _ in range(draws):
         pairs = [generator.sample(case.trials, 2) for case in cases]
         sides = [
-            Arm(scores=tuple(side), case_ids=ids, penalties=(0.0,) * len(ids))
+            Arm(scores=tuple(side), case_ids=ids, penalties=(0.0,) * len(ids), clusters=clusters)
             for side in zip(*pairs, strict=True)
         ]
         decision = decide(GateInput(policy=policy, figures=weigh(sides[0], sides[1], policy)))

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import mean
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
+from benchgate.gates.detect import detectable
 from benchgate.gates.figures import (
     Arm,
     Figures,
     PairedFigures,
-    SafetyFigures,
     Significance,
     WelchFigures,
 )
+from benchgate.gates.safety import safety
 from benchgate.statistics import (
+    clustered_gaffke_lower,
+    clustered_mover_gaffke,
+    clustered_paired_test,
+    clustered_welch_test,
     effect_size,
-    gaffke_lower,
-    mover_gaffke,
-    paired_cases_needed,
+    effective_cases,
     paired_differences,
-    paired_mde,
-    paired_test,
     unseen_failure_ucb,
-    welch_cases_needed,
-    welch_mde,
-    welch_test,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.statistics import PairedTest, WelchTest
+    from benchgate.statistics import PairedTest
+
+    Labels = Sequence[str | None]
 
 
 def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
@@ -51,21 +49,26 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
 def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significance:
     """Test whether the candidate's mean exceeds the baseline's by more than ``min_delta``, as the policy says."""
     b, c = baseline.scores, candidate.scores
-    plain = welch_test(b, c, alpha=policy.alpha)
-    shifted = welch_test(b, c, alpha=policy.alpha, null_delta=policy.min_delta)
+    clusters = baseline.labels, candidate.labels
+    plain = clustered_welch_test(b, c, clusters, alpha=policy.alpha)
+    shifted = clustered_welch_test(b, c, clusters, alpha=policy.alpha, null_delta=policy.min_delta)
     pairs = baseline.paired_with(candidate)
     paired = (
         paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
     )
-    unpaired_bound = _mover_bound(b, c, policy)
-    constant = _is_constant(b) or _is_constant(c)
+    labels = [p.cluster for p in pairs or ()]
+    constant = _is_constant(b, clusters[0]) or _is_constant(c, clusters[1])
+    decides = policy.test == "welch" or not pairs
+    unpaired_bound = _mover_bound(baseline, candidate, policy) if decides or constant else None
     p_welch = shifted.p_two_sided
     welch_passed = _passes(p_welch, plain.delta, policy, unpaired_bound, constant=constant)
-    paired_figures, paired_passed = _paired(paired, policy) if paired else (None, False)
+    paired_figures, paired_passed = _paired(paired, labels, policy) if paired else (None, False)
     test = paired_figures if policy.test != "welch" else None
-    bound = _gaffke_bound(paired, policy) if test and paired else unpaired_bound
+    bound = _gaffke_bound(paired, labels, policy) if test and paired else unpaired_bound
     p_value = test.p_two_sided if test else shifted.p_two_sided
-    enough = min(len(b), len(c)) > 1
+    size, sources = min(len(b), len(c)), min(baseline.sources, candidate.sources)
+    is_clustered = any(arm.sources < arm.measured for arm in (baseline, candidate))
+    found = detectable(baseline, candidate, pairs if test else None, policy)
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,
@@ -77,45 +80,27 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         baseline_mean_reward=plain.baseline_mean,
         trained_mean_reward=plain.candidate_mean,
         test="paired" if test else "welch",
-        p_regression=_p_regression(paired, policy) if test and paired else plain.p_less,
+        p_regression=_p_regression(paired, labels, policy) if test and paired else plain.p_less,
         effect_size_g=effect_size(b, c).hedges_g,
         exact_lower_bound=bound,
         evidence=None if bound is None else "exact" if bound > policy.min_delta else "standard",
-        minimum_detectable_effect=_mde(plain, test, policy),
-        cases_needed=_cases_needed(plain, test, policy),
-        unseen_failure_ucb95=unseen_failure_ucb(len(c)) if enough else None,
+        minimum_detectable_effect=found.effect,
+        cases_needed=found.cases,
+        unseen_failure_ucb95=unseen_failure_ucb(candidate.sources) if size > 1 else None,
         welch=WelchFigures.of(plain, passed=welch_passed),
         paired=PairedFigures.of(paired_figures, passed=paired_passed) if paired_figures else None,
+        clusters=sources if is_clustered else None,
+        effective_cases=_effective(paired, labels, baseline, candidate) if is_clustered else None,
     )
 
 
-def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
-    """Compare mean safety penalties; with an upper bound if the policy sets a level and a range for it."""
-    b, c = _mean_penalty(baseline), _mean_penalty(candidate)
-    delta = None if b is None or c is None else c - b
-    upper = None
-    if delta is not None and policy.safety_confidence and policy.penalty_range:
-        low, high = policy.penalty_range
-        known = [[p for p in arm.penalties or () if p is not None] for arm in (baseline, candidate)]
-        if all(low <= penalty <= high for side in known for penalty in side):
-            level = policy.safety_confidence
-            upper = mover_gaffke(*known, confidence=level, low=low, high=high).upper
-    return SafetyFigures(
-        evaluated=_is_measured(baseline) or _is_measured(candidate),
-        baseline_mean=b,
-        candidate_mean=c,
-        delta=delta,
-        upper_bound=upper,
-    )
-
-
-def _is_measured(arm: Arm) -> bool:
-    return any(penalty is not None for penalty in arm.penalties or ())
-
-
-def _mean_penalty(arm: Arm) -> float | None:
-    known = [p for p in arm.penalties or () if p is not None and math.isfinite(p)]
-    return mean(known) if known and len(known) == len(arm.scores) else None
+def _effective(
+    paired: Sequence[float] | None, labels: Labels, baseline: Arm, candidate: Arm
+) -> float | None:
+    if paired:
+        return effective_cases(paired, labels)
+    sizes = [effective_cases(arm.scores, arm.labels) for arm in (baseline, candidate)]
+    return min((size for size in sizes if size is not None), default=None)
 
 
 def _passes(
@@ -134,75 +119,44 @@ def _passes(
     return p <= policy.alpha and delta is not None and delta > policy.min_delta
 
 
-def _is_constant(values: Sequence[float]) -> bool:
-    return min(values, default=0) == max(values, default=0)
+def _is_constant(values: Sequence[float], labels: Labels) -> bool:
+    """Whether all values are equal, or all clusters' means."""
+    return effective_cases(values, labels) is None
 
 
-def _mover_bound(b: Sequence[float], c: Sequence[float], policy: GatePolicy) -> float | None:
+def _mover_bound(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float | None:
+    b, c = baseline.scores, candidate.scores
     if policy.score_range is None or min(len(b), len(c)) < 2:
         return None
     low, high = policy.score_range
-    return mover_gaffke(b, c, confidence=1 - policy.alpha / 2, low=low, high=high).lower
+    clusters, level = (baseline.labels, candidate.labels), 1 - policy.alpha / 2
+    return clustered_mover_gaffke(b, c, clusters, confidence=level, low=low, high=high).lower
 
 
-def _gaffke_bound(differences: Sequence[float], policy: GatePolicy) -> float | None:
-    if policy.width is None or len(differences) < 2:
+def _gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:
+    width, level = policy.width, 1 - policy.alpha / 2
+    if width is None or len(differences) < 2:
         return None
-    return gaffke_lower(
-        differences, confidence=1 - policy.alpha / 2, low=-policy.width, high=policy.width
-    )
+    return clustered_gaffke_lower(differences, labels, confidence=level, low=-width, high=width)
 
 
-def _paired(differences: Sequence[float], policy: GatePolicy) -> tuple[PairedTest, bool]:
-    test = paired_test(
+def _paired(
+    differences: Sequence[float], labels: Labels, policy: GatePolicy
+) -> tuple[PairedTest, bool]:
+    test = clustered_paired_test(
         differences,
+        labels,
         alpha=policy.alpha,
         null_delta=policy.min_delta,
         n_resamples=policy.n_resamples,
         seed=policy.seed,
     )
-    constant = _is_constant(differences)
-    bound = _gaffke_bound(differences, policy) if constant else None
+    constant = _is_constant(differences, labels)
+    bound = _gaffke_bound(differences, labels, policy) if constant else None
     return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)
 
 
-def _p_regression(differences: Sequence[float], policy: GatePolicy) -> float | None:
-    return paired_test(
-        differences, alpha=policy.alpha, n_resamples=policy.n_resamples, seed=policy.seed
+def _p_regression(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:
+    return clustered_paired_test(
+        differences, labels, alpha=policy.alpha, n_resamples=policy.n_resamples, seed=policy.seed
     ).p_less
-
-
-def _mde(welch: WelchTest, test: PairedTest | None, policy: GatePolicy) -> float | None:
-    if test is not None:
-        if test.t.sd is None:
-            return None
-        return paired_mde(
-            sd=test.t.sd, n=test.t.n, alpha=policy.alpha, power=policy.power, width=policy.width
-        )
-    if welch.baseline_variance is None or welch.candidate_variance is None:
-        return None
-    return welch_mde(
-        baseline_variance=welch.baseline_variance,
-        n_baseline=welch.n_baseline,
-        candidate_variance=welch.candidate_variance,
-        n_candidate=welch.n_candidate,
-        alpha=policy.alpha,
-        power=policy.power,
-        width=policy.width,
-    )
-
-
-def _cases_needed(welch: WelchTest, test: PairedTest | None, policy: GatePolicy) -> int | None:
-    plan = {"alpha": policy.alpha, "power": policy.power, "width": policy.width}
-    if test is not None:
-        if test.t.sd is None:
-            return None
-        return paired_cases_needed(policy.target_effect, sd=test.t.sd, **plan)  # type: ignore[arg-type]
-    if welch.baseline_variance is None or welch.candidate_variance is None:
-        return None
-    return welch_cases_needed(
-        policy.target_effect,
-        baseline_variance=welch.baseline_variance,
-        candidate_variance=welch.candidate_variance,
-        **plan,  # type: ignore[arg-type]
-    )

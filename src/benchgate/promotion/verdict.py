@@ -195,8 +195,10 @@ def _failed_conditions(
 def _failed_score_conditions(report: BenchRunReport, target: Tier, bar: TierBar) -> Iterator[str]:
     cases, bound = report.case_count, report.score_lower_bound_95
     if bound is None or not bound >= bar.score_lower_bound_95:
-        best = best_bound(cases)
-        reach = f"; unreachable at n={cases}: perfect scores give {best:.3f}"
+        named = report.clusters.values()
+        sources = cases - len(named) + len(set(named))
+        best = best_bound(sources)
+        reach = f"; unreachable at n={sources}: perfect scores give {best:.3f}"
         comparison = _below(bound, bar.score_lower_bound_95)
         yield f"score_lower_bound_95 {comparison}{reach if best < bar.score_lower_bound_95 else ''}"
     if not report.passed_count >= bar.passed_count:

@@ -76,7 +76,7 @@ def gaffke_lower(
         too wide for a float, or confidence outside (0, 1).
     """
     alpha = 1.0 - check_fraction(confidence, "confidence")
-    x = _within(values, low, high)
+    x = within(values, low, high)
     top = max(x, default=low)
     if top == low:
         return float(low)
@@ -96,7 +96,7 @@ def gaffke_upper(
 
     :raises ValueError: as :func:`gaffke_lower`.
     """
-    mirrored = [-x for x in _within(values, low, high)]
+    mirrored = [-x for x in within(values, low, high)]
     return -gaffke_lower(mirrored, confidence=confidence, low=-high, high=-low)
 
 
@@ -120,23 +120,38 @@ def mover_gaffke(
     :raises ValueError: as :func:`gaffke_lower`, and if an arm is empty.
     """
     b, c = list(baseline), list(candidate)
-    mean_b, mean_c = mean(b), mean(c)
-    lower_b, lower_c = (
-        gaffke_lower(arm, confidence=confidence, low=low, high=high) for arm in (b, c)
-    )
-    upper_b, upper_c = (
-        gaffke_upper(arm, confidence=confidence, low=low, high=high) for arm in (b, c)
-    )
-    delta = mean_c - mean_b
+    limits = [
+        bound(arm, confidence=confidence, low=low, high=high)
+        for bound in (gaffke_lower, gaffke_upper)
+        for arm in (b, c)
+    ]
+    return mover(mean(b), mean(c), limits, confidence)
+
+
+def mover(
+    baseline: float, candidate: float, limits: Sequence[float], confidence: float
+) -> DifferenceBounds:
+    """
+    Combine the limits of two independent means; see :func:`mover_gaffke`.
+
+    :param limits: lower limits of the baseline and of the candidate, then their upper ones.
+    """
+    lower_b, lower_c, upper_b, upper_c = limits
+    delta = candidate - baseline
     return DifferenceBounds(
         delta=delta,
-        lower=delta - math.hypot(mean_c - lower_c, upper_b - mean_b),
-        upper=delta + math.hypot(upper_c - mean_c, mean_b - lower_b),
+        lower=delta - math.hypot(candidate - lower_c, upper_b - baseline),
+        upper=delta + math.hypot(upper_c - candidate, baseline - lower_b),
         confidence=confidence,
     )
 
 
-def _within(values: Iterable[float], low: float, high: float) -> Sequence[float]:
+def within(values: Iterable[float], low: float, high: float) -> Sequence[float]:
+    """
+    Return a sample as floats.
+
+    :raises ValueError: if one is not a finite real number in [low, high], or that range is no range.
+    """
     if not 0.0 < check_finite(high, "high") - check_finite(low, "low") < math.inf:
         message = f"range [{low!r}, {high!r}]; expected low < high, a finite distance apart"
         raise ValueError(message)

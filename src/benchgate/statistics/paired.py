@@ -117,6 +117,11 @@ def paired_test(
     values = list(differences)
     t = paired_t(values, alpha=alpha, null_delta=null_delta)
     flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples, seed=seed)
+    return combined(t, flip)
+
+
+def combined(t: PairedT, flip: SignFlip) -> PairedTest:
+    """Take the larger p of each side; undefined where t is."""
     if t.p_greater is None or t.p_less is None:
         return PairedTest(t=t, sign_flip=flip, p_greater=None, p_less=None, p_two_sided=None)
     greater, less = max(t.p_greater, flip.p_greater), max(t.p_less, flip.p_less)

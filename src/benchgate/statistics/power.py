@@ -1,28 +1,14 @@
-"""
-Minimum detectable effects, and the number of cases needed to detect a given effect.
-
-The minimum detectable effect is the true difference at which the two-sided test is significant, in
-the right direction, with probability ``power``. It is computed from the noncentral t distribution,
-which is exact for normal scores. The textbook formula (z[1 - alpha/2] + z[power]) * se (Miller
-2024, section 5) gives 11% too little at 10 pairs; with t quantiles it is still too small below 10
-pairs or at a strict alpha.
-
-No function here takes the observed difference: power computed from it only restates the p-value.
-"""
+"""What the figures of :mod:`benchgate.statistics.detectable` are computed from: the power of t, and searches."""
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.quadrature import interval_rule, sd_rule
-from benchgate.statistics.roots import increasing_root
-from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile
 from benchgate.statistics.summary import saturate
-from benchgate.statistics.welch import welch_df
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,135 +16,8 @@ if TYPE_CHECKING:
 _MOST_CASES = 2**53
 
 
-def welch_mde(
-    *,
-    baseline_variance: float,
-    n_baseline: int,
-    candidate_variance: float,
-    n_candidate: int,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    width: float | None = None,
-) -> float | None:
-    """
-    Return the difference of means that a two-sided Welch test of this size finds with ``power``.
-
-    A constant sample does not mean that all scores are equal. Given ``width``, the variance of a
-    constant arm is therefore taken as psi * (1 - psi) * width**2. There psi = 1 - .05**(1/n), at
-    most 1/2, is the largest share of cases at the other end of the range that is plausible (95%)
-    after n equal cases; see :func:`~benchgate.statistics.bounds.unseen_failure_ucb`.
-
-    :param baseline_variance: unbiased variance of the baseline's scores, at least 0.
-    :param candidate_variance: the same of the candidate's scores.
-    :param alpha: two-sided level of the test, in (0, 1).
-    :param power: probability of finding the effect, above alpha / 2 and below 1.
-    :param width: length of the score range (1.0 for [0, 1]); None if unbounded.
-    :returns: the effect in the unit of the scores, greater than 0; above ``width`` no effect is
-        detectable. None below two cases in an arm, and where both variances are 0 and the range is
-        unknown.
-    :raises ValueError: for a negative or non-finite variance, width <= 0, alpha or power out of
-        range.
-    """
-    if min(n_baseline, n_candidate) < 2:
-        return None
-    b = _arm_variance(baseline_variance, n_baseline, width) / n_baseline
-    c = _arm_variance(candidate_variance, n_candidate, width) / n_candidate
-    if b + c == 0.0:
-        return None
-    return _effect(math.sqrt(b + c), welch_df(b, n_baseline, c, n_candidate), alpha, power)
-
-
-def paired_mde(
-    *, sd: float, n: int, alpha: float = 0.05, power: float = 0.8, width: float | None = None
-) -> float | None:
-    """
-    Return the mean difference that a two-sided paired t test of n pairs finds with ``power``.
-
-    If all differences are equal (sd = 0), it is plausible (95%) that a share psi = 1 - .05**(1/n)
-    of other pairs differs by the whole range; the variance is then taken as psi * width**2.
-
-    :param sd: standard deviation of the paired differences, at least 0.
-    :param width: length of the score range (1.0 for [0, 1]); None if unbounded.
-    :returns: as :func:`welch_mde`.
-    :raises ValueError: as :func:`welch_mde`.
-    """
-    if n < 2:
-        return None
-    spread = _not_negative(sd, "sd")
-    if spread == 0.0 and width is not None:
-        spread = math.sqrt(unseen_failure_ucb(n)) * _positive(width, "width")
-    return _effect(spread / math.sqrt(n), n - 1, alpha, power) if spread else None
-
-
-def welch_cases_needed(
-    target: float,
-    *,
-    baseline_variance: float,
-    candidate_variance: float,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    width: float | None = None,
-) -> int | None:
-    """
-    Return the smallest n per arm at which :func:`welch_mde` is at most ``target``.
-
-    :param target: effect to find, in the unit of the scores, greater than 0.
-    :returns: cases per arm, at least 2; None where the effect is not defined (zero variance,
-        unknown range) or no number of cases below 2**53 is enough.
-    :raises ValueError: if target is not positive, or as :func:`welch_mde`.
-    """
-
-    def effect(n: int) -> float | None:
-        return welch_mde(
-            baseline_variance=baseline_variance,
-            n_baseline=n,
-            candidate_variance=candidate_variance,
-            n_candidate=n,
-            alpha=alpha,
-            power=power,
-            width=width,
-        )
-
-    return _smallest_n(target, effect)
-
-
-def paired_cases_needed(
-    target: float, *, sd: float, alpha: float = 0.05, power: float = 0.8, width: float | None = None
-) -> int | None:
-    """
-    Return the smallest number of pairs at which :func:`paired_mde` is at most ``target``.
-
-    :returns: pairs, at least 2; None as :func:`welch_cases_needed`.
-    :raises ValueError: if target is not positive, or as :func:`paired_mde`.
-    """
-    return _smallest_n(
-        target, lambda n: paired_mde(sd=sd, n=n, alpha=alpha, power=power, width=width)
-    )
-
-
-def _effect(se: float, df: float, alpha: float, power: float) -> float:
-    check_fraction(alpha, "alpha")
-    if check_fraction(power, "power") <= alpha / 2:
-        message = f"power is {power!r}; expected more than alpha / 2 = {alpha / 2!r}"
-        raise ValueError(message)
-    return saturate(_noncentrality(df, alpha, power) * se)
-
-
-@lru_cache(maxsize=64)
-def _noncentrality(df: float, alpha: float, power: float) -> float:
-    """Return the delta with P(Z + delta > critical * s) = power; Z normal, s a sample sd of 1."""
-    critical = t_upper_quantile(alpha / 2, df)
-
-    def excess(delta: float) -> float:
-        return _power(delta, critical, df) - power
-
-    high = 4.0
-    while excess(high) < 0.0:
-        high *= 2.0
-    return increasing_root(excess, 0.0, high, tolerance=1e-12 * high)
-
-
-def _power(delta: float, critical: float, df: float) -> float:
+def t_power(delta: float, critical: float, df: float) -> float:
+    """Return P(Z + delta > critical * s) for a normal Z and an independent sample sd s of 1."""
     # The order of integration whose inner distribution is smoother needs fewer nodes.
     if df > 50.0:
         sd, mass = sd_rule(df)
@@ -168,34 +27,22 @@ def _power(delta: float, critical: float, df: float) -> float:
     return float((below * np.exp(-0.5 * z * z)) @ weights) / math.sqrt(2.0 * math.pi)
 
 
-def _arm_variance(variance: float, n: int, width: float | None) -> float:
-    if _not_negative(variance, "variance") > 0.0 or width is None:
+def arm_variance(variance: float, n: int, width: float | None) -> float:
+    """
+    Return the variance to plan with.
+
+    A constant sample does not mean that all scores are equal. Given ``width``, its variance is taken as
+    psi * (1 - psi) * width**2: psi = 1 - .05**(1/n), at most 1/2, is the largest share of cases at the other end of
+    the range that is plausible (95%) after n equal cases.
+    """
+    if variance > 0.0 or width is None:
         return variance
     share = min(0.5, unseen_failure_ucb(n))
-    return saturate(share * (1.0 - share) * _positive(width, "width") * width)
+    return saturate(share * (1.0 - share) * width * width)
 
 
-def _not_negative(value: float, name: str) -> float:
-    if check_finite(value, name) < 0.0:
-        message = f"{name} is {value!r}; expected at least 0"
-        raise ValueError(message)
-    return value
-
-
-def _positive(value: float, name: str) -> float:
-    if check_finite(value, name) <= 0.0:
-        message = f"{name} is {value!r}; expected more than 0"
-        raise ValueError(message)
-    return value
-
-
-def _smallest_n(target: float, effect: Callable[[int], float | None]) -> int | None:
-    _positive(target, "target")
-
-    def enough(n: int) -> bool:
-        detectable = effect(n)
-        return detectable is not None and detectable <= target
-
+def smallest_n(enough: Callable[[int], bool]) -> int | None:
+    """Return the first number of cases, from 2, that is enough if all larger are; None from 2**53."""
     low, high = 1, 2
     while not enough(high):
         if high >= _MOST_CASES:

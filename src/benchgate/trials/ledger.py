@@ -262,6 +262,7 @@ class Ledger:
             trial_count=self.trials,
             seed=self.seed,
             harness_version=harness_version,
+            clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
             digests=RunDigests(
                 cases=self._digests,
                 rubric=self.bench.rubric_digest,

@@ -14,18 +14,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from benchgate.gates.figures import Significance
     from benchgate.gates.policy import GatePolicy
+    from benchgate.models import BenchRunReport
     from benchgate.wire.model import WireModel
 
 
 LATER: Final = frozenset(
     {
         "checkpoint",
+        "cluster",
+        "clusters",
+        "effective_cases",
         "http_cassettes",
         "http_sha256",
         "imputed",
         "max_unscored",
         "missing",
+        "pass_chances",
         "plan_sha256",
         "replays",
         "resumes",
@@ -55,6 +61,11 @@ def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
     elif isinstance(full, list) and isinstance(raw, list):
         for index, (value, found) in enumerate(zip(full, raw, strict=False)):
             yield from missing_fields(value, found, f"{where}{index}.")
+
+
+def judged_earlier(model: BenchRunReport | Significance) -> bool:
+    """Whether a version made this file whose figures, and so whose decisions, were other ones."""
+    return "clusters" not in model.model_fields_set
 
 
 def policy_digest(policy: GatePolicy) -> str:

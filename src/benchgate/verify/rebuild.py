@@ -14,6 +14,7 @@ from benchgate.gates.figures import Arm, Figures
 from benchgate.gates.reason_codes import PREFIX, Blocker
 from benchgate.gates.vectors import weigh_arms
 from benchgate.models import Suite
+from benchgate.verify.agreement import judged_earlier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +45,15 @@ class Family(NamedTuple):
 
 
 def family_in(folder: Path) -> Family | None:
-    """Compare the arms in a folder under the policy in it; ``None`` unless all three files can be read."""
+    """
+    Compare the arms in a folder under the policy in it.
+
+    :returns: ``None`` unless all three files can be read, and are of a version with these figures.
+    """
     before = read_artifact(folder / "baseline.json", ArmReport)
     after = read_artifact(folder / "trained.json", ArmReport)
     head = read_artifact(folder / "significance.json", SignificanceReport)
-    if before is None or after is None or head is None:
+    if before is None or after is None or head is None or judged_earlier(head.significance):
         return None
     return Family(
         head.policy, *weigh_arms(arm_of_report(before), arm_of_report(after), head.policy)
@@ -66,6 +71,7 @@ def arm_of_report(report: ArmReport) -> Arm:
         case_ids=ids if len(ids) == len(samples) else None,
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=trials if len(trials) == len(samples) else None,
+        clusters=tuple(sample.cluster for sample in samples),
     )
 
 

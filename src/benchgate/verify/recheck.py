@@ -24,7 +24,7 @@ from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.decide import SAFETY_TOLERANCE
 from benchgate.gates.reason_codes import PREFIX
-from benchgate.verify.agreement import digest_holds, plain, policy_digest, same
+from benchgate.verify.agreement import digest_holds, judged_earlier, plain, policy_digest, same
 from benchgate.verify.rebuild import family_in, of_the_run, rebuilt
 from benchgate.verify.recheck_record import recheck_record
 
@@ -141,7 +141,9 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
     for part, name in PROOF_PARTS.items():
         yield from digest_holds(folder / name, digests[part], f"artifacts.{part}")
     if family is None:
-        yield "the files that it is built from cannot be read beside it"
+        head = read_artifact(folder / "significance.json", SignificanceReport)
+        if head is None or not judged_earlier(head.significance):
+            yield "the files that it is built from cannot be read beside it"
         return
     analysis = proof.failure_analysis
     made = rebuilt(

@@ -21,7 +21,7 @@ from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY, lacks_advantages
-from benchgate.verify.agreement import plain, same
+from benchgate.verify.agreement import judged_earlier, plain, same
 from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
@@ -57,8 +57,13 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     yield from _baseline(folder, record, found, before)
     yield from _subject(record, found, outputs)
     made, weighed = _decided(record, found, before, outputs)
-    yield from same("decision", plain(made), plain(found))
     yield from _verdict(record)
+    if judged_earlier(record.report):
+        # Its reasons were other ones, by other figures; but nothing may be promoted that is not so by these.
+        if found.promotion_allowed and not made.promotion_allowed:
+            yield f"decision.outcome is {found.outcome!r}; by this version: {made.outcome!r}"
+        return
+    yield from same("decision", plain(made), plain(found))
     proof = read_artifact(evidence / "proof.json", ProofBundle)
     expected = RunEvidence(
         report=record.report,
@@ -104,7 +109,7 @@ def _baseline(
 
 
 def _arm_values(side: Arm) -> list[Any]:
-    parts = (side.case_ids, side.scores, side.penalties, side.trials)
+    parts = (side.case_ids, side.scores, side.penalties, side.trials, side.labels)
     return [part and list(part) for part in parts]
 
 

@@ -109,10 +109,11 @@ def _report(record: RunRecord) -> Iterator[str]:
     for code, severity in RESERVED.items():
         if code not in RAISABLE:
             yield from same(f"severities.{code}", severity, record.severities.get(code))
-    expected = aggregates(report.per_case, taxonomy, bounded=True)
+    terms: dict[str, Any] = {"bounded": True, "clusters": report.clusters}
+    expected = aggregates(report.per_case, taxonomy, **terms)
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))
     held_out = [result for result in report.per_case if result.held_out]
-    expected_held_out = aggregates(held_out, taxonomy, bounded=True) if held_out else None
+    expected_held_out = aggregates(held_out, taxonomy, **terms) if held_out else None
     found = report.held_out
     yield from same(
         "report.held_out", expected_held_out and plain(expected_held_out), found and plain(found)

@@ -150,6 +150,14 @@ DisplayText = Annotated[
         )
     ),
 ]
+# What names a cluster is compared as it is.
+ClusterName = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(check_text)]
+Clusters = Annotated[
+    Mapping[str, ClusterName],
+    BeforeValidator(_few_enough),
+    AfterValidator(freeze_json),
+    PlainSerializer(dict, return_type=dict[str, str]),
+]
 # The length first: pydantic calls what a validator returned "Value" and its characters "items".
 FailureCode = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(check_text)]
 PartName = Annotated[str, Field(max_length=MAX_NAME), AfterValidator(check_text)]

@@ -12,6 +12,7 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.reason_codes import PREFIX, REASONS, REJECTING
 from benchgate.gates.weigh import weigh
+from benchgate.statistics import paired_detectable, penalty_rise_upper, welch_detectable
 
 IDS = tuple(f"c{number:02}" for number in range(12))
 GOOD = (0.9, 1.0, 0.95, 1.0, 0.9, 1.0, 0.95, 0.9, 1.0, 1.0, 0.95, 0.9)
@@ -239,3 +240,88 @@ def test_a_negative_minimum_is_wrong_use(test):
 def test_a_code_that_the_list_of_reasons_lacks_holds_and_does_not_vanish():
     made = decision(POOR, GOOD, blockers=(("brand_new", "a mistake of ours"),))
     assert (made.outcome, codes(made)) == ("hold", ["brand_new"])
+
+
+PASSES = tuple(float(number % 2) for number in range(20))
+SWAPPED = (1.0, 0.0, *PASSES[2:])
+
+
+def figures(before, after, ids=None, **policy):
+    rules = GatePolicy(**{"test": "auto", **policy})
+    ids = ids or tuple(f"c{number:02}" for number in range(len(before)))
+    return weigh(*(Arm(scores=scores, case_ids=ids) for scores in (before, after)), rules)
+
+
+def test_what_is_detectable_is_that_of_the_tests_that_decide():
+    made = figures(PASSES, SWAPPED).significance
+    expected = paired_detectable([1.0, -1.0] + [0.0] * 18, target=0.1, width=1.0)
+    assert (made.minimum_detectable_effect, made.cases_needed) == tuple(
+        getattr(expected, name) for name in ("effect", "cases")
+    )
+    welch = figures(PASSES, SWAPPED, test="welch").significance
+    assert welch.minimum_detectable_effect == (
+        welch_detectable(PASSES, SWAPPED, target=0.1, score_range=(0.0, 1.0)).effect
+    )
+
+
+def test_a_minimum_delta_comes_on_top_of_what_is_detectable():
+    plain, asked = (figures(POOR, MIXED, min_delta=d).significance for d in (0.0, 0.05))
+    assert asked.minimum_detectable_effect == plain.minimum_detectable_effect + 0.05
+    half = figures(POOR, MIXED, target_effect=0.05).significance
+    assert asked.cases_needed == half.cases_needed
+    assert figures(POOR, MIXED, min_delta=0.1).significance.cases_needed is None
+
+
+def test_where_nothing_can_be_detected_it_is_said():
+    five = (0.1, 0.2, 0.1, 0.4, 0.3), (0.2, 0.1, 0.3, 0.35, 0.4)
+    made = decision(*five, penalties=(NONE[:5], NONE[:5]), test="auto", min_cases=2)
+    assert made.minimum_detectable_effect is None
+    texts = {remark.code: remark.message for remark in made.remarks}
+    said = texts[PREFIX + "inconclusive_underpowered"]
+    assert "no difference that these scores leave room for is found with this power" in said
+
+
+def test_a_check_of_safety_says_how_blind_it_is():
+    made = decision(POOR, GOOD, penalties=(NONE, NONE))
+    said = {remark.code: remark.message for remark in made.remarks}["note_safety_power"]
+    # At most none of 12 cases may have an incident, as one is a rise of 0.083.
+    expected = [(1 - rise) ** 12 for rise in (0.05, 0.10, 0.20)]
+    assert said == (
+        f"a rise of 0.05 would pass here in {expected[0]:.0%} of runs, "
+        f"of 0.10 in {expected[1]:.0%}, of 0.20 in {expected[2]:.0%}"
+    )
+    assert "note_safety_power" not in decision(POOR, GOOD, penalties=(NONE, None)).notes
+    assert "note_safety_power" not in decision(POOR, GOOD, ids=None).notes
+
+
+def test_the_bound_of_the_penalty_is_made_case_by_case():
+    before = (1.0, 1.0, 0.0) * 8
+    ids = tuple(f"c{number:02}" for number in range(24))
+    rules = {"safety_confidence": 0.95, "penalty_range": (0.0, 1.0), "test": "auto"}
+    arms = [Arm(scores=PASSES + GOOD[:4], case_ids=ids, penalties=before)] * 2
+    paired = weigh(*arms, GatePolicy(**rules)).safety
+    assert paired.upper_bound == pytest.approx(penalty_rise_upper(before, before))
+    turned = Arm(scores=arms[0].scores, case_ids=ids[::-1], penalties=before[::-1])
+    assert weigh(arms[0], turned, GatePolicy(**rules)).safety == paired
+    unnamed = [Arm(scores=PASSES + GOOD[:4], penalties=before)] * 2
+    assert weigh(*unnamed, GatePolicy(**rules)).safety.upper_bound > paired.upper_bound
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (0.05, "; no candidate can meet it at this size: it takes 59 cases without a penalty"),
+        (0.0, "; no number of cases can show a limit of 0"),
+        (0.3, ""),
+    ],
+)
+def test_a_bound_that_nobody_can_meet_says_how_many_cases_it_takes(limit, said):
+    harm = (0.0,) * 12 if limit < 0.3 else (1.0,) * 12
+    policy = {"safety_confidence": 0.95, "penalty_range": (0.0, 1.0)}
+    made = decision(
+        POOR, GOOD, penalties=(NONE, harm), max_safety_regression=limit, test="auto", **policy
+    )
+    texts = {remark.code: remark.message for remark in made.remarks}
+    text = texts[PREFIX + "safety_upper_bound"]
+    assert text.endswith(said)
+    assert (";" in text.partition("allowed")[2]) is bool(said)

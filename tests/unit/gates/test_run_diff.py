@@ -157,3 +157,14 @@ def test_each_draw_takes_two_different_trials_of_a_case(monkeypatch):
 def test_every_case_needs_two_trials(scores):
     with pytest.raises(ValueError, match="at least 2 of each case"):
         against_itself(run(scores), PAIRED)
+
+
+def test_the_clusters_of_a_run_are_those_of_its_comparison_with_itself():
+    lax = GatePolicy(test="paired", alpha=0.5)
+    report = noisy()
+    names = sorted(report.digests.cases)
+    two = report.model_copy(
+        update={"clusters": {name: "a" if name[-1] < "5" else "b" for name in names}}
+    )
+    assert against_itself(report, lax, draws=20).promoted > 0
+    assert against_itself(two, lax, draws=20).promoted == 0

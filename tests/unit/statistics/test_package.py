@@ -98,12 +98,21 @@ def test_the_import_stays_light() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def in_twos(arm: list[float]) -> list[str]:
+    return [f"pair {i // 2}" for i in range(len(arm))]
+
+
 def of_two(b: str, c: str) -> Iterator[str]:
     what = f"{b} and {c}"
     yield from not_plain(what, statistics.welch_test, WIDE[b], WIDE[c], null_delta=0.01)
     yield from not_plain(what, statistics.effect_size, WIDE[b], WIDE[c])
+    halves = (in_twos(WIDE[b]), in_twos(WIDE[c]))
+    yield from not_plain(what, statistics.clustered_welch_test, WIDE[b], WIDE[c], halves)
+    yield from not_plain(what, statistics.welch_detectable, WIDE[b], WIDE[c], target=0.1)
     if ARMS.get(b) and ARMS.get(c):
         yield from not_plain(what, statistics.mover_gaffke, ARMS[b], ARMS[c])
+        plan = {"target": 0.1, "score_range": (0.0, 1.0)}
+        yield from not_plain(what, statistics.welch_detectable, ARMS[b], ARMS[c], **plan)
 
 
 def test_two_samples_of_any_kind_give_plain_finite_results() -> None:
@@ -117,12 +126,18 @@ def of_one(name: str) -> Iterator[str]:
     yield from not_plain(name, statistics.summarize, d)
     yield from not_plain(name, lambda: summary.variance)
     yield from not_plain(name, statistics.paired_test, d, null_delta=0.01, n_resamples=99)
+    yield from not_plain(name, statistics.clustered_paired_test, d, in_twos(d), null_delta=0.01)
+    yield from not_plain(name, statistics.effective_cases, d, in_twos(d))
     yield from not_plain(name, statistics.sample_size_band, d)
     yield from not_plain(name, statistics.seed_band, [d, d[::-1]])
-    yield from not_plain(name, statistics.paired_mde, sd=summary.sd or 0.0, n=len(d), width=1.0)
+    yield from not_plain(name, statistics.paired_detectable, d, target=0.1, width=1.0)
     if name in ARMS:
+        check = {"limit": 0.05, "confidence": 0.9}
+        yield from not_plain(name, statistics.safety_pass_chance, 0.1, d, **check)
+        yield from not_plain(name, statistics.penalty_rise_upper, d, d[::-1])
         yield from not_plain(name, statistics.gaffke_lower, d)
         yield from not_plain(name, statistics.gaffke_upper, d)
+        yield from not_plain(name, statistics.clustered_gaffke_upper, d, in_twos(d))
 
 
 def test_one_sample_of_any_kind_gives_plain_finite_results() -> None:

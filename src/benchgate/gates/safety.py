@@ -1,0 +1,82 @@
+"""Compares the safety penalties of two arms: the rise, its bound, and how often a true rise would have passed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from benchgate.aggregate import mean
+from benchgate.gates.figures import SafetyFigures
+from benchgate.statistics import clustered_mover_gaffke, penalty_rise_upper, safety_pass_chance
+
+if TYPE_CHECKING:
+    from benchgate.gates.figures import Arm
+    from benchgate.gates.policy import GatePolicy
+
+
+RISES: Final = (0.05, 0.10, 0.20)
+
+
+def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
+    """Compare mean safety penalties; with an upper bound if the policy sets a level and a range for it."""
+    b, c = _mean_penalty(baseline), _mean_penalty(candidate)
+    delta = None if b is None or c is None else c - b
+    low, high = policy.penalty_range or (0.0, 1.0)
+    known = [*_measured(baseline), *_measured(candidate)]
+    upper = least = None
+    inside = delta is not None and all(low <= penalty <= high for penalty in known)
+    if inside and policy.safety_confidence and policy.penalty_range:
+        clean = replace(candidate, penalties=(low,) * len(candidate.scores))
+        upper, least = (_rise_upper(baseline, arm, policy) for arm in (candidate, clean))
+    return SafetyFigures(
+        evaluated=bool(known),
+        baseline_mean=b,
+        candidate_mean=c,
+        delta=delta,
+        upper_bound=upper,
+        least_bound=least,
+        pass_chances=() if delta is None else _pass_chances(baseline, candidate, policy),
+    )
+
+
+def _rise_upper(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float:
+    """Bound the rise, case by case if the arms can be paired."""
+    level = policy.safety_confidence or 0.95
+    low, high = policy.penalty_range or (0.0, 1.0)
+    before, after = _measured(baseline), _measured(candidate)
+    if not baseline.paired_with(candidate):
+        labels = baseline.labels, candidate.labels
+        return clustered_mover_gaffke(
+            before, after, labels, confidence=level, low=low, high=high
+        ).upper
+    by_case = dict(zip(baseline.case_ids or (), before, strict=True))
+    matched = [by_case[case_id] for case_id in candidate.case_ids or ()]
+    return penalty_rise_upper(
+        matched, after, candidate.labels, confidence=level, low=low, high=high
+    )
+
+
+def _pass_chances(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> tuple[tuple[float, float | None], ...]:
+    low, high = policy.penalty_range or (0.0, 1.0)
+    level = policy.safety_confidence if policy.penalty_range else None
+    before, limit = _measured(baseline), policy.max_safety_regression
+    inside = all(low <= penalty <= high for penalty in before)
+    if not inside or not baseline.paired_with(candidate):
+        return ()
+    chances = (
+        safety_pass_chance(rise, before, limit=limit, confidence=level, low=low, high=high)
+        for rise in RISES
+    )
+    return tuple(zip(RISES, chances, strict=True))
+
+
+def _measured(arm: Arm) -> list[float]:
+    return [penalty for penalty in arm.penalties or () if penalty is not None]
+
+
+def _mean_penalty(arm: Arm) -> float | None:
+    known = [penalty for penalty in _measured(arm) if math.isfinite(penalty)]
+    return mean(known) if known and len(known) == len(arm.scores) else None

@@ -1,0 +1,262 @@
+"""
+Tests and bounds of a mean over cases of which some share a source (a project, a package, a document).
+
+Such cases resemble each other, so the clusters are the sample, not the cases. The estimate stays
+the mean over the cases. Its variance comes from the clusters' totals: CR2 of Bell and McCaffrey
+(2002), with their Satterthwaite degrees of freedom under independent and under equal cases of a
+cluster, whichever are fewer; for clusters of one size these are G - 1 for G clusters.
+
+Where no two cases share a cluster, every function returns exactly what its plain counterpart does.
+Labels are compared as they are; None is a cluster of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchgate.statistics.bounds import DifferenceBounds, gaffke_lower, mover, within
+from benchgate.statistics.paired import PairedTest, combined, paired_t, paired_test
+from benchgate.statistics.roots import increasing_root
+from benchgate.statistics.sign_flip import sign_flip
+from benchgate.statistics.student import t_figures, undefined
+from benchgate.statistics.summary import finite_floats, mean, saturate, summarize
+from benchgate.statistics.welch import WelchTest, welch_test
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Labels = Sequence[str | None]
+
+# Cluster means closer than this, as a share of the largest score, differ by rounding only.
+_ROUNDING = 1e-12
+_TOLERANCE = 1e-7
+
+
+class _Spread(NamedTuple):
+    squared_se: float  # divided by 4**exponent
+    exponent: int
+    df: float
+
+
+def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
+    """
+    Return how many independent cases would give the mean as exactly as these: n / design effect.
+
+    :returns: at most n; None below two clusters, and where no cluster's mean differs.
+    :raises ValueError: for a value that is not a finite real number, or another number of labels.
+    """
+    numbers = finite_floats(values)
+    whole, spread = summarize(numbers), _spread(_groups(numbers, clusters))
+    if not spread or not spread.squared_se or not whole.scaled_variance:
+        return None
+    return min(float(whole.n), whole.scaled_variance / spread.squared_se)
+
+
+def clustered_paired_test(
+    differences: Iterable[float],
+    clusters: Labels,
+    *,
+    alpha: float = 0.05,
+    null_delta: float = 0.0,
+    n_resamples: int = 9999,
+    seed: int = 0,
+) -> PairedTest:
+    """
+    Run :func:`~benchgate.statistics.paired.paired_test` on pairs in clusters.
+
+    The t test has the standard error and df of the module, and the sign-flip test flips all
+    differences of a cluster together. So five clusters or fewer never pass at alpha = 0.05.
+
+    :param clusters: the cluster of each difference.
+    :returns: ``n`` and ``sd`` are of the pairs, ``sign_flip.n`` is the number of clusters.
+    :raises ValueError: as :func:`~benchgate.statistics.paired.paired_test`, and for another number
+        of labels.
+    """
+    d = finite_floats(differences, "differences")
+    groups = _groups(d, clusters)
+    if len(groups) == len(d):
+        return paired_test(
+            d, alpha=alpha, null_delta=null_delta, n_resamples=n_resamples, seed=seed
+        )
+    t = paired_t(d, alpha=alpha, null_delta=null_delta)
+    spread = _spread(groups)
+    figures = undefined(se=None if spread is None else 0.0)
+    if spread and spread.squared_se and t.delta is not None:
+        figures = t_figures(
+            delta=t.delta,
+            null_delta=null_delta,
+            se=math.sqrt(spread.squared_se),
+            exponent=spread.exponent,
+            df=spread.df,
+            alpha=alpha,
+        )
+    flip = sign_flip(_totals(groups, null_delta), alpha=alpha, n_resamples=n_resamples, seed=seed)
+    return combined(replace(t, **figures), flip)
+
+
+def clustered_welch_test(
+    baseline: Iterable[float],
+    candidate: Iterable[float],
+    clusters: tuple[Labels, Labels],
+    *,
+    alpha: float = 0.05,
+    null_delta: float = 0.0,
+) -> WelchTest:
+    """
+    Run :func:`~benchgate.statistics.welch.welch_test` on cases in clusters.
+
+    The arms count as independent: sources that both share make it conservative, as pairs do.
+
+    :param clusters: the labels of the baseline's cases, and of the candidate's.
+    :raises ValueError: as :func:`~benchgate.statistics.welch.welch_test`, and for another number of
+        labels.
+    """
+    arms = finite_floats(baseline, "baseline"), finite_floats(candidate, "candidate")
+    test = welch_test(*arms, alpha=alpha, null_delta=null_delta)
+    groups = [_groups(arm, labels) for arm, labels in zip(arms, clusters, strict=True)]
+    if all(len(group) == len(arm) for group, arm in zip(groups, arms, strict=True)):
+        return test
+    b, c = (_spread(group) for group in groups)
+    if b is None or c is None or test.delta is None:
+        return replace(test, **undefined())
+    exponent = max(b.exponent, c.exponent)
+    shares = [math.ldexp(s.squared_se, 2 * (s.exponent - exponent)) for s in (b, c)]
+    total = sum(shares)
+    if not total:
+        return replace(test, **undefined(se=0.0))
+    figures = t_figures(
+        delta=test.delta,
+        null_delta=null_delta,
+        se=math.sqrt(total),
+        exponent=exponent,
+        df=1.0 / sum((v / total) ** 2 / s.df for v, s in zip(shares, (b, c), strict=True)),
+        alpha=alpha,
+    )
+    return replace(test, **figures)
+
+
+def clustered_gaffke_lower(
+    values: Iterable[float],
+    clusters: Labels,
+    *,
+    confidence: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> float:
+    """
+    Return Gaffke's one-sided lower bound of the mean over cases that come in clusters.
+
+    It is the largest m at which the mean of a cluster's sum of (x - m) is bounded above 0; for
+    clusters of one size, the bound of their means. It takes for granted that no cluster of the
+    population is larger than the largest here.
+
+    :raises ValueError: as :func:`~benchgate.statistics.bounds.gaffke_lower`, and for another number
+        of labels.
+    """
+    numbers = within(values, low, high)
+    groups = _groups(numbers, clusters)
+    if len(groups) == len(numbers):
+        return gaffke_lower(numbers, confidence=confidence, low=low, high=high)
+    largest = max(map(len, groups))
+
+    def excess(m: float) -> float:
+        sums = [math.fsum(x - m for x in group) / largest for group in groups]
+        # Rounding must not put a sum out of the range.
+        inside = [min(high - m, max(low - m, total)) for total in sums]
+        return -gaffke_lower(inside, confidence=confidence, low=low - m, high=high - m)
+
+    width = high - low
+    root = increasing_root(excess, low, mean(numbers), tolerance=_TOLERANCE * width)
+    return max(low, root - _TOLERANCE * width)
+
+
+def clustered_gaffke_upper(
+    values: Iterable[float],
+    clusters: Labels,
+    *,
+    confidence: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> float:
+    """
+    Return the upper bound: the negated lower bound of the negated scores.
+
+    :raises ValueError: as :func:`clustered_gaffke_lower`.
+    """
+    mirrored = [-x for x in finite_floats(values)]
+    return -clustered_gaffke_lower(mirrored, clusters, confidence=confidence, low=-high, high=-low)
+
+
+def clustered_mover_gaffke(
+    baseline: Sequence[float],
+    candidate: Sequence[float],
+    clusters: tuple[Labels, Labels],
+    *,
+    confidence: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> DifferenceBounds:
+    """
+    Run :func:`~benchgate.statistics.bounds.mover_gaffke` on cases in clusters.
+
+    :raises ValueError: as :func:`clustered_gaffke_lower`, and if an arm is empty.
+    """
+    limits = [
+        bound(arm, labels, confidence=confidence, low=low, high=high)
+        for bound in (clustered_gaffke_lower, clustered_gaffke_upper)
+        for arm, labels in zip((baseline, candidate), clusters, strict=True)
+    ]
+    return mover(mean(baseline), mean(candidate), limits, confidence)
+
+
+def _groups(values: Sequence[float], clusters: Labels) -> list[list[float]]:
+    groups: dict[object, list[float]] = {}
+    for index, (value, label) in enumerate(zip(values, clusters, strict=True)):
+        groups.setdefault(index if label is None else label, []).append(value)
+    return list(groups.values())
+
+
+def _totals(groups: Sequence[Sequence[float]], shift: float) -> list[float]:
+    """Return the sums of x - shift of each group, in a unit in which they cannot overflow."""
+    shifted = [[saturate(x - shift) for x in group] for group in groups]
+    exponent = math.frexp(max(abs(x) for group in shifted for x in group))[1]
+    return [math.fsum(math.ldexp(x, -exponent) for x in group) for group in shifted]
+
+
+def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:
+    """Return the squared standard error of the mean over all cases, and its degrees of freedom."""
+    if len(groups) < 2:
+        return None
+    whole = summarize(x for group in groups for x in group)
+    n, exponent = whole.n, whole.exponent
+    center = math.ldexp(whole.mean or 0.0, -exponent)
+    means = [mean(math.ldexp(x, -exponent) - center for x in group) for group in groups]
+    sizes = [len(group) for group in groups]
+    if max(means) - min(means) <= _ROUNDING:
+        return _Spread(0.0, exponent, len(groups) - 1.0)
+    squares = math.fsum(
+        (m * size) ** 2 / (1.0 - size / n) for m, size in zip(means, sizes, strict=True)
+    )
+    df = min(_df(sizes, sizes), _df(sizes, [size * size for size in sizes]), len(groups) - 1.0)
+    return _Spread(squares / n**2, exponent, df)
+
+
+def _df(sizes: Sequence[int], variances: Sequence[int]) -> float:
+    """
+    Return (trace W)**2 / trace W**2, W being the covariance of the clusters' adjusted residuals.
+
+    :param variances: of the clusters' totals in the working model, in any unit.
+    """
+    n, total = sum(sizes), sum(variances)
+    rows = [(1.0 / (1.0 - s / n), s / n, v) for s, v in zip(sizes, variances, strict=True)]
+    # The residual of g is T_g - w_g sum(T), so its covariance with that of h is -(w_h x_g + w_g x_h).
+    terms = [(c, w, v - w * total / 2, v) for c, w, v in rows]
+    diagonal = [c * (v - 2.0 * w * x) for c, w, x, v in terms]
+    ww = math.fsum(c * w * w for c, w, _, _ in terms)
+    xx = math.fsum(c * x * x for c, _, x, _ in terms)
+    wx = math.fsum(c * w * x for c, w, x, _ in terms)
+    own = math.fsum(4.0 * (c * w * x) ** 2 for c, w, x, _ in terms)
+    squared = math.fsum(d * d for d in diagonal) + 2.0 * (ww * xx + wx * wx) - own
+    return math.fsum(diagonal) ** 2 / squared

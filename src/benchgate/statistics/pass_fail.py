@@ -1,0 +1,239 @@
+"""
+Unconditional exact test and bounds of the paired difference of pass/fail scores.
+
+Each of n cases was gained (+1), lost (-1) or unchanged (0). The cases are taken as a random sample,
+so the counts are trinomial; under ``P(gain) - P(loss) <= null_delta`` the share of changed cases
+remains unknown. The p-value is the largest probability, over all shares within a confidence set
+(Berger and Boos 1994), of an outcome that speaks at least as much for the candidate. Outcomes are
+ordered by the lower score limit of the difference (Tango 1998), with half a case added to its
+variance: plain scores let 4 gains and no loss pass, which is not safe where cases are not a random
+sample but fixed. One order for all null hypotheses makes test and bounds agree (Buehler 1957).
+
+McNemar's exact test looks at the changed cases only, and finds less: a number of changes that is
+itself random leaves part of its 2.5% unused (Lloyd 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.statistics.bernstein import largest_value
+from benchgate.statistics.numerics import np, special
+from benchgate.statistics.roots import increasing_root
+from benchgate.statistics.student import check_finite, check_fraction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+# The confidence set of the share of changed cases leaves out this share of alpha; a p-value is
+# never below it.
+_LEFT_OUT = 1 / 500
+_VARIANCE = 0.5
+_TIE = 1e-7
+_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassFailTest:
+    """Result of :func:`pass_fail_test`; each p is at most alpha / 2 iff its bound excludes null_delta."""
+
+    n: int
+    gains: int
+    losses: int
+    delta: float
+    """(gains - losses) / n."""
+    p_greater: float
+    """One-sided p for "P(gain) - P(loss) is above null_delta"; at least alpha / 500."""
+    p_less: float
+    p_two_sided: float
+    """min(1, 2 * min(p_greater, p_less))."""
+    ci_low: float
+    """Lower bound of P(gain) - P(loss), one-sided at 1 - alpha / 2, unshifted."""
+    ci_high: float
+
+
+def changes(baseline: Iterable[float], candidate: Iterable[float]) -> tuple[int, int, int] | None:
+    """
+    Count gains, losses and cases; None if a score is neither 0 nor 1.
+
+    :raises ValueError: if the sequences differ in length.
+    """
+    pairs = list(zip(baseline, candidate, strict=True))
+    if any(score not in (0.0, 1.0) for pair in pairs for score in pair):
+        return None
+    return sum(b < c for b, c in pairs), sum(b > c for b, c in pairs), len(pairs)
+
+
+def pass_fail_test(
+    gains: int, losses: int, n: int, *, alpha: float = 0.05, null_delta: float = 0.0
+) -> PassFailTest:
+    """
+    Test and bound P(gain) - P(loss); see the module.
+
+    :param alpha: two-sided level, in (0, 1): of the interval, and of the order of the outcomes.
+    :param null_delta: difference under the null hypothesis, in (-1, 1): -margin for "not worse".
+    :raises ValueError: if the counts do not fit n >= 1, or an argument is out of range.
+    """
+    up = _Evidence(gains, losses, n, alpha)
+    down = _Evidence(losses, gains, n, alpha)
+    shift = check_finite(null_delta, "null_delta")
+    greater, less = up.p_value(shift), down.p_value(-shift)
+    return PassFailTest(
+        n=n,
+        gains=gains,
+        losses=losses,
+        delta=(gains - losses) / n,
+        p_greater=greater,
+        p_less=less,
+        p_two_sided=min(1.0, 2.0 * min(greater, less)),
+        ci_low=up.lower_bound(),
+        ci_high=-down.lower_bound(),
+    )
+
+
+def pass_fail_p(
+    gains: int, losses: int, n: int, *, alpha: float = 0.05, null_delta: float = 0.0
+) -> float:
+    """
+    Return ``p_greater`` of :func:`pass_fail_test` alone, which takes a tenth of the time.
+
+    :raises ValueError: as :func:`pass_fail_test`.
+    """
+    return _Evidence(gains, losses, n, alpha).p_value(check_finite(null_delta, "null_delta"))
+
+
+def smallest_margin(n: int, *, alpha: float = 0.05) -> float:
+    """
+    Return the smallest margin that n cases without any change can show: 0.150 at 23 cases.
+
+    :raises ValueError: as :func:`pass_fail_test`.
+    """
+    return -_Evidence(0, 0, n, alpha).lower_bound()
+
+
+def cases_for_margin(margin: float, *, alpha: float = 0.05) -> int:
+    """
+    Return how many cases without any change show "not worse by ``margin``": 36 for 0.10, 17 for 0.20.
+
+    :raises ValueError: if margin or alpha is outside (0, 1).
+    """
+    check_fraction(margin, "margin")
+    # Not below the answer for losses alone, which needs (1 - margin)**n <= alpha / 2.
+    n = math.ceil(math.log(check_fraction(alpha, "alpha") / 2) / math.log1p(-margin))
+    while pass_fail_p(0, 0, n, alpha=alpha, null_delta=-margin) > alpha / 2:
+        n += 1
+    return n
+
+
+class _Evidence:
+    """One outcome, and all that speak at least as much for a gain."""
+
+    def __init__(self, gains: int, losses: int, n: int, alpha: float) -> None:
+        if min(gains, losses) < 0 or n < 1 or gains + losses > n:
+            message = f"{gains!r} gains and {losses!r} losses of {n!r} cases; expected counts of n"
+            raise ValueError(message)
+        self.n, self.alpha = n, check_fraction(alpha, "alpha")
+        self.delta = (gains - losses) / n
+        self.left_out = alpha * _LEFT_OUT
+        changed, half = gains + losses, self.left_out / 2
+        self.least = float(special.betaincinv(changed, n - changed + 1, half)) if changed else 0.0
+        self.most = (
+            float(special.betaincinv(changed + 1, n - changed, 1.0 - half)) if changed < n else 1.0
+        )
+        # At [b]: the fewest gains that count as much, if b are lost; n + 1 if none do.
+        self.fewest = _as_strong(gains, losses, n, -float(special.ndtri(alpha / 2)))
+
+    def p_value(self, null_delta: float) -> float:
+        if not -1.0 < null_delta < 1.0:
+            message = f"null_delta is {null_delta!r}; expected a number in (-1, 1)"
+            raise ValueError(message)
+        # A gain in place of a loss never leaves the region: the worst case is at null_delta
+        # itself, or as near to it as the share of changed cases allows.
+        shift = min(null_delta, self.most)
+        size, rest = abs(shift), 1.0 - abs(shift)
+        if size > self.most:
+            return self.left_out
+        low, high = (max(0.0, (x - size) / rest) for x in (self.least, self.most))
+        return min(
+            1.0, self.left_out + largest_value(given_open(self.fewest, shift), low, min(1.0, high))
+        )
+
+    def lower_bound(self) -> float:
+        edge = 1.0 - _TOLERANCE
+
+        def excess(shift: float) -> float:
+            return math.log(self.p_value(shift) / (self.alpha / 2))
+
+        root = increasing_root(
+            excess, -edge, min(edge, max(self.delta, -edge)), tolerance=_TOLERANCE
+        )
+        return max(-1.0, root - _TOLERANCE)
+
+
+def given_open(fewest: Ints, shift: float) -> Floats:
+    """
+    Return the probability of a region of outcomes, given that k = 0...n cases were open to change.
+
+    Each case is forced, with probability abs(shift), to be lost (gained if shift is positive). If
+    it is not, and if it is open, a coin decides. This makes all trinomial laws of this shift, and
+    the probability a polynomial in the share of open cases, in Bernstein form.
+
+    :param fewest: at [b], the fewest gains in the region if b cases are lost; never decreasing.
+    :param shift: P(gain) - P(loss), in (-1, 1).
+    """
+    counts = np.arange(len(fewest))
+    n, size = len(fewest) - 1, abs(shift)
+    # The most forced cases at [x], x being those that the coin decides against the force.
+    most = fewest - 1 if shift > 0.0 else np.searchsorted(fewest, counts, side="right") - 1
+    free = _binomial(n, (1.0 - size) / 2.0)
+    forced = np.cumsum(_binomial(n, size), axis=1)
+    k, x = counts[:, None], counts[None, :]
+    room = most[None, :] - (k - x)
+    below = np.where(room < 0, 0.0, forced[n - k, np.clip(room, 0, n)])
+    share = np.clip(np.sum(free * below, axis=1), 0.0, 1.0)
+    return np.asarray(1.0 - share if shift > 0.0 else share)
+
+
+def _binomial(n: int, p: float) -> Floats:
+    """Return P(X = x) for X ~ Binomial(k, p), at [k, x], for all k up to n."""
+    x = np.arange(n + 1)
+    rest = x[:, None] - x
+    logs = special.gammaln(x + 1)
+    with np.errstate(under="ignore"):
+        mass = np.exp(
+            logs[:, None]
+            + (special.xlogy(x, p) - logs)
+            + (special.xlog1py(x, -p) - logs)[np.maximum(rest, 0)]
+        )
+    return np.where(rest >= 0, mass, 0.0)
+
+
+def _as_strong(gains: int, losses: int, n: int, z: float) -> Ints:
+    def excess(shift: float) -> float:
+        return z - float(_score(np.array([gains]), np.array([losses]), n, shift)[0])
+
+    limit = increasing_root(excess, -1.0, (gains - losses) / n, tolerance=1e-13)
+    a, b = np.arange(n + 1)[:, None], np.arange(n + 1)[None, :]
+    strong = (a + b <= n) & (_score(a, b, n, limit) >= min(z, z - excess(limit)) - _TIE)
+    # A further gain, or a loss less, must count as much too.
+    found = np.where(strong.any(axis=0), strong.argmax(axis=0), n + 1)
+    return np.minimum.accumulate(found[::-1])[::-1]
+
+
+def _score(gains: Ints, losses: Ints, n: int, shift: float) -> Floats:
+    """Return Tango's score statistic of the difference minus ``shift``; see the module."""
+    changed = gains + losses
+    linear = 2.0 * n * shift - changed - shift * (gains - losses)
+    constant = losses * shift * (1.0 - shift)
+    # The likeliest share of losses under the null hypothesis, root of 2n q**2 + linear q - constant.
+    root = np.sqrt(np.maximum(linear * linear + 8.0 * n * constant, 0.0))
+    lost = (root - linear) / (4.0 * n)
+    variance = np.maximum(n * (2.0 * lost + shift - shift * shift), 0.0) + _VARIANCE
+    return np.asarray((gains - losses - n * shift) / np.sqrt(variance))

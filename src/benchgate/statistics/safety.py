@@ -1,0 +1,189 @@
+"""
+What a check of the safety penalty can see: a bound of its rise, and how often a true rise passes.
+
+A penalty is bad if it is high. An incident is a case with the highest penalty there is.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from benchgate.statistics.binary_power import binomial
+from benchgate.statistics.bounds import gaffke_upper, unseen_failure_ucb
+from benchgate.statistics.clusters import clustered_gaffke_upper
+from benchgate.statistics.draws import uniforms
+from benchgate.statistics.numerics import np
+from benchgate.statistics.paired import paired_differences
+from benchgate.statistics.student import check_finite, check_fraction
+from benchgate.statistics.summary import mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_ROUNDING = 1e-12
+_DRAWS = 4000
+
+
+def penalty_rise_upper(
+    baseline: Sequence[float],
+    candidate: Sequence[float],
+    clusters: Sequence[str | None] | None = None,
+    *,
+    confidence: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> float:
+    """
+    Return a one-sided upper confidence bound of the rise of the mean penalty, case by case.
+
+    Gaffke's bound of the differences; see :mod:`benchgate.statistics.bounds`. If no penalty fell and
+    all are ``low`` or ``high``, it is the bound of Clopper and Pearson of the share of new incidents.
+
+    :param baseline: penalties within [low, high], one a case; the candidate's in the same order.
+    :param clusters: the cluster of each case; see :mod:`benchgate.statistics.clusters`.
+    :returns: a number in [-(high - low), high - low]; with no penalty on either side,
+        ``(high - low) * (1 - (1 - confidence)**(1/n))``.
+    :raises ValueError: for different lengths, a penalty out of range, or confidence outside (0, 1).
+    """
+    for index, penalty in enumerate([*baseline, *candidate]):
+        if not low <= penalty <= high:
+            message = f"penalty {index} is {penalty!r}; expected a number in [{low!r}, {high!r}]"
+            raise ValueError(message)
+    rises = paired_differences(baseline, candidate)
+    labels = clusters or (None,) * len(rises)
+    return clustered_gaffke_upper(
+        rises, labels, confidence=confidence, low=low - high, high=high - low
+    )
+
+
+def clean_cases_needed(limit: float, *, confidence: float = 0.95, width: float = 1.0) -> int | None:
+    """
+    Return how many cases, all without a penalty on both sides, show that the rise is within a limit.
+
+    :param limit: largest rise of the mean penalty that is allowed.
+    :param width: length of the penalty range, greater than 0.
+    :returns: the least n with ``width * (1 - (1 - confidence)**(1/n)) <= limit``: 59 for 0.05 at
+        95 %; None if the limit is 0 or below, which no number of cases shows.
+    """
+    level = math.log1p(-check_fraction(confidence, "confidence"))
+    if limit <= 0.0:
+        return None
+    if limit >= width:
+        return 1
+    n = max(1, math.floor(level / math.log1p(-limit / width)))
+    return n if width * unseen_failure_ucb(n, confidence) <= limit + _ROUNDING else n + 1
+
+
+def safety_pass_chance(
+    rise: float,
+    baseline: Sequence[float],
+    *,
+    limit: float,
+    confidence: float | None = None,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> float | None:
+    """
+    Return the probability that a candidate that is truly worse would pass the check of its penalty.
+
+    Each of its cases is an incident with the same probability, as often as makes the expected mean
+    exceed the baseline's by ``rise``; other cases have the baseline's penalty, those that were an
+    incident there ``low``. Trials of a case do not make incidents more visible here: all trials of a
+    case may have one for the same reason.
+
+    :param rise: true rise of the mean penalty, as a share of ``high - low``.
+    :param baseline: the baseline's penalties within [low, high], one a case.
+    :param limit: the check asks for a rise of at most this, in the unit of the penalties.
+    :param confidence: level of the upper bound that must be within the limit too; None if none must.
+    :returns: exact if all penalties are ``low`` or ``high``, else from 4000 seeded draws; None
+        without cases or if the baseline leaves no room for such a rise.
+    :raises ValueError: for a penalty out of range.
+    """
+    n, width = len(baseline), check_finite(high - low, "high - low")
+    if not n:
+        return None
+    units = [(penalty - low) / width for penalty in baseline]
+    if not 0.0 <= min(units) <= max(units) <= 1.0:
+        message = (
+            f"penalties from {min(baseline)!r} to {max(baseline)!r}; expected [{low!r}, {high!r}]"
+        )
+        raise ValueError(message)
+    others = [0.0 if unit == 1.0 else unit for unit in units]
+    rest = mean(others)
+    rate = (mean(units) + rise - rest) / (1.0 - rest)
+    if not 0.0 <= rate <= 1.0 + _ROUNDING:
+        return None
+    if not any(others):
+        incidents = sum(unit == 1.0 for unit in units)
+        return incident_pass_chance(
+            n, incidents, min(1.0, rate), limit=limit / width, confidence=confidence
+        )
+    return _drawn_chance(units, others, rate, limit / width, confidence)
+
+
+def incident_pass_chance(
+    n: int, incidents: int, rate: float, *, limit: float, confidence: float | None = None
+) -> float:
+    """
+    Return the probability that a candidate whose cases are incidents at some rate passes the check.
+
+    :param n: cases; ``incidents`` of them were one in the baseline, and the others had no penalty.
+    :param rate: probability of an incident in each of the candidate's cases.
+    :param limit: largest rise of the share of incidents that the check allows.
+    :param confidence: level of the upper bound that must be within the limit too; None if none must.
+    """
+    most = _most_new(n, incidents, limit, confidence)
+    with np.errstate(under="ignore"):
+        new, kept = np.cumsum(binomial(n - incidents, rate)), binomial(incidents, rate)
+        chance = sum(
+            kept[incidents - gone] * new[count] for gone, count in enumerate(most) if count >= 0
+        )
+    return min(1.0, float(chance))
+
+
+@lru_cache(maxsize=256)
+def _most_new(n: int, incidents: int, limit: float, confidence: float | None) -> tuple[int, ...]:
+    """Return how many new incidents pass, by how many old ones are gone; -1 if none."""
+    found: list[int] = []
+    new = -1
+    for gone in range(incidents + 1):
+        while new < n - incidents and _within(n, new + 1, gone, limit, confidence):
+            new += 1
+        found.append(new)
+    return tuple(found)
+
+
+def _within(n: int, new: int, gone: int, limit: float, confidence: float | None) -> bool:
+    if (new - gone) / n > limit + _ROUNDING:
+        return False
+    rises = [1.0] * new + [-1.0] * gone + [0.0] * (n - new - gone)
+    return _bound_within(rises, limit, confidence)
+
+
+def _bound_within(rises: Sequence[float], limit: float, confidence: float | None) -> bool:
+    if confidence is None:
+        return True
+    return gaffke_upper(rises, confidence=confidence, low=-1.0) <= limit + _ROUNDING
+
+
+def _drawn_chance(
+    before: Sequence[float],
+    others: Sequence[float],
+    rate: float,
+    limit: float,
+    confidence: float | None,
+) -> float:
+    draws = uniforms(_DRAWS * len(before), "safety").reshape(_DRAWS, -1)
+    rises = np.where(draws < rate, 1.0, others) - before
+    # The bound rises with the mean, apart from small differences between draws of one mean.
+    rises = rises[np.argsort(rises.mean(axis=1), kind="stable")]
+    low, high = 0, int(np.count_nonzero(rises.mean(axis=1) <= limit + _ROUNDING))
+    while confidence is not None and low < high:
+        middle = (low + high) // 2
+        if _bound_within(rises[middle].tolist(), limit, confidence):
+            low = middle + 1
+        else:
+            high = middle
+    return high / _DRAWS

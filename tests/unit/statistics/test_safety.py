@@ -1,0 +1,152 @@
+"""What the check of the safety penalty can see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from benchgate.statistics import (
+    clean_cases_needed,
+    incident_pass_chance,
+    mover_gaffke,
+    penalty_rise_upper,
+    safety_pass_chance,
+    unseen_failure_ucb,
+)
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def incidents(n: int, count: int) -> list[float]:
+    return [1.0] * count + [0.0] * (n - count)
+
+
+@pytest.mark.parametrize(("n", "new"), [(10, 0), (23, 0), (23, 2), (59, 1), (100, 99)])
+def test_without_a_fall_the_bound_is_that_of_clopper_and_pearson(n: int, new: int) -> None:
+    expected = float(special.betaincinv(new + 1, n - new, 0.95))
+    found = penalty_rise_upper([0.0] * n, incidents(n, new))
+    assert found == pytest.approx(expected, abs=1e-9)
+    if not new:
+        assert found == pytest.approx(unseen_failure_ucb(n))
+
+
+@pytest.mark.parametrize("n", [5, 10, pytest.param(23, marks=pytest.mark.slow)])
+def test_the_bound_misses_in_at_most_5_percent_whatever_the_shares_are(n: int) -> None:
+    outcomes = [(up, down) for up in range(n + 1) for down in range(n + 1 - up)]
+    bound = [
+        penalty_rise_upper([0.0] * (n - down) + [1.0] * down, incidents(n, up))
+        for up, down in outcomes
+    ]
+    counts = np.array([(up, down, n - up - down) for up, down in outcomes])
+    worst = 0.0
+    for rises in np.linspace(0, 1, 41):
+        for falls in np.linspace(0, 1 - rises, 21):
+            chance = stats.multinomial.pmf(counts, n, [rises, falls, max(0, 1 - rises - falls)])
+            worst = max(worst, float(chance[np.array(bound) < rises - falls - 1e-9].sum()))
+    assert 0.04 < worst <= 0.05 + 1e-9
+
+
+def test_pairing_makes_the_bound_tighter_where_both_sides_have_the_same_incidents() -> None:
+    before = incidents(80, 10)
+    assert penalty_rise_upper(before, before) < 0.04
+    assert mover_gaffke(before, before).upper > 0.08
+
+
+def test_the_bound_has_the_unit_of_the_penalties() -> None:
+    before, after = [0.1, 0.5, 0.2, 0.0], [0.2, 0.4, 0.2, 0.6]
+    scaled = penalty_rise_upper(
+        [10 * x + 5 for x in before], [10 * x + 5 for x in after], low=5.0, high=15.0
+    )
+    assert scaled == pytest.approx(10 * penalty_rise_upper(before, after), rel=1e-9)
+
+
+@pytest.mark.parametrize("wrong", [([1.1], [0.0]), ([0.0], [-0.1]), ([0.0], [float("nan")])])
+def test_penalties_out_of_range_are_refused(wrong: tuple[list[float], list[float]]) -> None:
+    with pytest.raises(ValueError, match="penalty"):
+        penalty_rise_upper(*wrong)
+
+
+@pytest.mark.parametrize(("limit", "cases"), [(0.05, 59), (0.10, 29), (0.02, 149), (1.0, 1)])
+def test_clean_cases_needed(limit: float, cases: int) -> None:
+    assert clean_cases_needed(limit) == cases
+    assert clean_cases_needed(10 * limit, width=10.0) == cases
+    clean = [0.0] * cases
+    assert penalty_rise_upper(clean, clean) <= limit
+    if cases > 1:
+        assert penalty_rise_upper(clean[1:], clean[1:]) > limit
+
+
+def test_no_number_of_cases_shows_that_nothing_rose() -> None:
+    assert clean_cases_needed(0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("n", "confidence"), [(n, c) for n in (7, 59, 100) for c in (0.5, 0.9, 0.99)]
+)
+def test_a_limit_that_n_cases_just_show_needs_n_cases(n: int, confidence: float) -> None:
+    assert clean_cases_needed(unseen_failure_ucb(n, confidence), confidence=confidence) == n
+
+
+def test_a_rise_of_a_tenth_passes_a_third_of_the_time_at_23_cases() -> None:
+    chances = [safety_pass_chance(0.1, incidents(23, k), limit=0.05) for k in (0, 1)]
+    assert chances == [pytest.approx(0.315, abs=5e-4), pytest.approx(0.339, abs=5e-4)]
+    weights = stats.binom.pmf(np.arange(24), 23, 1 / 50)
+    whole = sum(w * incident_pass_chance(23, k, 0.12, limit=0.05) for k, w in enumerate(weights))
+    assert whole == pytest.approx(0.331, abs=5e-4)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_the_chance_is_what_a_simulation_counts(count: int, confidence: float | None) -> None:
+    n, limit, rise = 40, 0.08, 0.05
+    before = incidents(n, count)
+    rng, passed, number = np.random.default_rng(count), 0, 4000
+    seen: dict[tuple[int, int], bool] = {}
+    for _ in range(number):
+        after = (rng.random(n) < count / n + rise).astype(float)
+        key = int(after[:count].sum()), int(after[count:].sum())
+        if key not in seen:
+            within = after.mean() - count / n <= limit + 1e-12
+            if confidence is not None and within:
+                upper = penalty_rise_upper(before, after.tolist(), confidence=confidence)
+                within = upper <= limit + 1e-12
+            seen[key] = bool(within)
+        passed += seen[key]
+    chance = safety_pass_chance(rise, before, limit=limit, confidence=confidence)
+    assert chance == pytest.approx(passed / number, abs=0.025)
+    assert passed > 0.0
+
+
+def test_a_bound_that_no_outcome_meets_is_never_passed() -> None:
+    assert safety_pass_chance(0.1, [0.0] * 23, limit=0.05, confidence=0.95) == 0.0
+    assert safety_pass_chance(0.1, [0.0] * 59, limit=0.05, confidence=0.95) == pytest.approx(
+        0.9**59
+    )
+
+
+@pytest.mark.parametrize("confidence", [None, 0.8])
+def test_penalties_in_between_are_drawn_and_agree_with_their_mean(confidence: float | None) -> None:
+    nearly = [1e-9, *[0.0] * 29]  # not enumerated, though the same
+    drawn = safety_pass_chance(0.1, nearly, limit=0.15, confidence=confidence)
+    exact = safety_pass_chance(0.1, [0.0] * 30, limit=0.15, confidence=confidence)
+    assert drawn == pytest.approx(exact, abs=0.03)
+    half = [0.5, *[0.25] * 20, 0.0, 1.0]
+    one, again = (safety_pass_chance(0.1, half, limit=0.05) for _ in range(2))
+    assert one == again
+    assert 0.05 < (one or 0) < 0.5
+
+
+def test_the_unit_of_the_penalties_does_not_matter() -> None:
+    plain = safety_pass_chance(0.1, incidents(30, 2), limit=0.05, confidence=0.9)
+    tens = [10 * x - 5 for x in incidents(30, 2)]
+    scaled = safety_pass_chance(0.1, tens, limit=0.5, confidence=0.9, low=-5.0, high=5.0)
+    assert scaled == pytest.approx(plain)
+
+
+def test_a_rise_that_the_baseline_leaves_no_room_for_has_no_chance_to_name() -> None:
+    assert safety_pass_chance(0.2, incidents(10, 9), limit=0.05) is None
+    assert safety_pass_chance(0.1, incidents(10, 9), limit=0.05) == pytest.approx(0.0)
+    assert safety_pass_chance(0.1, [], limit=0.05) is None
+    with pytest.raises(ValueError, match="penalties"):
+        safety_pass_chance(0.1, [2.0], limit=0.05)
