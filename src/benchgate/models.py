@@ -107,6 +107,7 @@ class BenchCase(WireModel):
     added_at: AwareDatetime
     last_validated_at: AwareDatetime
     held_out: bool = False
+    critical: bool = False
     tags: tuple[str, ...] = ()
     timeout_seconds: Seconds | None = None
     facts: FrozenJson = Field(default_factory=empty_mapping)
@@ -317,6 +318,7 @@ class BenchRunReport(Aggregates):
     :param trial_count: trials of each case.
     :param complete: every planned trial was run once, to a score or a failure of the system.
     :param held_out: the same figures over the held-out cases; ``None`` if the run has none.
+    :param critical: ids of the cases that may not newly fail under any claim, sorted.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -332,4 +334,5 @@ class BenchRunReport(Aggregates):
     complete: bool
     per_case: tuple[TrialResult, ...]
     held_out: Aggregates | None
+    critical: tuple[Text, ...] = ()
     digests: RunDigests

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.errors import counted
+from benchgate.gates.claim_reasons import spent
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage
 
@@ -148,6 +149,8 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
         return
     yield f"gate      {decision.outcome.upper()}"
     yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
+    if decision.next_step is not None:
+        yield f"next      {decision.next_step}"
 
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[str]:
@@ -208,10 +211,17 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
     if significance.delta_ci_low is not None and significance.delta_ci_high is not None:
         interval = f"[{significance.delta_ci_low:+.3f}, {significance.delta_ci_high:+.3f}]"
     level = f"{1 - significance.alpha:.0%}"
-    yield f"delta     {significance.mean_delta:+.3f}, {level} interval {interval}, p {p} ({significance.test})"
+    delta = f"delta     {significance.mean_delta:+.3f}"
+    if significance.test == "none":
+        yield f"{delta}, on exactly these cases"
+    else:
+        yield f"{delta}, {level} interval {interval}, p {p} ({significance.test})"
     mde = significance.minimum_detectable_effect
     if mde is not None:
         yield f"power     {judgement.policy.power:.0%} to find a difference of {mde:.3f}"
+    for name, change in (("cost", figures.cost), ("duration", figures.duration)):
+        if change is not None and change.candidate_mean + change.baseline_mean:
+            yield f"{name:8}  of a case: {spent(change)}"
     if figures.safety.delta is not None:
         limit = judgement.policy.max_safety_regression
         yield f"penalty   {figures.safety.delta:+.3f}, allowed rise {limit:.3f}"

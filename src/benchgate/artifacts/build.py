@@ -55,6 +55,8 @@ class Comparison:
         figures, policy = self.figures.significance, self.policy
         delta, p = figures.mean_delta, figures.p_value
         failed = []
+        if policy.claim != "better":
+            delta, p = math.inf, p if self.min_confidence_level else 0.0
         if delta is None or not delta > policy.min_delta:
             text = f"delta {_number(delta)}; asked for is more than {policy.min_delta:g}"
             failed.append(Remark(code="reward_gain_below_threshold", message=text))
@@ -84,6 +86,7 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
     ids = arm.case_ids or (None,) * len(arm.scores)
     penalties = arm.penalties or (None,) * len(arm.scores)
     trials = arm.trials or (None,) * len(arm.scores)
+    facts = arm.facts or (None,) * len(arm.scores)
     return ArmReport(
         schema_version=SCHEMA_VERSION,
         report_kind=kind,
@@ -92,8 +95,16 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
         benchmark_suite=made.suite,
         metrics=metrics(made, kind),
         samples=tuple(
-            Sample(case_id=case_id, score=score, safety_penalty=penalty, trials=row)
-            for case_id, score, penalty, row in zip(ids, arm.scores, penalties, trials, strict=True)
+            Sample(
+                case_id=case_id,
+                score=score,
+                safety_penalty=penalty,
+                trials=row,
+                facts=known,
+            )
+            for case_id, score, penalty, row, known in zip(
+                ids, arm.scores, penalties, trials, facts, strict=True
+            )
         ),
         imputed=arm.imputed,
     )
@@ -219,6 +230,8 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
         ),
         seed_reproducibility=made.figures.seeds,
         sample_size_sensitivity=made.figures.prefixes,
+        cost=made.figures.cost,
+        duration=made.figures.duration,
         checkpoint_promotion=CheckpointPromotion(
             promotion_allowed=made.decision.promotion_allowed,
             safety_regression=made.figures.safety.delta,

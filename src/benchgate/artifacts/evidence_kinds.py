@@ -12,7 +12,9 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
+from benchgate.gates.claim_figures import Increase
 from benchgate.gates.figures import (
+    CaseFacts,
     SampleSizeSensitivityReport,
     SeedReproducibilityReport,
     Significance,
@@ -31,12 +33,17 @@ class ArmMetrics(WireModel):
 
 
 class Sample(WireModel):
-    """One case: the mean over its trials, and the score of each trial where that is known."""
+    """
+    One case: the mean over its trials, and the score of each trial where that is known.
+
+    :param facts: what else a run knows of it; ``None`` of plain vectors.
+    """
 
     case_id: str | None
     score: Number
     safety_penalty: NonNegative | None
     trials: tuple[Number, ...] | None
+    facts: CaseFacts | None = None
 
 
 class ArmReport(WireModel):
@@ -135,6 +142,8 @@ class EvaluationReport(WireModel):
     policy_improvement: PolicyImprovement
     seed_reproducibility: SeedReproducibilityReport | None
     sample_size_sensitivity: SampleSizeSensitivityReport | None
+    cost: Increase | None = None
+    duration: Increase | None = None
     checkpoint_promotion: CheckpointPromotion
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.gates.figures import CaseFacts
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
@@ -45,10 +47,17 @@ def counted_as_worst(
     """
     lowest, highest = score_range
     ids = {*(baseline.case_ids or ()), *(candidate.case_ids or ())}
-    return _completed(baseline, ids, highest), _completed(candidate, ids, lowest)
+    return (
+        _completed(baseline, ids, highest, _lacking(passed=True)),
+        _completed(candidate, ids, lowest, _lacking(passed=False)),
+    )
 
 
-def _completed(arm: Arm, ids: AbstractSet[str], worst: float) -> Arm:
+def _lacking(*, passed: bool) -> CaseFacts:
+    return CaseFacts(passed=passed, critical=False, cost_usd=None, duration_seconds=None)
+
+
+def _completed(arm: Arm, ids: AbstractSet[str], worst: float, facts: CaseFacts) -> Arm:
     """Return an arm with all of the cases, sorted by id."""
     measured = arm.case_ids or ()
     lacking = tuple(sorted(ids - set(measured)))
@@ -58,6 +67,7 @@ def _completed(arm: Arm, ids: AbstractSet[str], worst: float) -> Arm:
     scores = arm.scores + (worst,) * count
     penalties = arm.penalties and arm.penalties + (None,) * count
     # As many trials as the others have, so that the trials can still be compared with each other.
+    known = arm.facts and arm.facts + (facts,) * count
     trials = arm.trials and arm.trials + ((worst,) * len(arm.trials[0]),) * count
     return replace(
         arm,
@@ -65,5 +75,6 @@ def _completed(arm: Arm, ids: AbstractSet[str], worst: float) -> Arm:
         scores=tuple(scores[i] for i in order),
         penalties=penalties and tuple(penalties[i] for i in order),
         trials=trials and tuple(trials[i] for i in order),
+        facts=known and tuple(known[i] for i in order),
         imputed=(*arm.imputed, *lacking),
     )

@@ -25,10 +25,11 @@ def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     """
     Return the SHA-256 of a case: ``[case]`` without its two dates, ``[facts]``, input and expected bytes.
 
-    The dates do not change the task, and cassettes belong to one system: a baseline stays comparable when they change.
+    The dates and how grave a failure is do not change the task, and cassettes belong to one system: a baseline stays
+    comparable when they change.
     """
     dated = {"added_at", "last_validated_at"}
     placed = {"input_path", "expected_path", "cassettes"}
     of_a_trial = {"work_path", "checkpoint", "trial", "seed"}
-    facts = case.model_dump(mode="json", exclude=dated | placed | of_a_trial)
+    facts = case.model_dump(mode="json", exclude={*dated, *placed, *of_a_trial, "critical"})
     return digest({"case": facts, "input": files[0], "expected": files[1]})

@@ -21,19 +21,35 @@ if TYPE_CHECKING:
 LATER: Final = frozenset(
     {
         "checkpoint",
+        "claim",
+        "cost",
+        "critical",
+        "duration",
+        "facts",
         "http_cassettes",
         "imputed",
+        "margin",
+        "max_cost_increase",
+        "max_duration_increase",
+        "max_newly_failing",
         "max_unscored",
         "missing",
+        "next_step",
+        "pass_fail",
         "plan_sha256",
         "replays",
         "resumes",
         "retries",
         "scorer",
+        "smallest_margin",
+        "tolerance",
         "usage",
     }
 )
 """Fields that were added within a major version and have a default: older files lack them, which is no fault."""
+
+
+OLDER: Final = "promoted by the rules of an older version; those of this version do not promote it"
 
 
 def plain(model: WireModel) -> dict[str, Any]:
@@ -54,6 +70,11 @@ def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
     elif isinstance(full, list) and isinstance(raw, list):
         for index, (value, found) in enumerate(zip(full, raw, strict=False)):
             yield from missing_fields(value, found, f"{where}{index}.")
+
+
+def of_older_rules(policy: GatePolicy) -> bool:
+    """Whether a decision was made before policies had a claim: its figures are not those of this version."""
+    return "claim" not in policy.model_fields_set
 
 
 def policy_digest(policy: GatePolicy) -> str:

@@ -60,12 +60,14 @@ def arm_of_report(report: ArmReport) -> Arm:
     samples = report.measured
     ids = tuple(sample.case_id for sample in samples if sample.case_id is not None)
     trials = tuple(sample.trials for sample in samples if sample.trials is not None)
+    facts = tuple(sample.facts for sample in samples if sample.facts is not None)
     penalties = tuple(sample.safety_penalty for sample in samples)
     return Arm(
         scores=tuple(sample.score for sample in samples),
         case_ids=ids if len(ids) == len(samples) else None,
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=trials if len(trials) == len(samples) else None,
+        facts=facts if len(facts) == len(samples) else None,
     )
 
 
