@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.figures import Significance
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport, FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict
@@ -206,22 +207,24 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
         return
     cost = f", cost {before.total_cost_usd:.4f} USD" if before.total_cost_usd else ""
     yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}{cost}"
-    p = "undefined" if significance.p_value is None else f"{significance.p_value:.4g}"
-    interval = "undefined"
-    if significance.delta_ci_low is not None and significance.delta_ci_high is not None:
-        interval = f"[{significance.delta_ci_low:+.3f}, {significance.delta_ci_high:+.3f}]"
-    level = f"{1 - significance.alpha:.0%}"
-    delta = f"delta     {significance.mean_delta:+.3f}"
-    if significance.test == "none":
-        yield f"{delta}, on exactly these cases"
-    else:
-        yield f"{delta}, {level} interval {interval}, p {p} ({significance.test})"
+    yield _difference(significance)
     mde = significance.minimum_detectable_effect
     if mde is not None:
         yield f"power     {judgement.policy.power:.0%} to find a difference of {mde:.3f}"
     for name, change in (("cost", figures.cost), ("duration", figures.duration)):
         if change is not None and change.candidate_mean + change.baseline_mean:
-            yield f"{name:8}  of a case: {spent(change)}"
+            yield f"{name:8}  of a case {spent(change)}"
     if figures.safety.delta is not None:
         limit = judgement.policy.max_safety_regression
         yield f"penalty   {figures.safety.delta:+.3f}, allowed rise {limit:.3f}"
+
+
+def _difference(figures: Significance) -> str:
+    text = f"delta     {figures.mean_delta:+.3f}"
+    if figures.test == "none":
+        return f"{text}, on exactly these cases"
+    p = "undefined" if figures.p_value is None else f"{figures.p_value:.4g}"
+    interval = "undefined"
+    if figures.delta_ci_low is not None and figures.delta_ci_high is not None:
+        interval = f"[{figures.delta_ci_low:+.3f}, {figures.delta_ci_high:+.3f}]"
+    return f"{text}, {1 - figures.alpha:.0%} interval {interval}, p {p} ({figures.test})"

@@ -27,8 +27,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "compare",
         help="compare two recorded runs case by case, then gate the second against the first",
         description="A RUN is a record.json, a baseline.json of a bench, or the folder of a run. Exits with 0 if the "
-        "gate says promote, with 10 if it holds. With --aa and one RUN, compares trials of that run with each other: every promotion "
-        "is then a false one; exits with 0 if their share is at most alpha.",
+        "gate says promote, with 10 if it holds. With --aa and one RUN, compares trials of that run with each other: "
+        "every promotion is then a false one; exits with 0 if their share is at most alpha.",
     )
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
     parser.add_argument(

@@ -32,7 +32,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "proof",
         help="compare two sample vectors and write the whole evidence family",
         description="Writes baseline, trained, significance, safety, evaluation and proof.json, "
-        "also if the proof fails. Exits with 0 if the gate says promote and all criteria are met, with 10 if it holds, else with 1.",
+        "also if the proof fails. Exits with 0 if the gate says promote and all criteria are met, with 10 if it "
+        "holds, else with 1.",
     )
     add_samples(proof)
     add_safety(proof)

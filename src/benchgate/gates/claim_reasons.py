@@ -112,12 +112,12 @@ def spending_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocke
                 f"the {name} is not known of every case of both sides; allowed: {limit:+.1%}",
             )
         elif change.increase is None or change.increase > limit + TOLERANCE:
-            yield code, f"the {name} of a case rose: {spent(change)}; allowed: {limit:+.1%}"
+            yield code, f"the {name} of a case rose {spent(change)}; allowed: {limit:+.1%}"
 
 
 def spent(change: Increase) -> str:
     """Return both means and the relative change with its interval, as a text."""
-    text = f"{change.baseline_mean:.4g} -> {change.candidate_mean:.4g}"
+    text = f"from {change.baseline_mean:.4g} to {change.candidate_mean:.4g}"
     if change.increase is None:
         return text
     interval = ""

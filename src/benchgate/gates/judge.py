@@ -13,7 +13,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
 from benchgate.gates.notes import http_note
-from benchgate.gates.unscored import unscored_note
+from benchgate.gates.unscored import incompleteness, unscored_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,10 +128,17 @@ def judge(
         checkpoints=checkpoints,
         faults=(
             *failures(report, decision, choice, exit_rule),
+            *_incomplete_beside(baseline, choice),
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
         ),
         held=tuple(objections(decision, choice, further)),
     )
+
+
+def _incomplete_beside(baseline: Baseline | None, choice: BaselineChoice) -> Iterator[str]:
+    beside = baseline.report if baseline and choice.system is not None else None
+    if beside is not None and not beside.complete:
+        yield f"the run of the baseline is incomplete: {incompleteness(beside)}"
 
 
 def _compare(

@@ -28,6 +28,12 @@ def notes(given: GateInput) -> Iterator[Blocker]:
 
 def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     figures = compared.significance
+    if policy.claim == "no_regression":
+        yield (
+            "these_cases_only",
+            "the claim is about exactly these cases, and says nothing of others",
+        )
+        return
     if compared.smallest < 10:
         yield "few_cases", f"{compared.smallest} cases are few for any claim"
     if figures.p_value is None and figures.exact_lower_bound is not None:

@@ -283,7 +283,7 @@ def read_options(
         raise argparse.ArgumentTypeError("\n".join(wrong))
     _check_together(values)
     if wanted := values.pop("claim", None):
-        values["policy"] = (*values["policy"], f"claim={wanted}")
+        values["policy"] = (*(values["policy"] or ()), f"claim={wanted}")
     if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
         values |= {"retries": 0, "max_rpm": None, "max_cost_usd": None}
     return values
