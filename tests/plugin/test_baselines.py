@@ -113,7 +113,7 @@ def test_the_same_system_is_not_promoted(graded):
     decision = graded.record()["decision"]
     assert decision["promotion_allowed"] is False
     assert "delta_below_minimum" in reasons(graded)
-    result.stdout.fnmatch_lines(["FAILED the gate decided hold"])
+    result.stdout.fnmatch_lines(["HELD the gate decided hold"])
 
 
 def test_a_worse_system_is_rejected(graded):
