@@ -211,9 +211,10 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
     mde = significance.minimum_detectable_effect
     if mde is not None:
         yield f"power     {judgement.policy.power:.0%} to find a difference of {mde:.3f}"
-    for name, change in (("cost", figures.cost), ("duration", figures.duration)):
-        if change is not None and change.candidate_mean + change.baseline_mean:
-            yield f"{name:8}  of a case {spent(change)}"
+    if figures.cost is not None:
+        yield f"cost      of a case {spent(figures.cost)}"
+    if figures.duration is not None and judgement.policy.claim == "not_worse":
+        yield f"duration  of a case {spent(figures.duration)}"
     if figures.safety.delta is not None:
         limit = judgement.policy.max_safety_regression
         yield f"penalty   {figures.safety.delta:+.3f}, allowed rise {limit:.3f}"
