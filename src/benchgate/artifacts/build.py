@@ -55,12 +55,11 @@ class Comparison:
         figures, policy = self.figures.significance, self.policy
         delta, p = figures.mean_delta, figures.p_value
         failed = []
-        if policy.claim != "better":
-            delta, p = math.inf, p if self.min_confidence_level else 0.0
-        if delta is None or not delta > policy.min_delta:
+        gains = policy.claim == "better"
+        if gains and (delta is None or not delta > policy.min_delta):
             text = f"delta {_number(delta)}; asked for is more than {policy.min_delta:g}"
             failed.append(Remark(code="reward_gain_below_threshold", message=text))
-        if p is None or not p <= policy.alpha:
+        if gains and (p is None or not p <= policy.alpha):
             text = f"p {_number(p)}; asked for is at most {policy.alpha:g}"
             failed.append(Remark(code="p_value_above_threshold", message=text))
         wanted = self.min_confidence_level
@@ -225,7 +224,7 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
             delta_ci_high=figures.delta_ci_high,
             pooled_std_dev=effect.pooled_sd,
             cohens_d=effect.cohens_d,
-            is_significant_improvement=figures.passed,
+            is_significant_improvement=figures.passed and made.policy.claim == "better",
             alpha=alpha,
         ),
         seed_reproducibility=made.figures.seeds,

@@ -147,12 +147,10 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
             return  # reported as zero_variance, or as delta_below_minimum: significant in the wrong direction
         p = f"p {figures.p_value:.3g}, but values are constant and the lower bound of delta is {bound:+.3g}"
     mde, high = figures.minimum_detectable_effect, figures.delta_ci_high
-    if high is not None and high < max(policy.target_effect, policy.min_delta):
-        wanted = f"worth finding: {policy.target_effect:g}; more cases will not help"
-        yield (
-            "gain_excluded",
-            f"the gain is at most {high:+.3g} ({1 - policy.alpha / 2:.1%} bound), {wanted}",
-        )
+    wanted = max(policy.target_effect, policy.min_delta)
+    if high is not None and high < wanted:
+        most = f"the gain is at most {high:+.3g} ({1 - policy.alpha / 2:.1%} bound)"
+        yield "gain_excluded", f"{most}; worth finding: {wanted:g}; more cases will not help"
         return
     if mde is not None and mde <= policy.target_effect:
         yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"

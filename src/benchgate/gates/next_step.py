@@ -35,6 +35,16 @@ STEPS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """By reason code; those that depend on the figures are in :func:`next_step`."""
 
+_CASES: Final = frozenset(
+    {
+        "insufficient_cases",
+        "not_significant",
+        "inconclusive_underpowered",
+        "margin_not_shown",
+        "exact_evidence_required",
+    }
+)
+_LOOK: Final = "look at the reasons"
 _GAIN: Final = ("gain_excluded", "delta_below_minimum")
 _NOT_WORSE: Final = (
     "more cases will not help: if it is enough to be no worse, claim not_worse with a margin"
@@ -48,11 +58,7 @@ def next_step(given: GateInput, codes: Sequence[str]) -> str:
     :param codes: the reasons of the decision without their prefix, in order; none if only further gates object.
     """
     if not codes:
-        return (
-            f"do what the gate {given.further[0][0]} asks for"
-            if given.further
-            else "look at the reasons"
-        )
+        return f"do what the gate {given.further[0][0]} asks for"
     # Further cases are of no use where a gain is excluded.
     first = "gain_excluded" if "gain_excluded" in codes else codes[0]
     if first == "delta_below_minimum" and len(codes) > 1:
@@ -61,13 +67,13 @@ def next_step(given: GateInput, codes: Sequence[str]) -> str:
         return STEPS[first]
     if first in _GAIN:
         return _NOT_WORSE
-    return _more_cases(given, first)
+    return _more_cases(given, first) if first in _CASES else _LOOK
 
 
 def _more_cases(given: GateInput, first: str) -> str:
     figures, policy = given.figures, given.policy
     if figures is None:
-        return "look at the reasons"
+        return _LOOK
     there, needed = figures.smallest, figures.significance.cases_needed
     if first == "insufficient_cases":
         return f"add {counted(policy.min_cases - there, 'case')}"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.decision import GateInput
-    from benchgate.gates.figures import Figures
+    from benchgate.gates.figures import Figures, Significance
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
     from benchgate.models import BenchRunReport
@@ -36,6 +36,17 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         return
     if compared.smallest < 10:
         yield "few_cases", f"{compared.smallest} cases are few for any claim"
+    if policy.claim == "better":
+        yield from _of_gains(figures, policy)
+    if figures.unseen_failure_ucb95 is not None:
+        rate = f"{figures.unseen_failure_ucb95:.1%}"
+        yield (
+            "unseen_failure_bound",
+            f"a failure in up to {rate} of such cases may have stayed unseen",
+        )
+
+
+def _of_gains(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if figures.p_value is None and figures.exact_lower_bound is not None:
         yield (
             "zero_variance_exact_bound_used",
@@ -50,12 +61,6 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         and figures.paired.sign_flip_method == "monte_carlo"
     ):
         yield "monte_carlo_p", f"sign-flip p from {figures.paired.n_resamples} drawn patterns"
-    if figures.unseen_failure_ucb95 is not None:
-        rate = f"{figures.unseen_failure_ucb95:.1%}"
-        yield (
-            "unseen_failure_bound",
-            f"a failure in up to {rate} of such cases may have stayed unseen",
-        )
 
 
 def _arms(figures: Figures) -> Iterator[Blocker]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from benchgate.artifacts.build import Comparison, evaluation_report
 from benchgate.errors import PolicyError
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
@@ -11,6 +14,7 @@ from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.policy import load_policy, make_policy, merged, parse_options
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import weigh_arms
+from benchgate.models import Suite
 from benchgate.statistics import paired_binary_power
 
 
@@ -272,3 +276,23 @@ def test_options_complete_and_replace_the_claim_of_a_file(tmp_path):
     other = load_policy(tmp_path, parse_options(["claim=no_regression"]))
     assert (other.claim, other.margin) == ("no_regression", None)
     assert merged({"claim": "not_worse", "margin": 0.1}, {"alpha": 0.1})["margin"] == 0.1
+
+
+def test_a_claim_that_is_no_gain_says_nothing_of_one():
+    for claim in ({"claim": "no_regression"}, {"claim": "not_worse", "margin": 0.3}):
+        rules = make_policy({"test": "auto", **claim})
+        figures, _ = weigh_arms(*pairs(0, 0, 23), rules)
+        decision = decide(GateInput(policy=rules, figures=figures))
+        made = Comparison(
+            run_id="r",
+            candidate_run_id=None,
+            suite=Suite(name="s", version="1"),
+            generated_at=datetime(2026, 1, 1, tzinfo=UTC),
+            names=("a", "b"),
+            policy=rules,
+            figures=figures,
+            decision=decision,
+        )
+        assert made.proven
+        assert not evaluation_report(made).policy_improvement.is_significant_improvement
+        assert not [n for n in decision.notes if "welch" in n or "zero_variance" in n]
