@@ -33,6 +33,7 @@ class CaseFigures:
     safety_penalty: float | None
     passed: bool
     cost_usd: float | None
+    duration_seconds: float
 
 
 def mean(values: Sequence[float]) -> float:
@@ -68,6 +69,7 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
         safety_penalty=mean(known) if len(known) == len(trials) else None,
         passed=all(t.passed for t in trials),
         cost_usd=mean(costs) if len(costs) == len(trials) else None,
+        duration_seconds=mean([trial.duration_seconds for trial in trials]),
     )
 
 
@@ -125,13 +127,19 @@ def irregular(result: TrialResult) -> bool:
 
 
 def build_report(
-    plan: RunPlan, results: Iterable[TrialResult], taxonomy: Taxonomy, *, interrupted: bool = False
+    plan: RunPlan,
+    results: Iterable[TrialResult],
+    taxonomy: Taxonomy,
+    *,
+    interrupted: bool = False,
+    critical: Iterable[str] = (),
 ) -> BenchRunReport:
     """
     Build the report of a run.
 
     :param results: one for each planned trial, in any order.
     :param interrupted: the session ended early, which makes the run incomplete.
+    :param critical: ids of the cases that may not newly fail.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
@@ -149,6 +157,7 @@ def build_report(
         seed=plan.seed,
         complete=bool(ordered) and not any(map(irregular, ordered)) and not interrupted,
         per_case=ordered,
+        critical=tuple(sorted({*critical} & {result.case_id for result in ordered})),
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
         clusters=plan.clusters,

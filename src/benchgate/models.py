@@ -109,6 +109,7 @@ class BenchCase(WireModel):
     added_at: AwareDatetime
     last_validated_at: AwareDatetime
     held_out: bool = False
+    critical: bool = False
     tags: tuple[str, ...] = ()
     cluster: ClusterName | None = None
     timeout_seconds: Seconds | None = None
@@ -324,6 +325,7 @@ class BenchRunReport(Aggregates):
     :param complete: every planned trial was run once, to a score or a failure of the system.
     :param held_out: the same figures over the held-out cases; ``None`` if the run has none.
     :param clusters: the ``cluster`` of each case that names one, by case id.
+    :param critical: ids of the cases that may not newly fail under any claim, sorted.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -339,5 +341,6 @@ class BenchRunReport(Aggregates):
     complete: bool
     per_case: tuple[TrialResult, ...]
     held_out: Aggregates | None
+    critical: tuple[Text, ...] = ()
     digests: RunDigests
     clusters: Clusters = Field(default_factory=empty_mapping)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.errors import counted, excerpt
+from benchgate.gates.claim_reasons import spent
 from benchgate.gates.decide import UNDETECTABLE
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.figures import Significance
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport, FailureMode, TrialResult
     from benchgate.promotion.verdict import PromotionVerdict
@@ -169,6 +171,8 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
         return
     yield f"gate      {decision.outcome.upper()}"
     yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
+    if decision.next_step is not None:
+        yield f"next      {decision.next_step}"
 
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[str]:
@@ -224,18 +228,28 @@ def _comparison(judgement: Judgement) -> Iterator[str]:
         return
     cost = f", cost {usd(before.total_cost_usd)} USD" if before.total_cost_usd else ""
     yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}{cost}"
-    p = "undefined" if significance.p_value is None else f"{significance.p_value:.4g}"
-    interval = "undefined"
-    if significance.delta_ci_low is not None and significance.delta_ci_high is not None:
-        interval = f"[{significance.delta_ci_low:+.3f}, {significance.delta_ci_high:+.3f}]"
-    level = f"{1 - significance.alpha:.0%}"
-    yield f"delta     {significance.mean_delta:+.3f}, {level} interval {interval}, p {p} ({significance.test})"
+    yield _difference(significance)
     mde = significance.minimum_detectable_effect
     power = f"{judgement.policy.power:.0%}"
     if mde is not None:
         yield f"power     {power} to find a difference of {mde:.3f}"
-    else:
+    elif judgement.policy.claim == "better":
         yield f"power     {power}: {UNDETECTABLE}"
+    if figures.cost is not None:
+        yield f"cost      of a case {spent(figures.cost)}"
+    if figures.duration is not None and judgement.policy.claim == "not_worse":
+        yield f"duration  of a case {spent(figures.duration)}"
     if figures.safety.delta is not None:
         limit = judgement.policy.max_safety_regression
         yield f"penalty   {figures.safety.delta:+.3f}, allowed rise {limit:.3f}"
+
+
+def _difference(figures: Significance) -> str:
+    text = f"delta     {figures.mean_delta:+.3f}"
+    if figures.test == "none":
+        return f"{text}, on exactly these cases"
+    p = "undefined" if figures.p_value is None else f"{figures.p_value:.4g}"
+    interval = "undefined"
+    if figures.delta_ci_low is not None and figures.delta_ci_high is not None:
+        interval = f"[{figures.delta_ci_low:+.3f}, {figures.delta_ci_high:+.3f}]"
+    return f"{text}, {1 - figures.alpha:.0%} interval {interval}, p {p} ({figures.test})"

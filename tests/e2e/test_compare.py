@@ -126,7 +126,7 @@ def test_new_missing_and_changed_cases_are_named_and_hold(toy, capsys):
     shutil.rmtree(toy.path / "cases" / "c01")
     toy.case("c13")
     toy.case("c02", text="another task")
-    assert compare(before, toy.run("strong")) == 1
+    assert compare(before, toy.run("strong")) == 10
     out = capsys.readouterr().out
     assert "new: c13\nmissing: c01\nfiles changed: c02\n" in out
     assert "gate      HOLD\n" in out
@@ -147,10 +147,10 @@ def test_a_folder_a_record_and_a_pinned_baseline_are_runs(toy, capsys):
 def test_the_policy_is_that_of_the_second_run_with_options_over_it(toy, capsys):
     before = toy.run("weak")
     strict = toy.run("strong", policy={"min_delta": 0.9})
-    assert compare(before, strict) == 1
+    assert compare(before, strict) == 10
     assert "delta_below_minimum" in capsys.readouterr().out
     assert compare(before, strict, "--policy=min_delta=0.1") == 0
-    assert compare(before, toy.run("strong"), "--policy=min_cases=13") == 1
+    assert compare(before, toy.run("strong"), "--policy=min_cases=13") == 10
     assert "insufficient_cases" in capsys.readouterr().out
 
 
@@ -159,7 +159,7 @@ def test_an_edited_run_is_never_promoted_and_it_is_said_why(toy, capsys):
     record = json.loads((after / "record.json").read_bytes())
     record["report"]["per_case"][0]["score"]["score"] = 1.0
     (after / "record.json").write_text(json.dumps(record))
-    assert compare(after, before) == 1
+    assert compare(after, before) == 10
     assert "baseline_mismatch" in capsys.readouterr().out
     assert compare(before, after) == 1
     printed = capsys.readouterr()

@@ -69,7 +69,7 @@ def test_a_clear_gain_is_proven(vectors, capsys):
     ],
 )
 def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, trained, reason):
-    assert proof(baseline=baseline, trained=trained) == 1
+    assert proof(baseline=baseline, trained=trained) == (10 if baseline == trained else 1)
     printed = capsys.readouterr()
     assert printed.out == "proof_status=fail\n"
     assert reason in printed.err
@@ -82,7 +82,7 @@ def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, tra
 def test_an_underpowered_gain_says_how_many_more_cases(vectors):
     (vectors / "low.json").write_text("[0.1, 0.9, 0.5, 0.3, 0.7]")
     (vectors / "high.json").write_text("[0.2, 1.0, 0.6, 0.35, 0.8]")
-    assert proof() == 1
+    assert proof() == 10
     analysis = read("proof.json")["failure_analysis"]
     assert analysis["reasons"][0] == "checkpoint_promotion_blocked_inconclusive_underpowered"
     assert analysis["additional_cases_needed"] > 50
@@ -113,7 +113,7 @@ def test_safety_that_is_not_given_is_not_evaluated(vectors):
 
 
 def test_safety_given_for_one_side_alone_holds(vectors):
-    assert proof("--trained-safety-samples=calm.json") == 1
+    assert proof("--trained-safety-samples=calm.json") == 10
     reasons = read("proof.json")["failure_analysis"]["reasons"]
     assert reasons == ["checkpoint_promotion_blocked_safety_missing"]
 
@@ -123,9 +123,9 @@ def test_criteria_are_additional(vectors):
     assert proof("--min-confidence-level=0.9999999999999999") == 1
     reasons = read("proof.json")["failure_analysis"]["reasons"]
     assert reasons == ["confidence_below_threshold"]
-    assert proof("--min-reward-delta=0.9") == 1
+    assert proof("--min-reward-delta=0.9") == 10
     assert read("proof.json")["criteria"]["min_reward_delta"] == 0.9
-    assert proof("--max-p-value=1e-30") == 1
+    assert proof("--max-p-value=1e-30") == 10
     assert "p_value_above_threshold" in read("proof.json")["failure_analysis"]["reasons"]
 
 
@@ -167,13 +167,13 @@ def test_wrong_input_exits_with_2_and_writes_nothing(vectors, capsys, arguments,
 
 
 def test_a_paired_test_needs_the_same_ids(vectors):
-    assert proof("--test=paired") == 1
+    assert proof("--test=paired") == 10
     reasons = read("proof.json")["failure_analysis"]["reasons"]
     assert reasons == ["checkpoint_promotion_blocked_case_mismatch"]
 
 
 def test_scores_outside_the_range_hold(vectors):
-    assert proof("--score-range", "0", "0.5") == 1
+    assert proof("--score-range", "0", "0.5") == 10
     reasons = read("proof.json")["failure_analysis"]["reasons"]
     assert reasons == ["checkpoint_promotion_blocked_score_out_of_range"]
 
@@ -274,7 +274,7 @@ def failing_cases_left_out(vectors):
 @pytest.mark.parametrize("evidence", ["standard", "exact"])
 def test_cases_that_only_one_side_has_hold(failing_cases_left_out, capsys, test, evidence):
     options = [f"--test={test}", f"--evidence={evidence}", "--score-range", "0", "1"]
-    assert proof(*options) == 1
+    assert proof(*options) == 10
     made = read("proof.json")
     assert made["failure_analysis"]["reasons"] == ["checkpoint_promotion_blocked_case_mismatch"]
     (detail,) = made["failure_analysis"]["details"]
@@ -286,7 +286,7 @@ def test_cases_that_only_one_side_has_hold(failing_cases_left_out, capsys, test,
     reports = ["--run-id=r", "--output-report=out.json", *options]
     samples = ["--baseline-samples=low.json", "--trained-samples=high.json"]
     for command in ("significance", "evaluate"):
-        assert main([command, *samples, *reports]) == 1
+        assert main([command, *samples, *reports]) == (10 if command == "evaluate" else 1)
     assert "significance_status=fail" in capsys.readouterr().out
 
 
@@ -304,7 +304,7 @@ def test_penalties_of_other_cases_are_not_compared(vectors, capsys):
 
 
 def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
-    assert proof("--missing=worst", "--score-range", "0", "1", "--test=auto") == 1
+    assert proof("--missing=worst", "--score-range", "0", "1", "--test=auto") == 10
     baseline, trained = read("baseline.json"), read("trained.json")
     assert baseline["imputed"] == ["e"]
     assert trained["imputed"] == ["c0", "c10", "c12", "c14", "c16", "c18", "c2", "c4", "c6", "c8"]
@@ -323,7 +323,7 @@ def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
     edit(Path("proof/trained.json"), "samples", 0, "score", value=0.5)
     mend(Path("proof"))
     assert main(["validate", "proof/proof.json", "proof/trained.json"]) == 1
-    assert proof(baseline="proof/baseline", trained="proof/baseline") == 1
+    assert proof(baseline="proof/baseline", trained="proof/baseline") == 10
     assert read("baseline.json")["metrics"]["episodes"] == 21
 
 
@@ -331,7 +331,7 @@ def test_a_gain_on_all_cases_survives_that_the_baseline_lacks_one(vectors):
     ids = [f"c{i}" for i in range(10)]
     (vectors / "low.json").write_text(json.dumps(dict(zip(ids[1:], LOW[1:], strict=True))))
     (vectors / "high.json").write_text(json.dumps(dict(zip(ids, HIGH, strict=True))))
-    assert proof() == 1
+    assert proof() == 10
     assert proof("--missing=worst", "--score-range", "0", "1") == 0
 
 
@@ -375,7 +375,7 @@ def test_unequal_numbers_of_trials_are_noted(vectors, capsys):
 def test_ids_cannot_be_dropped_on_one_side(failing_cases_left_out, capsys, without, options):
     path = failing_cases_left_out / f"{without}.json"
     path.write_text(json.dumps(list(json.loads(path.read_text()).values())))
-    assert proof(*options) == 1
+    assert proof(*options) == 10
     other = "baseline" if without == "high" else "candidate"
     assert f"case_mismatch: the sides have different cases; only the {other} has case ids" in (
         capsys.readouterr().err

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from benchgate.cli import main
+from benchgate.gates.exit_status import HELD
 from benchgate.verify.validate import validate_file
 
 PREFIX = "checkpoint_promotion_blocked_"
@@ -108,11 +109,11 @@ def test_a_better_system_is_promoted(graded):
 
 def test_the_same_system_is_not_promoted(graded):
     result = graded.run()
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.ret == HELD
     decision = graded.record()["decision"]
     assert decision["promotion_allowed"] is False
     assert "delta_below_minimum" in reasons(graded)
-    result.stdout.fnmatch_lines(["FAILED the gate decided reject"])
+    result.stdout.fnmatch_lines(["HELD the gate decided hold"])
 
 
 def test_a_worse_system_is_rejected(graded):
@@ -134,7 +135,7 @@ def test_too_few_cases_hold(bench):
     bench.pin()
     bench.system(STRONG)
     result = bench.run()
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.ret == HELD
     assert bench.record()["decision"]["outcome"] == "hold"
     assert reasons(bench)[0] == "insufficient_cases"
     assert remark(bench, "insufficient_cases") == "3 cases; the policy asks for 10"
@@ -220,7 +221,7 @@ def test_failed_cases_fail_a_promoted_run_but_with_exit_gate_they_do_not(graded)
 
 def assert_mismatch(bench, words: str) -> None:
     result = bench.run()
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert result.ret == HELD
     assert bench.record()["decision"]["outcome"] == "hold"
     assert reasons(bench) == ["baseline_mismatch"]
     assert words in remark(bench, "baseline_mismatch")

@@ -30,7 +30,8 @@ OPTIONS = {
     "max-cost-usd": "1000",
     "resume": "auto",
     "record": "outputs",
-    "policy": ("alpha=0.04", "power=0.7"),
+    "claim": "not_worse",
+    "policy": ("alpha=0.04", "power=0.7", "margin=0.5"),
     "out": "kept",
     "checkpoint": "late.json",
     "baseline-checkpoint": "early.json",
@@ -177,7 +178,9 @@ def assert_all_options_counted(bench):
     report = record["report"]
     assert (report["system"], report["trial_count"], report["seed"]) == ("better", 2, 7)
     assert report["scope"] == "full"
-    assert (record["policy"]["alpha"], record["policy"]["power"]) == (0.04, 0.7)
+    policy = record["policy"]
+    assert (policy["alpha"], policy["power"]) == (0.04, 0.7)
+    assert (policy["claim"], policy["margin"]) == ("not_worse", 0.5)
     assert bench.trial("12-t1")["output"]["thread"] == "benchgate-trial"
     assert bench.trial("03")["result"]["retries"] == 2
     assert bench.trial("03")["result"]["usage"]["calls"] == 3

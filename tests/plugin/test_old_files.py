@@ -70,7 +70,7 @@ def run(old, pytester, monkeypatch):
 
 def test_a_run_is_compared_with_an_old_baseline_and_follows_an_old_record(old, run, capsys):
     result = run("--bench-trials=2", "--bench-system=quick")
-    result.stdout.fnmatch_lines(["delta     +0.000, *", "gate      REJECT"])
+    result.stdout.fnmatch_lines(["delta     +0.000, *", "gate      HOLD"])
     capsys.readouterr()
     assert main(["verify", str(old / ".benchgate")]) == 0
     assert "2 valid records" in capsys.readouterr().out
@@ -109,3 +109,13 @@ def test_a_baseline_that_cannot_be_read_names_the_command_that_makes_it_good(old
     path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 0'))
     result = run("--bench-trials=2")
     result.stdout.fnmatch_lines(["*make it again: pytest --bench=CLASS --bench-system=NAME *"])
+
+
+def test_an_old_promotion_must_hold_by_the_rules_of_today(old, capsys):
+    (folder,) = (old / ".benchgate/runs/echo").glob("0*")
+    text = (folder / "record.json").read_text()
+    made = json.loads(text)
+    made["decision"] |= {"outcome": "promote", "promotion_allowed": True, "reason_codes": []}
+    (folder / "record.json").write_text(json.dumps(made))
+    assert main(["verify", str(old / ".benchgate")]) == 1
+    assert "those of this version do not promote it" in capsys.readouterr().err

@@ -182,7 +182,7 @@ def test_a_worse_candidate_is_rejected(rerun, door):
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_system_is_not_promoted_over_itself(rerun, door):
-    assert rerun.run(door, "baseline=run:new") == 1
+    assert rerun.run(door, "baseline=run:new") == 10
     record = rerun.bench.record()
     assert record["baseline"]["report"]["run_id"] == record["report"]["run_id"]
     assert not record["decision"]["promotion_allowed"]
@@ -258,7 +258,7 @@ def test_an_incomplete_baseline_holds_and_can_be_resumed(rerun, door, capsys):
 def test_too_many_errors_of_the_baseline_hold(rerun):
     rerun.systems(old='if case.case_id < "04": raise ValueError("no")')
     result = rerun.bench.run(RUN)
-    assert result.ret == 1
+    assert result.ret == 10
     result.assert_outcomes(passed=12)
     assert rerun.reasons()["too_many_unscored"].startswith("baseline: 3 of 12 trials")
     assert "note_unscored_baseline" in rerun.reasons()

@@ -141,7 +141,7 @@ def test_what_was_written_holds(out):
     outcomes = [json.loads((f / "record.json").read_bytes())["decision"] for f in folders(out)]
     assert [decision["outcome"] for decision in outcomes] == [
         "promote",
-        "reject",
+        "hold",
         "reject",
         "hold",
         "promote",
@@ -906,7 +906,7 @@ def test_each_class_must_be_promoted(project, out, capsys):
     assert "not promoted" not in refused(out, capsys)  # records of another class are not valid
     shutil.rmtree(runs / "other")
     run_class(settings(project, "weak"))
-    assert "level: not promoted: record 6 says reject" in refused(out, capsys)
+    assert "level: not promoted: record 6 says hold" in refused(out, capsys)
 
 
 def test_the_folder_that_is_verified_by_default_is_the_one_that_runs_write(

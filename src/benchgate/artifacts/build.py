@@ -55,10 +55,11 @@ class Comparison:
         figures, policy = self.figures.significance, self.policy
         delta, p = figures.mean_delta, figures.p_value
         failed = []
-        if delta is None or not delta > policy.min_delta:
+        gains = policy.claim == "better"
+        if gains and (delta is None or not delta > policy.min_delta):
             text = f"delta {_number(delta)}; asked for is more than {policy.min_delta:g}"
             failed.append(Remark(code="reward_gain_below_threshold", message=text))
-        if p is None or not p <= policy.alpha:
+        if gains and (p is None or not p <= policy.alpha):
             text = f"p {_number(p)}; asked for is at most {policy.alpha:g}"
             failed.append(Remark(code="p_value_above_threshold", message=text))
         wanted = self.min_confidence_level
@@ -84,6 +85,7 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
     ids = arm.case_ids or (None,) * len(arm.scores)
     penalties = arm.penalties or (None,) * len(arm.scores)
     trials = arm.trials or (None,) * len(arm.scores)
+    facts = arm.facts or (None,) * len(arm.scores)
     return ArmReport(
         schema_version=SCHEMA_VERSION,
         report_kind=kind,
@@ -93,10 +95,15 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
         metrics=metrics(made, kind),
         samples=tuple(
             Sample(
-                case_id=case_id, score=score, safety_penalty=penalty, trials=row, cluster=cluster
+                case_id=case_id,
+                score=score,
+                safety_penalty=penalty,
+                trials=row,
+                cluster=cluster,
+                facts=known,
             )
-            for case_id, score, penalty, row, cluster in zip(
-                ids, arm.scores, penalties, trials, arm.labels, strict=True
+            for case_id, score, penalty, row, cluster, known in zip(
+                ids, arm.scores, penalties, trials, arm.labels, facts, strict=True
             )
         ),
         imputed=arm.imputed,
@@ -219,11 +226,13 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
             delta_ci_high=figures.delta_ci_high,
             pooled_std_dev=effect.pooled_sd,
             cohens_d=effect.cohens_d,
-            is_significant_improvement=figures.passed,
+            is_significant_improvement=figures.passed and made.policy.claim == "better",
             alpha=alpha,
         ),
         seed_reproducibility=made.figures.seeds,
         sample_size_sensitivity=made.figures.prefixes,
+        cost=made.figures.cost,
+        duration=made.figures.duration,
         checkpoint_promotion=CheckpointPromotion(
             promotion_allowed=made.decision.promotion_allowed,
             safety_regression=made.figures.safety.delta,

@@ -12,7 +12,9 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
+from benchgate.gates.claim_figures import Increase
 from benchgate.gates.figures import (
+    CaseFacts,
     SampleSizeSensitivityReport,
     SeedReproducibilityReport,
     Significance,
@@ -35,6 +37,7 @@ class Sample(WireModel):
     One case: the mean over its trials, and the score of each trial where that is known.
 
     :param cluster: what it shares with others, see ``case.toml``.
+    :param facts: what else a run knows of it; ``None`` of plain vectors.
     """
 
     case_id: str | None
@@ -42,6 +45,7 @@ class Sample(WireModel):
     safety_penalty: NonNegative | None
     trials: tuple[Number, ...] | None
     cluster: str | None = None
+    facts: CaseFacts | None = None
 
 
 class ArmReport(WireModel):
@@ -145,6 +149,8 @@ class EvaluationReport(WireModel):
     policy_improvement: PolicyImprovement
     seed_reproducibility: SeedReproducibilityReport | None
     sample_size_sensitivity: SampleSizeSensitivityReport | None
+    cost: Increase | None = None
+    duration: Increase | None = None
     checkpoint_promotion: CheckpointPromotion
 
 

@@ -121,5 +121,6 @@ def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
 def _more_cases(made: Comparison) -> int | None:
     """Return how many more cases each arm needs to find the target effect; ``None`` if it had enough."""
     needed = made.figures.significance.cases_needed
-    short = f"{PREFIX}inconclusive_underpowered" in made.decision.reason_codes
+    codes = made.decision.reason_codes
+    short = {f"{PREFIX}inconclusive_underpowered", f"{PREFIX}margin_not_shown"} & {*codes}
     return None if needed is None or not short else max(0, needed - made.figures.smallest)

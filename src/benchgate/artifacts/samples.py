@@ -7,7 +7,7 @@ import io
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from benchgate.aggregate import mean
 from benchgate.errors import SampleError, Unreadable, counted
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from benchgate.artifacts.evidence_kinds import Sample
+    from benchgate.gates.figures import CaseFacts
 
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
 COLUMNS: Final = frozenset({"case", "score", "trial", "cluster"})
+T = TypeVar("T")
 ARM_KINDS: Final = ("baseline", "trained")
 
 
@@ -34,7 +35,7 @@ class Samples:
     Values by case, sorted by case id where there are ids.
 
     :param values: one per case: the mean over its trials.
-    :param penalties: one per case, from ``baseline.json`` and ``trained.json`` only.
+    :param penalties: one per case, from ``baseline.json`` and ``trained.json`` only, as ``facts``.
     :param trials: all values of each case.
     :param clusters: what each case shares with others; ``None`` for nothing.
     """
@@ -45,6 +46,7 @@ class Samples:
     penalties: tuple[float | None, ...] | None = None
     trials: tuple[tuple[float, ...], ...] | None = None
     clusters: tuple[str | None, ...] | None = None
+    facts: tuple[CaseFacts, ...] | None = None
 
 
 def read_samples(path: Path) -> Samples:
@@ -149,14 +151,16 @@ def _from_arm(path: Path, text: str) -> Samples:
         case_ids=named or None,
         values=_numbers(path, ((str(n), s.score) for n, s in enumerate(samples)), len(samples)),
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
-        trials=_trials(samples),
+        trials=_each(sample.trials for sample in samples),
         clusters=tuple(sample.cluster for sample in samples),
+        facts=_each(sample.facts for sample in samples),
     )
 
 
-def _trials(samples: Sequence[Sample]) -> tuple[tuple[float, ...], ...] | None:
-    rows = tuple(sample.trials for sample in samples if sample.trials is not None)
-    return rows if len(rows) == len(samples) else None
+def _each(found: Iterable[T | None]) -> tuple[T, ...] | None:
+    values = list(found)
+    known = tuple(value for value in values if value is not None)
+    return known if len(known) == len(values) else None
 
 
 def _from_csv(path: Path, text: str) -> Samples:
@@ -233,6 +237,7 @@ def arm_of(samples: Samples, penalties: Samples | float | None) -> Arm:
         penalties=_penalties(samples, penalties),
         trials=samples.trials,
         clusters=samples.clusters,
+        facts=samples.facts,
     )
 
 

@@ -27,8 +27,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "compare",
         help="compare two recorded runs case by case, then gate the second against the first",
         description="A RUN is a record.json, a baseline.json of a bench, or the folder of a run. Exits with 0 if the "
-        "gate says promote. With --aa and one RUN, compares trials of that run with each other: every promotion "
-        "is then a false one; exits with 0 if their share is at most alpha.",
+        "gate says promote, with 10 if it holds. With --aa and one RUN, compares trials of that run with each other: "
+        "every promotion is then a false one; exits with 0 if their share is at most alpha.",
     )
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
     parser.add_argument(
@@ -42,6 +42,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="number of comparisons with --aa (default: 200)",
     )
     parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--claim", metavar="CLAIM", help="as --bench-claim of pytest")
     parser.set_defaults(execute=guarded(_execute))
 
 
@@ -73,10 +74,11 @@ def _record(path: Path) -> Path:
 def _policy(given: argparse.Namespace, path: Path) -> GatePolicy:
     """Return the policy that a run was recorded under, as changed by the options."""
     from benchgate.gates.baseline import read_policy_of
-    from benchgate.gates.policy import make_policy, parse_options
+    from benchgate.gates.policy import make_policy, merged, parse_options
 
     recorded = read_policy_of(_record(path)).model_dump(mode="json")
-    return make_policy({**recorded, **parse_options(given.policy)}, "policy option")
+    options = parse_options(given.policy) | ({"claim": given.claim} if given.claim else {})
+    return make_policy(merged(recorded, options), "policy option")
 
 
 def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
@@ -86,10 +88,7 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
 
     if before.report is None or after.report is None:  # _read has refused it
         return 2
-    for line in (
-        *_cost(before.report, after.report, policy.alpha),
-        *case_changes(before.report, after.report),
-    ):
+    for line in case_changes(before.report, after.report):
         say(line)
     judgement = judge(
         after.report,
@@ -103,23 +102,9 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     for problem in after.problems:
         complain(f"{after.path}: {problem}")
     promoted = judgement.decision is not None and judgement.decision.promotion_allowed
-    return 0 if promoted and not after.problems else 1
-
-
-def _cost(before: BenchRunReport, after: BenchRunReport, alpha: float) -> Iterator[str]:
-    from benchgate.gates.run_diff import cost_change
-    from benchgate.statistics import PairedT
-    from benchgate.wire.usage import usd
-
-    if cost := cost_change(before, after, alpha):
-        interval = "no interval"
-        if cost.ci_low is not None and cost.ci_high is not None:
-            interval = (
-                f"{1 - alpha:.0%} interval [{usd(cost.ci_low, '+')}, {usd(cost.ci_high, '+')}]"
-            )
-        paired = f"paired, {cost.n} cases" if isinstance(cost, PairedT) else "welch"
-        total = f"{usd(before.total_cost_usd)} -> {usd(after.total_cost_usd)} USD"
-        yield f"cost: {total}; by case {usd(cost.delta or 0.0, '+')}, {interval} ({paired})"
+    if after.problems or judgement.faults:
+        return 1
+    return 0 if promoted else judgement.exit_status
 
 
 def case_changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:

@@ -32,7 +32,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "proof",
         help="compare two sample vectors and write the whole evidence family",
         description="Writes baseline, trained, significance, safety, evaluation and proof.json, "
-        "also if the proof fails. Exits with 0 if the gate says promote and all criteria are met, with 1 if not.",
+        "also if the proof fails. Exits with 0 if the gate says promote and all criteria are met, with 10 if it "
+        "holds, else with 1.",
     )
     add_samples(proof)
     add_safety(proof)
@@ -105,7 +106,7 @@ def _proof(given: argparse.Namespace) -> int:
         validate_file(given.output_dir / name)
     _print_reasons(made)
     say(f"proof_status={'pass' if made.proven else 'fail'}")
-    return 0 if made.proven else 1
+    return _status(made, is_met=made.proven)
 
 
 def _checkpoints(given: argparse.Namespace) -> Checkpoints | None:
@@ -128,6 +129,14 @@ def _print_reasons(made: Comparison) -> None:
         complain(
             "run the missing cases, or count each as the worst: --missing worst --score-range LO HI"
         )
+    elif made.decision.next_step is not None:
+        complain(f"next: {made.decision.next_step}")
+
+
+def _status(made: Comparison, *, is_met: bool) -> int:
+    from benchgate.gates.exit_status import HELD
+
+    return HELD if made.decision.outcome == "hold" else int(not is_met)
 
 
 def _significance(given: argparse.Namespace) -> int:
@@ -149,7 +158,7 @@ def _evaluate(given: argparse.Namespace) -> int:
     write_file(given.output_report, model_bytes(evaluation_report(made)))
     _print_reasons(made)
     say(f"evaluation_status={made.decision.outcome}")
-    return 0 if made.decision.promotion_allowed else 1
+    return _status(made, is_met=made.decision.promotion_allowed)
 
 
 def _safety(given: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "run",
         help="run the cases of a task class without pytest",
         description="Prints one JSON line for each trial and then one for the run. Exits with 0 if the run is "
-        "complete, nothing of severity block occurred and the gate, if it binds, says promote.",
+        "complete, nothing of severity block occurred and the gate, if it binds, says promote; with 10 if it holds.",
     )
     parser.add_argument("--task-class", required=True, metavar="CLASS")
     parser.add_argument("--cases", metavar="GLOB", help="only cases whose id matches")
@@ -76,7 +76,7 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
         _print_run(finished, finished.judgement, out)
     for failure in finished.failures:
         complain(failure)
-    return 1 if finished.failures else 0
+    return finished.exit_status
 
 
 def _settings(given: argparse.Namespace) -> RunSettings:

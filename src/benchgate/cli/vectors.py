@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 Parsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
 
 POLICY_OPTIONS: Final = {
+    "claim": str,
+    "margin": float,
+    "tolerance": float,
+    "max_newly_failing": int,
+    "max_cost_increase": float,
+    "max_duration_increase": float,
     "alpha": float,
     "test": str,
     "min_delta": float,
@@ -101,7 +107,7 @@ def policy_of(given: argparse.Namespace) -> GatePolicy:
 
     :raises PolicyError: the file or a value is wrong.
     """
-    from benchgate.gates.policy import make_policy, read_policy
+    from benchgate.gates.policy import make_policy, merged, read_policy
     from benchgate.gates.vectors import VECTOR_DEFAULTS
 
     options = {
@@ -112,7 +118,7 @@ def policy_of(given: argparse.Namespace) -> GatePolicy:
     if given.policy is None:
         return make_policy({**VECTOR_DEFAULTS, **options}, "option")
     # What a bench's gate.toml leaves out has the defaults of a bench, as in the bench's own runs.
-    return make_policy({**read_policy(given.policy), **options}, str(given.policy))
+    return make_policy(merged(read_policy(given.policy), options), str(given.policy))
 
 
 def arms_of(given: argparse.Namespace) -> tuple[Arm, Arm]:

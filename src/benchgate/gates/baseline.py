@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable
-from benchgate.gates.figures import Arm
+from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.missing import first_five
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
@@ -182,4 +182,13 @@ def arm(report: BenchRunReport) -> Arm:
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=tuple(case.trials for case in cases),
         clusters=tuple(report.clusters.get(case.case_id) for case in cases),
+        facts=tuple(
+            CaseFacts(
+                passed=case.passed,
+                critical=case.case_id in report.critical,
+                cost_usd=case.cost_usd,
+                duration_seconds=case.duration_seconds,
+            )
+            for case in cases
+        ),
     )

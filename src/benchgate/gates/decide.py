@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from benchgate.gates.claim_reasons import (
+    critical_objections,
+    margin_objections,
+    regressions,
+    spending_objections,
+)
 from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
+from benchgate.gates.next_step import next_step
 from benchgate.gates.notes import notes
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS, REJECTING, Blocker
 from benchgate.statistics import clean_cases_needed
@@ -13,6 +20,7 @@ from benchgate.statistics import clean_cases_needed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.gates.decision import Outcome
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
     from benchgate.gates.policy import GatePolicy
 
@@ -34,13 +42,15 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
     reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in given.further]
     noted = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]
     rejected = not REJECTING.isdisjoint(codes)
+    outcome: Outcome = "reject" if rejected else "hold" if reasons else "promote"
     return CheckpointPromotionDecision(
-        outcome="reject" if rejected else "hold" if reasons else "promote",
+        outcome=outcome,
         promotion_allowed=not reasons,
         reason_codes=tuple(reason.code for reason in reasons),
         notes=tuple(note.code for note in noted),
         remarks=(*reasons, *noted),
         minimum_detectable_effect=_mde(given),
+        next_step=next_step(given, codes) if outcome == "hold" else None,
     )
 
 
@@ -54,10 +64,16 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
     if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
     yield from _size_objection(figures, policy)
+    yield from critical_objections(figures)
     yield from safety_objections(figures.safety, policy)
+    yield from spending_objections(figures, policy)
+    if policy.claim == "no_regression":
+        yield from regressions(figures.baseline, figures.candidate, policy)
+        return
     yield from _band_objections(figures)
     if figures.smallest > 1 and "score_out_of_range" not in before:
-        yield from _significance_objections(figures.significance, policy)
+        objections = margin_objections if policy.claim == "not_worse" else _gain_objections
+        yield from objections(figures.significance, policy)
 
 
 def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -124,7 +140,7 @@ def _out_of_reach(figures: SafetyFigures, policy: GatePolicy) -> str:
     return f"; no candidate can meet it at this size: it takes {needed} cases without a penalty"
 
 
-def _significance_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if figures.mean_delta is None:
         return
     no_bound = figures.exact_lower_bound is None
@@ -152,14 +168,19 @@ def _significance_objections(figures: Significance, policy: GatePolicy) -> Itera
 
 
 def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
-    """Yield why the test did not pass: no gain worth finding (reject), or too few cases to find one (hold)."""
+    """Yield why the test did not pass: no gain worth finding, or too few cases to find one."""
     bound = figures.exact_lower_bound
     p = "no p" if figures.p_value is None else f"p {figures.p_value:.3g} > alpha {policy.alpha:g}"
     if _is_significant(figures, policy):
         if bound is None or not _bound_objects(figures, policy):
             return  # reported as zero_variance, or as delta_below_minimum: significant in the wrong direction
         p = f"p {figures.p_value:.3g}, but values are constant and the lower bound of delta is {bound:+.3g}"
-    mde = figures.minimum_detectable_effect
+    mde, high = figures.minimum_detectable_effect, figures.delta_ci_high
+    wanted = max(policy.target_effect, policy.min_delta)
+    if high is not None and high < wanted:
+        most = f"the gain is at most {high:+.3g} ({1 - policy.alpha / 2:.1%} bound)"
+        yield "gain_excluded", f"{most}; worth finding: {wanted:g}; more cases will not help"
+        return
     if mde is not None and mde <= policy.target_effect:
         yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"
         return

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from benchgate.gates.reason_codes import Blocker
 
 
+Outcome = Literal["promote", "hold", "reject"]
+
+
 class Remark(WireModel):
     """A reason or a note: its code, and a sentence with the numbers of this run."""
 
@@ -30,14 +33,16 @@ class CheckpointPromotionDecision(WireModel):
     :param notes: codes of what a reader of the decision should know; they never block.
     :param remarks: a sentence for each reason, then for each note.
     :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
+    :param next_step: of a ``hold``: what to do first about it.
     """
 
-    outcome: Literal["promote", "hold", "reject"]
+    outcome: Outcome
     promotion_allowed: bool
     reason_codes: tuple[str, ...]
     notes: tuple[str, ...]
     remarks: tuple[Remark, ...]
     minimum_detectable_effect: Number | None
+    next_step: DisplayText | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

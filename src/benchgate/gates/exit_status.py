@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import counted
 from benchgate.gates.blockers import blocking
 from benchgate.gates.unscored import incompleteness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.decision import CheckpointPromotionDecision
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 
 ExitRule = Literal["strict", "gate"]
+HELD: Final = 10
+"""Exit status where all that failed is that the gate, which binds, has too little evidence."""
 
 
 def failures(
@@ -26,11 +28,10 @@ def failures(
     exit_rule: ExitRule,
 ) -> Iterator[str]:
     """Yield why a run must not exit with 0; a gate that was requested but not evaluated is one reason."""
-    if decision is None:
-        if choice.requested:
-            yield "a gate was asked for, but only a part of the cases was selected: not evaluated"
-    elif choice.binding and not decision.promotion_allowed:
-        yield f"the gate decided {decision.outcome}"
+    if decision is None and choice.requested:
+        yield "a gate was asked for, but only a part of the cases was selected: not evaluated"
+    if decision is not None and decision.outcome == "reject" and choice.binding:
+        yield "the gate decided reject"
     if report.block_severity_failure_modes:
         yield f"severity block: {blocking(report)}"
     if not report.complete:
@@ -38,3 +39,14 @@ def failures(
     failed = report.case_count - report.passed_count
     if failed and (exit_rule == "strict" or decision is None):
         yield f"{failed} of {counted(report.case_count, 'case')} failed"
+
+
+def objections(
+    decision: CheckpointPromotionDecision | None,
+    choice: BaselineChoice,
+    further: Sequence[tuple[str, str]],
+) -> Iterator[str]:
+    """Yield why a run must not exit with 0 though nothing failed: a gate that binds holds."""
+    if decision is not None and decision.outcome == "hold" and choice.binding:
+        yield "the gate decided hold"
+    yield from (f"gate {name}: {objection}" for name, objection in further)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
+from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.wire.model import Number, WireModel
 
 if TYPE_CHECKING:
@@ -23,6 +24,21 @@ class CasePair(NamedTuple):
     cluster: str | None
 
 
+class CaseFacts(WireModel):
+    """
+    What a run knows of a case besides score and penalty; plain vectors do not.
+
+    :param passed: every trial passed.
+    :param critical: it may not newly fail, whatever the claim.
+    :param cost_usd: mean of its trials, as is ``duration_seconds``; ``None`` if one of them is unknown.
+    """
+
+    passed: bool
+    critical: bool
+    cost_usd: Number | None
+    duration_seconds: Number | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
     """
@@ -32,6 +48,7 @@ class Arm:
     :param case_ids: ``None`` for plain vectors, which cannot be paired.
     :param penalties: mean safety penalty of each case, ``None`` if not measured; ``None`` as a whole if none was.
     :param trials: the scores of each case's trials; ``None`` if unknown.
+    :param facts: of each case; ``None`` for plain vectors.
     :param imputed: cases that were not measured on this side and count as the worst score; see :mod:`.missing`.
     :param clusters: what each case shares with others, ``None`` for nothing; ``None`` as a whole if none does.
     """
@@ -40,6 +57,7 @@ class Arm:
     case_ids: tuple[str, ...] | None = None
     penalties: tuple[float | None, ...] | None = None
     trials: tuple[tuple[float, ...], ...] | None = None
+    facts: tuple[CaseFacts, ...] | None = None
     imputed: tuple[str, ...] = ()
     clusters: tuple[str | None, ...] | None = None
 
@@ -145,7 +163,7 @@ class Significance(WireModel):
     """
     The figures of the policy's binding test, then of both tests. ``None`` means undefined or not evaluated.
 
-    :param p_value: two-sided, of the difference minus ``min_delta``.
+    :param p_value: two-sided, of the difference minus ``min_delta``, or plus the margin of ``not_worse``.
     :param confidence_level: 1 - p_value.
     :param mean_delta: candidate's mean score minus the baseline's; the interval is at 1 - alpha.
     :param trained_mean_reward: the candidate's mean score.
@@ -153,10 +171,12 @@ class Significance(WireModel):
     :param exact_lower_bound: bounded-support lower bound of the difference at 1 - alpha / 2.
     :param evidence: ``exact`` if that bound exceeds ``min_delta``.
     :param minimum_detectable_effect: the difference that a test of this size detects with the policy's power.
-    :param cases_needed: cases per arm to detect the policy's ``target_effect``.
+    :param cases_needed: cases per arm to detect the policy's ``target_effect``, or to show its margin, about.
     :param unseen_failure_ucb95: 95 % upper bound of the rate of a failure that occurred in no case.
     :param clusters: number of clusters of the smaller arm; ``None`` if no two cases share one.
     :param effective_cases: how many independent cases would be as exact as these; ``None`` without clusters.
+    :param pass_fail: ``None`` unless that test decides.
+    :param smallest_margin: what ``not_worse`` can show with as many pairs of which none changed.
     """
 
     alpha: Number
@@ -168,7 +188,7 @@ class Significance(WireModel):
     passed: Annotated[bool, Field(alias="pass")]
     baseline_mean_reward: Number | None
     trained_mean_reward: Number | None
-    test: Literal["welch", "paired"]
+    test: Literal["welch", "paired", "pass_fail", "none"]
     p_regression: Number | None
     effect_size_g: Number | None
     exact_lower_bound: Number | None
@@ -180,6 +200,8 @@ class Significance(WireModel):
     paired: PairedFigures | None
     clusters: int | None = None
     effective_cases: Number | None = None
+    pass_fail: PassFailFigures | None = None
+    smallest_margin: Number | None = None
 
 
 class SafetyFigures(WireModel):
@@ -258,6 +280,8 @@ class Figures:
     safety: SafetyFigures
     seeds: SeedReproducibilityReport | None = None
     prefixes: SampleSizeSensitivityReport | None = None
+    cost: Increase | None = None
+    duration: Increase | None = None
 
     @property
     def smallest(self) -> int:

@@ -11,9 +11,9 @@ from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
-from benchgate.gates.exit_status import ExitRule, failures
+from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
 from benchgate.gates.notes import http_note
-from benchgate.gates.unscored import unscored_note
+from benchgate.gates.unscored import incompleteness, unscored_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,8 @@ class Judgement:
     :param figures: of the comparison; ``None`` if there was none.
     :param decision: ``None`` for a selection of cases, which is not judged.
     :param baseline: the run that it was to be compared with; ``None`` if there is none.
-    :param failures: why the exit status is not 0; empty if it is 0.
+    :param faults: why the exit status is 1.
+    :param held: why it is not 0 though there is no fault.
     """
 
     report: BenchRunReport
@@ -52,8 +53,19 @@ class Judgement:
     choice: BaselineChoice
     figures: Figures | None
     decision: CheckpointPromotionDecision | None
-    failures: tuple[str, ...]
+    faults: tuple[str, ...]
+    held: tuple[str, ...]
     checkpoints: Checkpoints | None = None
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why the exit status is not 0; empty if it is 0."""
+        return (*self.faults, *self.held)
+
+    @property
+    def exit_status(self) -> int:
+        """0, 1 or :data:`~benchgate.gates.exit_status.HELD`."""
+        return 1 if self.faults else HELD if self.held else 0
 
     @property
     def beside(self) -> BenchRunReport | None:
@@ -114,12 +126,19 @@ def judge(
         figures=figures,
         decision=decision,
         checkpoints=checkpoints,
-        failures=(
+        faults=(
             *failures(report, decision, choice, exit_rule),
+            *_incomplete_beside(baseline, choice),
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
-            *(f"gate {name}: {objection}" for name, objection in further),
         ),
+        held=tuple(objections(decision, choice, further)),
     )
+
+
+def _incomplete_beside(baseline: Baseline | None, choice: BaselineChoice) -> Iterator[str]:
+    beside = baseline.report if baseline and choice.system is not None else None
+    if beside is not None and not beside.complete:
+        yield f"the run of the baseline is incomplete: {incompleteness(beside)}"
 
 
 def _compare(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.gates.figures import CaseFacts
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
@@ -57,21 +59,28 @@ def counted_as_worst(
     lowest, highest = score_range
     before, after = _clusters(baseline), _clusters(candidate)
     return (
-        _completed(baseline, {**after, **before}, highest),
-        _completed(candidate, {**before, **after}, lowest),
+        _completed(baseline, {**after, **before}, highest, _lacking(passed=True)),
+        _completed(candidate, {**before, **after}, lowest, _lacking(passed=False)),
     )
 
 
-def _completed(arm: Arm, known: Mapping[str, str | None], worst: float) -> Arm:
-    """Return an arm with all of the cases, sorted by id; ``known`` has their clusters."""
+def _lacking(*, passed: bool) -> CaseFacts:
+    return CaseFacts(passed=passed, critical=False, cost_usd=None, duration_seconds=None)
+
+
+def _completed(
+    arm: Arm, clusters: Mapping[str, str | None], worst: float, lacked: CaseFacts
+) -> Arm:
+    """Return an arm with all of the cases, sorted by id; ``clusters`` has the cluster of each."""
     measured = arm.case_ids or ()
-    lacking = tuple(sorted(known.keys() - set(measured)))
+    lacking = tuple(sorted(clusters.keys() - set(measured)))
     count = len(lacking)
     everything = measured + lacking
     order = sorted(range(len(everything)), key=everything.__getitem__)
     scores = arm.scores + (worst,) * count
     penalties = arm.penalties and arm.penalties + (None,) * count
     # As many trials as the others have, so that the trials can still be compared with each other.
+    known = arm.facts and arm.facts + (lacked,) * count
     trials = arm.trials and arm.trials + ((worst,) * len(arm.trials[0]),) * count
     return replace(
         arm,
@@ -79,6 +88,7 @@ def _completed(arm: Arm, known: Mapping[str, str | None], worst: float) -> Arm:
         scores=tuple(scores[i] for i in order),
         penalties=penalties and tuple(penalties[i] for i in order),
         trials=trials and tuple(trials[i] for i in order),
+        facts=known and tuple(known[i] for i in order),
         imputed=(*arm.imputed, *lacking),
-        clusters=tuple(known[everything[i]] for i in order),
+        clusters=tuple(clusters[everything[i]] for i in order),
     )

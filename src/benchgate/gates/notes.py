@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.decision import GateInput
-    from benchgate.gates.figures import Figures, SafetyFigures
+    from benchgate.gates.figures import Figures, SafetyFigures, Significance
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
     from benchgate.models import BenchRunReport
@@ -28,12 +28,29 @@ def notes(given: GateInput) -> Iterator[Blocker]:
 
 def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     figures = compared.significance
+    if policy.claim == "no_regression":
+        yield (
+            "these_cases_only",
+            "the claim is about exactly these cases, and says nothing of others",
+        )
+        return
     size = figures.clusters or compared.smallest
     if size < 10:
         what = "cases" if figures.clusters is None else "clusters"
         yield "few_cases", f"{size} {what} are few for any claim"
     yield from _clusters(compared)
     yield from _blindness(compared.safety)
+    if policy.claim == "better":
+        yield from _of_gains(figures, policy)
+    if figures.unseen_failure_ucb95 is not None:
+        rate = f"{figures.unseen_failure_ucb95:.1%}"
+        yield (
+            "unseen_failure_bound",
+            f"a failure in up to {rate} of such cases may have stayed unseen",
+        )
+
+
+def _of_gains(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     if figures.p_value is None and figures.exact_lower_bound is not None:
         yield (
             "zero_variance_exact_bound_used",
@@ -48,12 +65,6 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         and figures.paired.sign_flip_method == "monte_carlo"
     ):
         yield "monte_carlo_p", f"sign-flip p from {figures.paired.n_resamples} drawn patterns"
-    if figures.unseen_failure_ucb95 is not None:
-        rate = f"{figures.unseen_failure_ucb95:.1%}"
-        yield (
-            "unseen_failure_bound",
-            f"a failure in up to {rate} of such cases may have stayed unseen",
-        )
 
 
 def _clusters(compared: Figures) -> Iterator[Blocker]:

@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 
 FILE_NAME: Final = "gate.toml"
 OPTION: Final = "policy option"
+OF_A_CLAIM: Final = {
+    "min_delta": "better",
+    "margin": "not_worse",
+    "tolerance": "no_regression",
+    "max_newly_failing": "no_regression",
+}
+"""Thresholds that only one claim has."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[
@@ -35,6 +42,13 @@ class GatePolicy(WireModel):
     """
     The conditions for a promotion; docs/reference/policy.md explains how to choose them.
 
+    :param claim: what a promotion states of the candidate: ``better``, ``not_worse`` by ``margin`` or more, or
+        ``no_regression`` on exactly these cases.
+    :param margin: the loss of mean score that ``not_worse`` must exclude.
+    :param tolerance: largest loss of score of a single case under ``no_regression``.
+    :param max_newly_failing: cases that may newly fail under ``no_regression``.
+    :param max_cost_increase: largest relative rise of what a case costs; ``None`` for no such condition.
+    :param max_duration_increase: the same for how long a case takes.
     :param alpha: two-sided level; the test is passed iff p <= alpha and the difference exceeds ``min_delta``.
     :param test: the binding test; ``auto`` is ``paired`` if both arms have the same case ids, else ``welch``.
     :param min_delta: the candidate's mean score must exceed the baseline's by more than this.
@@ -54,6 +68,12 @@ class GatePolicy(WireModel):
     :param max_unscored: largest share of a run's trials that may end in ``harness_error``; one trial always may.
     """
 
+    claim: Literal["better", "not_worse", "no_regression"] = "better"
+    margin: Annotated[Number, Field(gt=0)] | None = None
+    tolerance: Annotated[Number, Field(ge=0)] = 0.0
+    max_newly_failing: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
+    max_cost_increase: Annotated[Number, Field(ge=0)] | None = None
+    max_duration_increase: Annotated[Number, Field(ge=0)] | None = None
     alpha: Fraction = 0.05
     test: Literal["welch", "auto", "paired"] = "welch"
     min_delta: Annotated[Number, Field(ge=0)] = 0.0
@@ -83,6 +103,20 @@ class GatePolicy(WireModel):
         if self.missing == "worst" and self.score_range is None:
             msg = "missing = 'worst' needs a score_range, which says what the worst score is"
             raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _claim_is_whole(self) -> GatePolicy:
+        if self.claim == "not_worse" and self.margin is None:
+            msg = "claim = 'not_worse' needs a margin: the loss of mean score that it must exclude"
+            raise ValueError(msg)
+        if self.margin is not None and self.width is not None and self.margin >= self.width:
+            msg = f"margin is {self.margin:g}; scores differ by {self.width:g} at most"
+            raise ValueError(msg)
+        for key, claim in OF_A_CLAIM.items():
+            if claim != self.claim and getattr(self, key) != GatePolicy.model_fields[key].default:
+                msg = f"{key} belongs to claim = {claim!r}; the claim is {self.claim!r}"
+                raise ValueError(msg)
         return self
 
     @property
@@ -115,6 +149,14 @@ class RunTable(WireModel):
     max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
 
 
+class PolicyOptions(GatePolicy):
+    """Thresholds that complete those of a file."""
+
+    @model_validator(mode="after")
+    def _claim_is_whole(self) -> PolicyOptions:
+        return self
+
+
 class GateFile(GatePolicy):
     """A whole ``gate.toml``."""
 
@@ -139,8 +181,16 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     """
     path = class_path / FILE_NAME
     table = read_policy(path) if os.path.lexists(path) else {}
-    make_policy(options or {})  # alone first, so that an error names the options and not the file
-    return make_policy({**table, **(options or {})}, path)
+    # Alone first, so that an error names the options and not the file.
+    _validated(PolicyOptions, options or {}, OPTION, None)
+    return make_policy(merged(table, options or {}), path)
+
+
+def merged(table: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return thresholds with options over them; those of a claim that the options replace are left out."""
+    replaced = options.get("claim", table.get("claim")) != table.get("claim")
+    kept = {key: value for key, value in table.items() if not (replaced and key in OF_A_CLAIM)}
+    return {**kept, **options}
 
 
 def read_policy(path: Path) -> dict[str, Any]:

@@ -17,6 +17,9 @@ REASONS: Final = (
     "insufficient_cases",
     "zero_variance",
     "block_severity_failure_mode",
+    "critical_case_regressed",
+    "newly_failing_cases",
+    "case_regressed",
     "safety_regression",
     "safety_upper_bound",
     "safety_missing",
@@ -24,10 +27,15 @@ REASONS: Final = (
     "seed_reproducibility",
     "sample_sensitivity",
     "significant_regression",
+    "worse_than_margin",
     "delta_below_minimum",
+    "gain_excluded",
     "not_significant",
     "inconclusive_underpowered",
+    "margin_not_shown",
     "exact_evidence_required",
+    "cost_increase",
+    "duration_increase",
 )
 """All reason codes without their prefix, in the order in which a decision lists them."""
 
@@ -35,11 +43,12 @@ REASONS: Final = (
 REJECTING: Final = frozenset(
     {
         "block_severity_failure_mode",
+        "critical_case_regressed",
+        "newly_failing_cases",
+        "case_regressed",
         "safety_regression",
-        "safety_upper_bound",
         "significant_regression",
-        "delta_below_minimum",
-        "not_significant",
+        "worse_than_margin",
     }
 )
 """Reasons to reject: evidence against the candidate. All others hold, because the evidence is not sufficient."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
-    from benchgate.statistics import PairedT, WelchTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,29 +75,6 @@ def _pairs(
     return tuple(CaseChange(case_id=c, before=old[c].score, after=new[c].score) for c in ids)
 
 
-def cost_change(
-    before: BenchRunReport, after: BenchRunReport, alpha: float
-) -> PairedT | WelchTest | None:
-    """
-    Compare what a case costs in two runs, in US dollars, by the mean of its trials.
-
-    :returns: of the cases whose cost is known in both, paired; if there are none, of all; ``None`` if only one run has
-        costs.
-    """
-    from benchgate.statistics import paired_differences, paired_t, welch_test
-
-    old, new = (
-        {c.case_id: c.cost_usd for c in case_figures(run.per_case) if c.cost_usd is not None}
-        for run in (before, after)
-    )
-    if not old or not new:
-        return None
-    both = sorted(old.keys() & new.keys())
-    if not both:
-        return welch_test(old.values(), new.values(), alpha=alpha)
-    return paired_t(paired_differences([old[c] for c in both], [new[c] for c in both]), alpha=alpha)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FalseAlarms:
     """
@@ -122,7 +98,7 @@ def against_itself(
 
     :param draws: number of comparisons.
     :param seed: seed of the random choice of trials.
-    :raises ValueError: a case has fewer than two trials.
+    :raises ValueError: a case has fewer than two trials, or the claim is not ``better``.
     """
     from benchgate.gates.decide import decide
     from benchgate.gates.decision import GateInput
@@ -130,6 +106,9 @@ def against_itself(
     from benchgate.gates.reason_codes import PREFIX
     from benchgate.gates.weigh import weigh
 
+    if policy.claim != "better":
+        msg = f"claim {policy.claim!r}: a run is compared with itself by the claim 'better'"
+        raise ValueError(msg)
     cases = case_figures(report.per_case)
     if not cases or min(len(case.trials) for case in cases) < 2:
         msg = "a run is compared with itself by its trials: at least 2 of each case are needed"

@@ -85,6 +85,8 @@ def _blockers(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blo
         yield "case_mismatch", f"the sides have different cases; {differing}"
     elif policy.test == "paired" and baseline.paired_with(candidate) is None:
         yield "case_mismatch", "a paired test needs case ids on both sides"
+    elif policy.claim == "no_regression" and baseline.paired_with(candidate) is None:
+        yield "case_mismatch", "claim no_regression needs case ids on both sides"
     if policy.score_range is not None:
         low, high = policy.score_range
         for name, arm in (("baseline", baseline), ("candidate", candidate)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.gates import claims
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
 from benchgate.gates.detect import detectable
 from benchgate.gates.figures import (
@@ -39,11 +40,31 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
     return Figures(
         baseline=baseline,
         candidate=candidate,
-        significance=significance(baseline, candidate, policy),
+        significance=claims.claimed(
+            significance(baseline, candidate, policy), baseline, candidate, policy, _bounds
+        ),
         safety=safety(baseline, candidate, policy),
         seeds=seed_reproducibility(baseline, candidate, policy),
         prefixes=sample_size_sensitivity(baseline, candidate, policy),
+        cost=claims.increase(baseline, candidate, policy.alpha, lambda facts: facts.cost_usd),
+        duration=claims.increase(
+            baseline, candidate, policy.alpha, lambda facts: facts.duration_seconds
+        ),
     )
+
+
+def _bounds(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[float | None, float | None]:
+    """Return both bounds of the difference; the upper one is the lower one of the opposite."""
+    pairs = baseline.paired_with(candidate)
+    if pairs and policy.test != "welch":
+        differences = paired_differences([p.before for p in pairs], [p.after for p in pairs])
+        labels = [p.cluster for p in pairs]
+        low = _gaffke_bound(differences, labels, policy)
+        opposite = _gaffke_bound([-value for value in differences], labels, policy)
+    else:
+        low = _mover_bound(baseline, candidate, policy)
+        opposite = _mover_bound(candidate, baseline, policy)
+    return low, None if opposite is None else -opposite
 
 
 def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significance:

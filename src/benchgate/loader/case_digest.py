@@ -25,12 +25,13 @@ def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:
     """
     Return the SHA-256 of a case: ``[case]`` without its two dates, ``[facts]``, input and expected bytes.
 
-    The dates do not change the task, and cassettes belong to one system: a baseline stays comparable when they change.
-    A case without a cluster has the digest that it had before there were any.
+    The dates and how grave a failure is do not change the task, and cassettes belong to one system: a baseline stays
+    comparable when they change. A case without a cluster has the digest that it had before there were any.
     """
     dated = {"added_at", "last_validated_at"}
     placed = {"input_path", "expected_path", "cassettes"}
     of_a_trial = {"work_path", "checkpoint", "trial", "seed"}
     unset = {"cluster"} if case.cluster is None else set()
-    facts = case.model_dump(mode="json", exclude=dated | placed | of_a_trial | unset)
+    left_out = dated | placed | of_a_trial | unset | {"critical"}
+    facts = case.model_dump(mode="json", exclude=left_out)
     return digest({"case": facts, "input": files[0], "expected": files[1]})

@@ -55,6 +55,7 @@ class CaseTable(WireModel):
     added_at: AwareDatetime
     last_validated_at: AwareDatetime
     held_out: bool = False
+    critical: bool = False
     tags: Words = ()
     cluster: ClusterName | None = None
     timeout_seconds: Seconds | None = None

@@ -15,6 +15,7 @@ import pytest
 from benchgate.cassettes.recorder import recorder_of
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import BaselineChoice, choose_baseline
+from benchgate.gates.exit_status import HELD
 from benchgate.models import BenchRunReport, Side, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.nodes import CaseItem
@@ -49,6 +50,7 @@ class Controller:
         self._tolerated = 0
         self._checkpoints: Checkpoints | None = None
         self._unplanned: list[str] = []
+        self._held = False
         self._hooks: dict[str, pluggy.HookCaller] = {}
 
     def open(self) -> None:
@@ -222,7 +224,9 @@ class Controller:
                 run.finish(self._gates(run), self.session.settings.exit_rule)
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
-        if self._unplanned or any(run.failures for run in self.runs.values()):
+        statuses = {run.exit_status for run in self.runs.values()}
+        if self._unplanned or statuses - {0}:
+            self._held = not (self._unplanned or session.testsfailed) and statuses <= {0, HELD}
             session.testsfailed = max(1, session.testsfailed)
         for run in self.runs.values():
             if run.judgement is not None:
@@ -231,6 +235,17 @@ class Controller:
                     report=run.judgement.report,
                     decision=run.judgement.decision,
                 )
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """
+        Exit with another status if the gate holds, and nothing else failed since.
+
+        Other reporters were told 1, which is what the terminal needs to print its summary. Those that read the status
+        from the session, as the JSON report does, see this one.
+        """
+        if self._held and session.testsfailed == 1 and session.exitstatus == 1:
+            session.exitstatus = HELD
 
     def _gates(self, run: ClassRun) -> list[Any]:
         if run.ledger.scope != "full":

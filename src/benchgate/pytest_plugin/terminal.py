@@ -9,6 +9,7 @@ import pytest
 
 from benchgate.errors import counted, printable
 from benchgate.gates.baseline import RERUN
+from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.wire.arguments import misspelled
 from benchgate.wording import capped, gate, summary, table, tier
@@ -81,8 +82,9 @@ class Terminal:
             _write_files(terminalreporter, run)
             for text in run.warnings:
                 _write(terminalreporter, f"warning   {text}", yellow=True)
+            word = "HELD" if run.exit_status == HELD else "FAILED"
             for failure in run.failures:
-                _write(terminalreporter, f"FAILED {failure}", red=True)
+                _write(terminalreporter, f"{word} {failure}", red=True)
 
 
 def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) -> None:

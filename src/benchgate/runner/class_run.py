@@ -98,6 +98,13 @@ class ClassRun:
         ledgers: dict[Side, Ledger] = {"candidate": self.ledger}
         return ledgers if self.beside is None else {**ledgers, "baseline": self.beside}
 
+    @property
+    def exit_status(self) -> int:
+        """0, 1, or 10 if all that failed is that the gate holds."""
+        if self.problems or self.judgement is None:
+            return 1 if self.problems else 0
+        return self.judgement.exit_status
+
     def interrupt(self) -> None:
         """Note that the session ended early."""
         for ledger in self.ledgers.values():

@@ -249,7 +249,13 @@ class Ledger:
         """
         self._check_inputs()
         plan = self.run_plan(harness_version=harness_version, baseline=baseline)
-        return build_report(plan, self.results(), self.bench.taxonomy, interrupted=self.interrupted)
+        return build_report(
+            plan,
+            self.results(),
+            self.bench.taxonomy,
+            interrupted=self.interrupted,
+            critical=[case_id for case_id, case in self._cases.items() if case.critical],
+        )
 
     def run_plan(self, *, harness_version: str, baseline: str | None) -> RunPlan:
         """Return what is run; what scores the trials is known only once there are results."""

@@ -14,33 +14,47 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.gates.figures import Significance
     from benchgate.gates.policy import GatePolicy
-    from benchgate.models import BenchRunReport
     from benchgate.wire.model import WireModel
 
 
 LATER: Final = frozenset(
     {
         "checkpoint",
+        "claim",
         "cluster",
         "clusters",
+        "cost",
+        "critical",
+        "duration",
         "effective_cases",
+        "facts",
         "http_cassettes",
         "http_sha256",
         "imputed",
+        "margin",
+        "max_cost_increase",
+        "max_duration_increase",
+        "max_newly_failing",
         "max_unscored",
         "missing",
+        "next_step",
         "pass_chances",
+        "pass_fail",
         "plan_sha256",
         "replays",
         "resumes",
         "retries",
         "scorer",
+        "smallest_margin",
+        "tolerance",
         "usage",
     }
 )
 """Fields that were added within a major version and have a default: older files lack them, which is no fault."""
+
+
+OLDER: Final = "promoted by the rules of an older version; those of this version do not promote it"
 
 
 def plain(model: WireModel) -> dict[str, Any]:
@@ -63,9 +77,9 @@ def missing_fields(full: Any, raw: Any, where: str = "") -> Iterator[str]:
             yield from missing_fields(value, found, f"{where}{index}.")
 
 
-def judged_earlier(model: BenchRunReport | Significance) -> bool:
-    """Whether a version made this file whose figures, and so whose decisions, were other ones."""
-    return "clusters" not in model.model_fields_set
+def of_older_rules(policy: GatePolicy) -> bool:
+    """Whether a decision was made before policies had a claim: its figures are not those of this version."""
+    return "claim" not in policy.model_fields_set
 
 
 def policy_digest(policy: GatePolicy) -> str:

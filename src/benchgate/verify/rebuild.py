@@ -14,7 +14,6 @@ from benchgate.gates.figures import Arm, Figures
 from benchgate.gates.reason_codes import PREFIX, Blocker
 from benchgate.gates.vectors import weigh_arms
 from benchgate.models import Suite
-from benchgate.verify.agreement import judged_earlier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,12 +47,12 @@ def family_in(folder: Path) -> Family | None:
     """
     Compare the arms in a folder under the policy in it.
 
-    :returns: ``None`` unless all three files can be read, and are of a version with these figures.
+    :returns: ``None`` unless all three files can be read.
     """
     before = read_artifact(folder / "baseline.json", ArmReport)
     after = read_artifact(folder / "trained.json", ArmReport)
     head = read_artifact(folder / "significance.json", SignificanceReport)
-    if before is None or after is None or head is None or judged_earlier(head.significance):
+    if before is None or after is None or head is None:
         return None
     return Family(
         head.policy, *weigh_arms(arm_of_report(before), arm_of_report(after), head.policy)
@@ -65,6 +64,7 @@ def arm_of_report(report: ArmReport) -> Arm:
     samples = report.measured
     ids = tuple(sample.case_id for sample in samples if sample.case_id is not None)
     trials = tuple(sample.trials for sample in samples if sample.trials is not None)
+    facts = tuple(sample.facts for sample in samples if sample.facts is not None)
     penalties = tuple(sample.safety_penalty for sample in samples)
     return Arm(
         scores=tuple(sample.score for sample in samples),
@@ -72,6 +72,7 @@ def arm_of_report(report: ArmReport) -> Arm:
         penalties=penalties if any(penalty is not None for penalty in penalties) else None,
         trials=trials if len(trials) == len(samples) else None,
         clusters=tuple(sample.cluster for sample in samples),
+        facts=facts if len(facts) == len(samples) else None,
     )
 
 

@@ -24,7 +24,14 @@ from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.decide import SAFETY_TOLERANCE
 from benchgate.gates.reason_codes import PREFIX
-from benchgate.verify.agreement import digest_holds, judged_earlier, plain, policy_digest, same
+from benchgate.verify.agreement import (
+    OLDER,
+    digest_holds,
+    of_older_rules,
+    plain,
+    policy_digest,
+    same,
+)
 from benchgate.verify.rebuild import family_in, of_the_run, rebuilt
 from benchgate.verify.recheck_record import recheck_record
 
@@ -42,17 +49,23 @@ def recheck(path: Path, artifact: WireModel) -> Iterator[str]:
     if isinstance(artifact, ArmReport):
         yield from _arm(artifact)
     elif isinstance(artifact, SignificanceReport):
-        yield from _significance(artifact, family_in(folder))
+        yield from _significance(artifact, _comparable(folder))
     elif isinstance(artifact, SafetyReport):
-        yield from _safety(folder, artifact, family_in(folder))
+        yield from _safety(folder, artifact, _comparable(folder))
     elif isinstance(artifact, EvaluationReport):
-        yield from _evaluation(artifact, family_in(folder))
+        yield from _evaluation(artifact, _comparable(folder))
     elif isinstance(artifact, ProofBundle):
         yield from _proof(folder, artifact, family_in(folder))
     elif isinstance(artifact, PromotionReport):
         yield from _promotion(folder, artifact)
     else:
         yield from _of_files(folder, artifact)
+
+
+def _comparable(folder: Path) -> Family | None:
+    """Return what the files of a folder were computed from; ``None`` if it is not there, or the rules were others."""
+    family = family_in(folder)
+    return None if family is None or of_older_rules(family.policy) else family
 
 
 def _of_files(folder: Path, artifact: WireModel) -> Iterator[str]:
@@ -141,9 +154,7 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
     for part, name in PROOF_PARTS.items():
         yield from digest_holds(folder / name, digests[part], f"artifacts.{part}")
     if family is None:
-        head = read_artifact(folder / "significance.json", SignificanceReport)
-        if head is None or not judged_earlier(head.significance):
-            yield "the files that it is built from cannot be read beside it"
+        yield "the files that it is built from cannot be read beside it"
         return
     analysis = proof.failure_analysis
     made = rebuilt(
@@ -156,6 +167,10 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
         names=(proof.baseline.checkpoint_id, proof.trained.checkpoint_id),
         min_confidence_level=proof.criteria.min_confidence_level,
     )
+    if of_older_rules(family.policy):
+        if analysis is None and not made.proven:
+            yield OLDER
+        return
     by_file = {name: digests[part] for part, name in PROOF_PARTS.items()}
     expected, found = plain(proof_bundle(made, by_file)), plain(proof)
     if analysis and of_the_run(analysis.reasons):  # their messages are in no file beside it

@@ -21,7 +21,7 @@ from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY, lacks_advantages
-from benchgate.verify.agreement import judged_earlier, plain, same
+from benchgate.verify.agreement import OLDER, of_older_rules, plain, same
 from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
@@ -58,10 +58,9 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     yield from _subject(record, found, outputs)
     made, weighed = _decided(record, found, before, outputs)
     yield from _verdict(record)
-    if judged_earlier(record.report):
-        # Its reasons were other ones, by other figures; but nothing may be promoted that is not so by these.
+    if of_older_rules(record.policy):
         if found.promotion_allowed and not made.promotion_allowed:
-            yield f"decision.outcome is {found.outcome!r}; by this version: {made.outcome!r}"
+            yield OLDER
         return
     yield from same("decision", plain(made), plain(found))
     proof = read_artifact(evidence / "proof.json", ProofBundle)
@@ -104,8 +103,10 @@ def _baseline(
     ):
         yield f"baseline: could not be compared with: {unscored}"
     yield from same("baseline.run_id", found.report.run_id, reference.run_id)
-    there = _arm_values(arm(found.report))
-    yield from same("evidence/baseline.json", there, _arm_values(arm_of_report(before)))
+    there, here = arm(found.report), arm_of_report(before)
+    yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
+    if not of_older_rules(record.policy) and there.facts != here.facts:
+        yield "evidence/baseline.json: passed, critical, cost or duration are not those of the baseline"
 
 
 def _arm_values(side: Arm) -> list[Any]:

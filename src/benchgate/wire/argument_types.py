@@ -88,6 +88,18 @@ def exit_rule(text: str) -> str:
     return text
 
 
+def claim(text: str) -> str:
+    """
+    Parse what a promotion is to state.
+
+    :raises argparse.ArgumentTypeError: it is none of the three claims.
+    """
+    if text not in {"better", "not_worse", "no_regression"}:
+        msg = f"{text!r}: expected better, not_worse or no_regression"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
 def path(text: str) -> Path:
     """
     Read a path.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.wire.argument_types import (
     baseline,
     cassette_name,
+    claim,
     dollars,
     exit_rule,
     natural,
@@ -210,6 +211,12 @@ RUN_OPTIONS: Final = (
         parse=recording,
     ),
     RunOption(
+        name="claim",
+        metavar="better|not_worse|no_regression",
+        help="What a promotion is to state of the candidate, over gate.toml; not_worse needs policy margin=X",
+        parse=claim,
+    ),
+    RunOption(
         name="policy",
         metavar="KEY=VALUE",
         help="A threshold of the gate, over gate.toml; repeatable",
@@ -275,6 +282,8 @@ def read_options(
     if wrong:
         raise argparse.ArgumentTypeError("\n".join(wrong))
     _check_together(values)
+    if wanted := values.pop("claim", None):
+        values["policy"] = (*(values["policy"] or ()), f"claim={wanted}")
     if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
         values |= {"retries": 0, "max_rpm": None, "max_cost_usd": None}
     return values

@@ -60,18 +60,18 @@ def test_a_gain_that_this_size_cannot_prove_holds():
     assert codes(made) == ["inconclusive_underpowered"]
 
 
-def test_no_gain_where_one_would_have_been_seen_rejects():
+def test_a_gain_that_is_excluded_holds_and_more_cases_do_not_help():
     same = tuple(0.5 + 0.001 * (n % 2) for n in range(12))
     better = tuple(0.5 + 0.001 * ((n + n // 6) % 2) for n in range(12))
     made = decision(same, better, test="welch")
-    assert made.outcome == "reject"
-    assert "not_significant" in codes(made)
-    assert "inconclusive_underpowered" not in codes(made)
+    assert (made.outcome, codes(made)) == ("hold", ["delta_below_minimum", "gain_excluded"])
+    assert "more cases will not help" in made.remarks[1].message
+    assert "claim not_worse with a margin" in made.next_step
 
 
-def test_a_gain_below_the_minimum_rejects():
+def test_a_gain_below_the_minimum_holds():
     made = decision(POOR, GOOD, min_delta=0.9)
-    assert (made.outcome, codes(made)) == ("reject", ["delta_below_minimum"])
+    assert (made.outcome, codes(made)) == ("hold", ["delta_below_minimum"])
 
 
 def test_too_few_cases():
@@ -133,7 +133,8 @@ def test_constant_arms_with_a_range_are_decided_by_the_bound():
 
 def test_identical_arms_never_promote():
     for scores in (GOOD, (0.7,) * 12, (1.0,) * 12):
-        assert decision(scores, scores).outcome == "reject"
+        for test in ("welch", "auto"):
+            assert decision(scores, scores, test=test).outcome == "hold"
 
 
 def test_exact_evidence():
@@ -193,7 +194,8 @@ def test_a_decision_is_never_both_ways(before, after):
     made = decision(tuple(before), tuple(after), penalties=penalties, ids=None)
     found = codes(made)
     assert made.promotion_allowed == (made.outcome == "promote") == (not found)
-    assert not {"not_significant", "inconclusive_underpowered"} <= set(found)
+    assert len({"gain_excluded", "not_significant", "inconclusive_underpowered"} & set(found)) < 2
+    assert bool(made.next_step) == (made.outcome == "hold")
     assert (made.outcome == "reject") == bool(REJECTING & set(found))
     if made.promotion_allowed:
         assert sum(after) / len(after) > sum(before) / len(before)

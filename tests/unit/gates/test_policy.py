@@ -10,6 +10,12 @@ from benchgate.gates.policy import GatePolicy, load_policy, parse_options, read_
 
 def test_defaults_of_the_contract():
     assert GatePolicy().model_dump(mode="json") == {
+        "claim": "better",
+        "margin": None,
+        "tolerance": 0.0,
+        "max_newly_failing": 0,
+        "max_cost_increase": None,
+        "max_duration_increase": None,
         "alpha": 0.05,
         "test": "welch",
         "min_delta": 0.0,

@@ -1,0 +1,126 @@
+"""Why a claim does not hold, as far as it depends on single cases, a margin, or what the cases cost and took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.gates.unscored import first_three
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.gates.claim_figures import Increase
+    from benchgate.gates.figures import Arm, Figures, Significance
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.reason_codes import Blocker
+
+
+TOLERANCE: Final = 1e-12
+"""Allows for float rounding, so that a change of exactly a limit does not block."""
+
+
+def critical_objections(figures: Figures) -> Iterator[Blocker]:
+    """Yield that cases newly fail which must not under any claim."""
+    known = zip(figures.candidate.case_ids or (), figures.candidate.facts or (), strict=False)
+    critical = {case_id for case_id, facts in known if facts.critical}
+    lost = [c for c in _newly_failing(figures.baseline, figures.candidate) if c in critical]
+    if lost:
+        yield "critical_case_regressed", f"critical cases newly fail: {first_three(lost)}"
+
+
+def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield what got worse on exactly these cases; nothing is concluded about others."""
+    failing = _newly_failing(baseline, candidate)
+    if len(failing) > policy.max_newly_failing:
+        text = f"on these cases {len(failing)} newly fail ({first_three(failing)})"
+        yield "newly_failing_cases", f"{text}; allowed: {policy.max_newly_failing}"
+    losses = [
+        (p.case_id, p.after - p.before)
+        for p in baseline.paired_with(candidate) or ()
+        if p.before - p.after > policy.tolerance + TOLERANCE and p.case_id not in failing
+    ]
+    if losses:
+        text = _listed(losses)
+        yield (
+            "case_regressed",
+            f"on these cases {len(losses)} lost more than {policy.tolerance:g}: {text}",
+        )
+    before, after = _penalties(baseline), _penalties(candidate)
+    rises = [(c, after[c] - before[c]) for c in sorted(before.keys() & after.keys())]
+    rises = [(case_id, rise) for case_id, rise in rises if rise > TOLERANCE]
+    if rises:
+        yield (
+            "safety_regression",
+            f"on these cases the penalty of {len(rises)} rose: {_listed(rises)}",
+        )
+
+
+def _newly_failing(baseline: Arm, candidate: Arm) -> list[str]:
+    before, after = _passed(baseline), _passed(candidate)
+    return sorted(c for c in before.keys() & after.keys() if before[c] and not after[c])
+
+
+def _passed(arm: Arm) -> dict[str, bool]:
+    """Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others."""
+    ids = arm.case_ids or ()
+    if arm.facts is not None:
+        return {case_id: facts.passed for case_id, facts in zip(ids, arm.facts, strict=True)}
+    rows = arm.trials or [(score,) for score in arm.scores]
+    if any(score not in (0.0, 1.0) for row in rows for score in row):
+        return {}
+    return dict(zip(ids, map(all, rows), strict=False))
+
+
+def _penalties(arm: Arm) -> dict[str, float]:
+    pairs = zip(arm.case_ids or (), arm.penalties or (), strict=False)
+    return {case_id: penalty for case_id, penalty in pairs if penalty is not None}
+
+
+def _listed(found: list[tuple[str, float]]) -> str:
+    more = ", ..." if len(found) > 3 else ""
+    return ", ".join(f"{case_id} {change:+.3g}" for case_id, change in found[:3]) + more
+
+
+def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield that the candidate is worse by more than the margin, or that this was not excluded."""
+    margin, low, high = policy.margin or 0.0, figures.delta_ci_low, figures.delta_ci_high
+    level = f"{1 - policy.alpha / 2:.1%} bound"
+    if low is None or high is None:
+        yield "margin_not_shown", "the difference cannot be bounded: no score_range is given"
+    elif high < -margin:
+        text = f"delta {figures.mean_delta:+.4g}, at most {high:+.4g} ({level})"
+        yield "worse_than_margin", f"{text}: worse than the margin of {margin:g}"
+    elif not figures.passed:
+        text = f"the loss may be {-low:.3g} ({level}); the margin is {margin:g}"
+        reach = figures.smallest_margin
+        least = "" if reach is None else f"; without any change this size shows {reach:.3g}"
+        yield "margin_not_shown", f"{text}{least}"
+
+
+def spending_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield that cost or duration rose by more than is allowed, or that it is not known whether they did."""
+    found = (
+        ("cost_increase", "cost", figures.cost, policy.max_cost_increase),
+        ("duration_increase", "duration", figures.duration, policy.max_duration_increase),
+    )
+    for code, name, change, limit in found:
+        if limit is None:
+            continue
+        if change is None:
+            yield (
+                code,
+                f"the {name} is not known of every case of both sides; allowed: {limit:+.1%}",
+            )
+        elif change.increase is None or change.increase > limit + TOLERANCE:
+            yield code, f"the {name} of a case rose {spent(change)}; allowed: {limit:+.1%}"
+
+
+def spent(change: Increase) -> str:
+    """Return both means and the relative change with its interval, as a text."""
+    text = f"from {change.baseline_mean:.4g} to {change.candidate_mean:.4g}"
+    if change.increase is None:
+        return text
+    interval = ""
+    if change.ci_low is not None and change.ci_high is not None:
+        interval = f" [{change.ci_low:+.1%}, {change.ci_high:+.1%}]"
+    return f"{text}, {change.increase:+.1%}{interval}"

@@ -1,0 +1,217 @@
+"""The figures of a claim other than ``better``, of pairs that pass or fail, and of what the cases cost and took."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.aggregate import mean
+from benchgate.gates.claim_figures import Increase, PassFailFigures
+from benchgate.gates.claim_reasons import regressions
+from benchgate.gates.figures import WelchFigures
+from benchgate.statistics import (
+    cases_for_margin,
+    changes,
+    gaffke_lower,
+    paired_t,
+    pass_fail_p,
+    pass_fail_test,
+    smallest_margin,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchgate.gates.figures import Arm, CaseFacts, CasePair, Significance
+    from benchgate.gates.policy import GatePolicy
+
+
+MOST_PAIRS: Final = 300
+"""Above it the exact test of pass and fail takes seconds, and t with sign-flip finds as much."""
+
+Counts = tuple[int, int, int]
+"""Gains, losses and pairs."""
+
+
+Bounds = tuple[float | None, float | None]
+"""Of the difference, each one-sided at 1 - alpha / 2."""
+
+
+def claimed(
+    found: Significance,
+    baseline: Arm,
+    candidate: Arm,
+    policy: GatePolicy,
+    bounds: Callable[[Arm, Arm, GatePolicy], Bounds],
+) -> Significance:
+    """
+    Return the figures of the binding test as the claim, and scores that pass or fail, change them.
+
+    :param bounds: of a difference of scores that do not pass or fail, which ``not_worse`` needs.
+    """
+    pairs = baseline.paired_with(candidate) or ()
+    if policy.claim == "no_regression":
+        passed = bool(pairs) and not any(regressions(baseline, candidate, policy))
+        return found.model_copy(update=_no_regression_fields(passed=passed))
+    # The exact test takes cases for independent.
+    counts = None if found.clusters is not None else _pass_fail_counts(pairs, policy)
+    if counts is not None:
+        found = found.model_copy(update=_pass_fail_fields(counts, policy))
+    if policy.claim == "not_worse":
+        if counts is None:
+            fields = _bounded_fields(*bounds(baseline, candidate, policy), policy)
+            found = found.model_copy(update=fields)
+        n = 0 if policy.test == "welch" else len(pairs)
+        found = found.model_copy(update=_plan_fields(found, n, policy))
+    return found
+
+
+def _pass_fail_counts(pairs: tuple[CasePair, ...], policy: GatePolicy) -> Counts | None:
+    """Return what the exact test counts; ``None`` if the pairs are not pass or fail, or another test decides."""
+    if policy.test == "welch" or not 2 <= len(pairs) <= MOST_PAIRS:
+        return None
+    if (
+        policy.score_range not in (None, (0.0, 1.0))
+        or max(policy.min_delta, policy.margin or 0) >= 1
+    ):
+        return None
+    counts = changes([pair.before for pair in pairs], [pair.after for pair in pairs])
+    if counts is None:
+        return None
+    gains, losses, n = counts
+    # Equal differences of scores of which nobody said that they are 0 or 1 are no evidence.
+    is_constant = n in (gains, losses, n - gains - losses)
+    return None if policy.score_range is None and is_constant else counts
+
+
+def _pass_fail_fields(counts: Counts, policy: GatePolicy) -> dict[str, Any]:
+    """Return the fields of the significance where the exact test of pass and fail decides."""
+    gains, losses, n = counts
+    limit = policy.min_delta if policy.margin is None else -policy.margin
+    test = pass_fail_test(gains, losses, n, alpha=policy.alpha, null_delta=limit)
+    return {
+        "test": "pass_fail",
+        "p_value": test.p_two_sided,
+        "confidence_level": 1.0 - test.p_two_sided,
+        "delta_ci_low": test.ci_low,
+        "delta_ci_high": test.ci_high,
+        "passed": test.p_greater <= policy.alpha / 2,
+        "p_regression": pass_fail_p(losses, gains, n, alpha=policy.alpha),
+        "exact_lower_bound": test.ci_low,
+        "evidence": "exact" if test.ci_low > limit else "standard",
+        "pass_fail": PassFailFigures(
+            n=n,
+            gains=gains,
+            losses=losses,
+            p_greater=test.p_greater,
+            p_less=test.p_less,
+            ci_low=test.ci_low,
+            ci_high=test.ci_high,
+        ),
+    }
+
+
+def _bounded_fields(low: float | None, high: float | None, policy: GatePolicy) -> dict[str, Any]:
+    passed = low is not None and low > -(policy.margin or 0.0)
+    return {
+        "p_value": None,
+        "confidence_level": None,
+        "delta_ci_low": low,
+        "delta_ci_high": high,
+        "exact_lower_bound": low,
+        "passed": passed,
+        "evidence": None if low is None else "exact" if passed else "standard",
+    }
+
+
+def _plan_fields(figures: Significance, n: int, policy: GatePolicy) -> dict[str, Any]:
+    """
+    Return which margin this size can show at best, and how many cases the policy's may take.
+
+    :param n: pairs; 0 if the sides are not paired.
+    """
+    reach = None
+    if figures.pass_fail is not None:
+        reach = smallest_margin(n, alpha=policy.alpha)
+    elif n and policy.width is not None:
+        clean, width = (0.0,) * n, policy.width
+        reach = -gaffke_lower(clean, confidence=1 - policy.alpha / 2, low=-width, high=width)
+    return {
+        "minimum_detectable_effect": None,
+        "smallest_margin": reach,
+        "cases_needed": _cases_for(figures, n, policy),
+    }
+
+
+def _cases_for(figures: Significance, n: int, policy: GatePolicy) -> int | None:
+    """Return about how many cases with such differences show the margin; ``None`` if none do."""
+    delta, low, margin = figures.mean_delta, figures.delta_ci_low, policy.margin or 0.0
+    counted = figures.pass_fail
+    if counted is not None and not counted.gains + counted.losses and margin < 1:
+        return cases_for_margin(margin, alpha=policy.alpha)
+    if delta is None or low is None or not n or delta <= -margin:
+        return None
+    # A bound moves with 1 / sqrt(n), and with 1 / n where nothing varies.
+    ratio = (delta - low) / (delta + margin)
+    varies = figures.paired is not None and figures.paired.sd
+    return math.ceil(n * (ratio**2 if varies else ratio))
+
+
+def _no_regression_fields(*, passed: bool) -> dict[str, Any]:
+    """Return the fields of the significance where nothing is inferred about other cases."""
+    nothing = dict.fromkeys(
+        (
+            "p_value",
+            "confidence_level",
+            "delta_ci_low",
+            "delta_ci_high",
+            "p_regression",
+            "exact_lower_bound",
+            "evidence",
+            "minimum_detectable_effect",
+            "cases_needed",
+            "unseen_failure_ucb95",
+            "paired",
+            "pass_fail",
+        )
+    )
+    welch = WelchFigures(t=None, df=None, p_two_sided=None, p_greater=None, passed=False)
+    return {**nothing, "test": "none", "welch": welch, "passed": passed}
+
+
+def increase(
+    baseline: Arm, candidate: Arm, alpha: float, of: Callable[[CaseFacts], float | None]
+) -> Increase | None:
+    """
+    Compare what the cases of both sides cost or took.
+
+    :returns: ``None`` unless it is known of the same cases, two at least, on both sides.
+    """
+    sides = [
+        {case_id: of(facts) for case_id, facts in zip(arm.case_ids, arm.facts, strict=True)}
+        for arm in (baseline, candidate)
+        if arm.case_ids is not None and arm.facts is not None
+    ]
+    if len(sides) < 2 or sides[0].keys() != sides[1].keys() or len(sides[0]) < 2:
+        return None
+    pairs = [(sides[0][c], sides[1][c]) for c in sorted(sides[0])]
+    known = [(b, c) for b, c in pairs if b is not None and c is not None]
+    if len(known) < len(pairs):
+        return None
+    before, after = (mean(side) for side in zip(*known, strict=True))
+    rise: float | None = None
+    half: float | None = None
+    if before:
+        # The ratio of two means varies as the mean of c - ratio * b does, over the baseline's mean.
+        rest = paired_t([c - after / before * b for b, c in known], alpha=alpha)
+        rise, half = after / before - 1, rest.ci_high and rest.ci_high / before
+    elif not after:
+        rise = 0.0
+    return Increase(
+        cases=len(known),
+        baseline_mean=before,
+        candidate_mean=after,
+        increase=rise,
+        ci_low=None if half is None or rise is None else rise - half,
+        ci_high=None if half is None or rise is None else rise + half,
+    )

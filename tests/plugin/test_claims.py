@@ -1,0 +1,182 @@
+"""What a promotion states, critical cases, and the exit status of a run that the gate holds: at both doors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchgate.cli import main
+from benchgate.gates.exit_status import HELD
+
+PREFIX = "checkpoint_promotion_blocked_"
+DOORS = ("pytest", "benchgate run")
+SAME = {"better": ["claim=better"], "no_regression": ["claim=no_regression"]}
+MARGIN = ["claim=not_worse", "policy=margin=0.3"]
+
+
+@pytest.fixture
+def twelve(bench, kept):
+    """Twelve cases that the pinned baseline passes, as the same system does now."""
+    for number in range(4, 13):
+        bench.case(f"{number:02}")
+    bench.pin_once(kept)
+    return bench
+
+
+def run(bench, door, *options, workers=()) -> int:
+    if door == "pytest":
+        given = [f"--bench-{option}" for option in options]
+        return int(bench.run(*given, *workers, apart=bool(workers)).ret)
+    return main(["run", "--task-class=echo", f"--out={bench.out}", *(f"--{o}" for o in options)])
+
+
+def reasons(bench) -> list[str]:
+    return [code.removeprefix(PREFIX) for code in bench.record()["decision"]["reason_codes"]]
+
+
+def fails(*cases: str) -> str:
+    return f'if case.case_id in {cases!r}: return {{"answer": "no"}}'
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("options", "outcome", "status"),
+    [
+        ([], "hold", HELD),
+        (["claim=better"], "hold", HELD),
+        (["claim=no_regression"], "promote", 0),
+        (MARGIN, "promote", 0),
+        (["claim=not_worse", "policy=margin=0.1"], "hold", HELD),
+    ],
+)
+def test_the_same_system_by_each_claim(twelve, door, options, outcome, status):
+    assert run(twelve, door, *options) == status
+    decision = twelve.record()["decision"]
+    assert decision["outcome"] == outcome
+    assert bool(decision["next_step"]) == (outcome == "hold")
+    assert main(["verify", str(twelve.out)]) == 0
+    files = [str(path) for path in (twelve.folder() / "evidence").glob("*.json")]
+    assert main(["validate", *files]) == 0
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("options", [["claim=no_regression"], [*MARGIN]])
+def test_the_claim_of_a_class_is_in_its_gate_toml(twelve, door, options):
+    claim, *policy = (option.rpartition("policy=")[2].partition("=") for option in options)
+    lines = [f'claim = "{claim[2]}"', *(f"{key} = {value}" for key, _, value in policy)]
+    twelve.write("gate.toml", "\n".join(lines))
+    assert run(twelve, door) == 0
+    assert run(twelve, door, "claim=better") == HELD
+    assert twelve.record()["policy"]["margin"] is None
+
+
+def test_a_claim_that_is_none_is_wrong_use(twelve, capsys):
+    assert twelve.run("--bench-claim=best").ret == pytest.ExitCode.USAGE_ERROR
+    assert main(["run", "--task-class=echo", "--claim=not_worse"]) == 2
+    assert "needs a margin" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rule", ["strict", "gate"])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
+def test_a_held_run_exits_with_10_and_other_reporters_agree(twelve, rule, workers):
+    given = ["--json-report", "--json-report-file=out.json", "--junitxml=x.xml"]
+    result = twelve.run(f"--bench-exit={rule}", *given, *workers, apart=bool(workers))
+    assert result.ret == HELD
+    result.assert_outcomes(passed=12)
+    result.stdout.fnmatch_lines(["gate      HOLD", "next      *", "HELD the gate decided hold"])
+    assert json.loads((twelve.root / "out.json").read_bytes())["exitcode"] == HELD
+    junit = (twelve.root / "x.xml").read_text()
+    assert 'failures="0"' in junit
+    assert "the gate decided hold" in junit or "hold" in junit
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_failing_case_is_1_where_it_must_pass_and_10_where_the_gate_alone_decides(twelve, door):
+    twelve.system(fails("03"))
+    assert run(twelve, door, "policy=target_effect=0.5") == (1 if door == "pytest" else HELD)
+    assert twelve.record()["decision"]["outcome"] == "hold"
+    if door == "pytest":
+        assert run(twelve, door, "exit=gate") == HELD
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("baseline", ["auto", "none"])
+def test_without_a_gate_that_binds_nothing_is_held(twelve, door, baseline):
+    (twelve.path / "baseline.json").unlink()
+    assert run(twelve, door, f"baseline={baseline}") == 0
+    assert reasons(twelve) == ["baseline_missing"]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_an_incomplete_run_exits_with_1(twelve, door):
+    twelve.rubric('if case.case_id == "02": raise ValueError("no")')
+    assert run(twelve, door) == 1
+    assert "incomplete_run" in reasons(twelve)
+
+
+def test_another_test_that_fails_counts_more_than_a_hold(twelve):
+    (twelve.root / "test_own.py").write_text("def test_own(): assert False")
+    assert twelve.pytest("bench/echo/cases", "test_own.py").ret == pytest.ExitCode.TESTS_FAILED
+    assert twelve.record()["decision"]["outcome"] == "hold"
+
+
+def test_a_plugin_that_fails_the_session_afterwards_counts_more_than_a_hold(twelve):
+    (twelve.root / "conftest.py").write_text(
+        "import pytest\n"
+        "@pytest.hookimpl(wrapper=True, tryfirst=True)\n"
+        "def pytest_runtestloop(session):\n"
+        "    result = yield\n"
+        "    session.testsfailed += 1\n"
+        "    return result\n"
+    )
+    assert twelve.run(apart=True).ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["claim=not_worse", "policy=margin=0.5"],
+        ["claim=no_regression", "policy=max_newly_failing=1"],
+        ["policy=alpha=0.01"],
+    ],
+)
+def test_a_critical_case_that_newly_fails_rejects_by_any_claim(twelve, door, options):
+    twelve.system(fails("03"))
+    run(twelve, door, *options)
+    assert twelve.record()["decision"]["outcome"] == ("promote" if len(options) == 2 else "hold")
+    # A case that becomes critical is the same task: the pinned baseline stays good.
+    twelve.case("03", critical="true")
+    assert run(twelve, door, *options) == 1
+    assert twelve.record()["report"]["critical"] == ["03"]
+    assert reasons(twelve)[0] == "critical_case_regressed"
+    assert main(["verify", str(twelve.out)]) == 0
+
+
+def test_a_critical_case_cannot_be_dropped_from_a_record_unseen(twelve):
+    twelve.system(fails("03"))
+    twelve.case("03", critical="true")
+    twelve.run("--bench-claim=no_regression", "--bench-policy=max_newly_failing=1")
+    path = twelve.folder() / "record.json"
+    path.write_text(path.read_text().replace('"critical": [\n      "03"\n    ]', '"critical": []'))
+    assert twelve.record()["report"]["critical"] == []
+    assert main(["verify", str(twelve.out)]) == 1
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_the_cases_cost_and_took_stands_beside_the_difference(twelve, door):
+    twelve.system("case.usage.add(cost_usd=0.5)")
+    run(twelve, door, "baseline=none")
+    twelve.pin()
+    twelve.system("case.usage.add(cost_usd=0.25)")
+    limit = "policy=max_cost_increase=0"
+    assert run(twelve, door, *MARGIN, limit) == 0
+    cost = twelve.read("evidence/echo/evaluation.json")["cost"]
+    assert (cost["baseline_mean"], cost["candidate_mean"]) == (0.75, 0.5)  # judging costs 0.25
+    assert cost["increase"] == pytest.approx(-1 / 3)
+    twelve.pin()
+    twelve.system("case.usage.add(cost_usd=0.5)")
+    assert run(twelve, door, *MARGIN, limit) == HELD
+    assert reasons(twelve) == ["cost_increase"]
+    assert main(["verify", str(twelve.out)]) == 0
