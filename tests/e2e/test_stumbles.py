@@ -141,7 +141,7 @@ def vectors(bench):
 def test_sides_with_other_cases_are_not_weighed_and_the_way_out_is_named(command, vectors):
     given = vectors({"a": 0.1, "b": 0.2, "c": 0.3}, {"a": 0.3, "b": 0.4, "d": 0.6})
     status, out, err = command(*given)
-    assert (status, out) == (1, "proof_status=fail\n")
+    assert (status, out) == (10, "proof_status=fail\n")
     assert "p_value_above_threshold" not in err
     assert err.endswith(
         "run the missing cases, or count each as the worst: --missing worst --score-range LO HI\n"

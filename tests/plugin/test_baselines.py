@@ -139,7 +139,7 @@ def test_too_few_cases_hold(bench):
     assert bench.record()["decision"]["outcome"] == "hold"
     assert reasons(bench)[0] == "insufficient_cases"
     assert remark(bench, "insufficient_cases") == "3 cases; the policy asks for 10"
-    result.stdout.fnmatch_lines(["gate      HOLD", "FAILED the gate decided hold"])
+    result.stdout.fnmatch_lines(["gate      HOLD", "HELD the gate decided hold"])
 
 
 def test_more_harm_is_rejected_however_good_the_score(graded):

@@ -70,7 +70,7 @@ def test_run_decides_like_exit_gate(bench, command):
     bench.run()
     bench.pin()
     status, lines, err = command("run", "--task-class=echo")
-    assert status == 1
+    assert status == 10
     assert lines[-1]["decision"]["outcome"] in {"hold", "reject"}
     assert "the gate decided" in err
 
@@ -165,7 +165,7 @@ def test_a_wrong_registration_exits_with_2_and_names_the_file(bench, command):
 def test_a_damaged_baseline_says_no(bench, command):
     (bench.path / "baseline.json").write_text("{}")
     status, lines, _ = command("run", "--task-class=echo")
-    assert status == 1
+    assert status == 10
     assert lines[-1]["decision"]["reason_codes"] == [
         "checkpoint_promotion_blocked_baseline_mismatch"
     ]

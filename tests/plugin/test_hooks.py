@@ -235,8 +235,8 @@ def test_a_further_gate_that_objects_or_breaks_holds_and_fails(bench, how, rule)
     )
     result = bench.run(f"--bench-exit={rule}")
     result.assert_outcomes(passed=3)
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines([f"FAILED gate budget: {objection}"])
+    assert result.ret == 10
+    result.stdout.fnmatch_lines([f"HELD gate budget: {objection}"])
     assert "checkpoint_promotion_blocked_gate:budget" in bench.record()["decision"]["reason_codes"]
     assert bench.record()["decision"]["outcome"] == "hold"
 

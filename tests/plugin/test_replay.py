@@ -184,7 +184,7 @@ def test_both_sides_are_replayed_through_a_new_rubric_and_compared(recorded):
     bench.rubric("return BenchScore(passed=True, score=0.5, safety_penalty=0.0)")
     assert recorded.run("pytest", "replay=agent", "baseline=none") == 0
     bench.pin()
-    assert recorded.run("pytest", "replay=agent", "baseline=pinned") == 1  # not better than itself
+    assert recorded.run("pytest", "replay=agent", "baseline=pinned") == 10  # not better than itself
     assert "incomparable" not in str(bench.record()["decision"]["reason_codes"])
     assert bench.record()["baseline"]["run_id"] == recorded.report()["run_id"]
     assert recorded.calls() == []

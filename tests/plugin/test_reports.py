@@ -130,7 +130,7 @@ def test_the_exit_status_is_the_same_for_shell_and_reports(bench):
     bench.pin()
     result = bench.run("--json-report", "--json-report-file=out.json")
     result.assert_outcomes(passed=3)
-    assert result.ret == json.loads((bench.root / "out.json").read_bytes())["exitcode"] == 1
+    assert result.ret == json.loads((bench.root / "out.json").read_bytes())["exitcode"] == 10
 
 
 def test_the_header_says_what_is_run_with_what(bench):

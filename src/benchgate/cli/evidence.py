@@ -135,8 +135,10 @@ def _print_reasons(made: Comparison) -> None:
 
 def _status(made: Comparison, *, is_met: bool) -> int:
     from benchgate.gates.exit_status import HELD
+    from benchgate.gates.reason_codes import PREFIX
 
-    return HELD if made.decision.outcome == "hold" else int(not is_met)
+    is_error = f"{PREFIX}checkpoint_mismatch" in made.decision.reason_codes
+    return HELD if made.decision.outcome == "hold" and not is_error else int(not is_met)
 
 
 def _significance(given: argparse.Namespace) -> int:

@@ -61,8 +61,9 @@ def claimed(
         if counts is None:
             fields = _bounded_fields(*bounds(baseline, candidate, policy), policy)
             found = found.model_copy(update=fields)
-        n = 0 if policy.test == "welch" else len(pairs)
-        found = found.model_copy(update=_plan_fields(found, n, policy))
+        n = min(len(baseline.scores), len(candidate.scores))
+        is_paired = bool(pairs) and policy.test != "welch"
+        found = found.model_copy(update=_plan_fields(found, n, policy, is_paired=is_paired))
     return found
 
 
@@ -124,37 +125,35 @@ def _bounded_fields(low: float | None, high: float | None, policy: GatePolicy) -
     }
 
 
-def _plan_fields(figures: Significance, n: int, policy: GatePolicy) -> dict[str, Any]:
-    """
-    Return which margin this size can show at best, and how many cases the policy's may take.
-
-    :param n: pairs; 0 if the sides are not paired.
-    """
+def _plan_fields(
+    figures: Significance, n: int, policy: GatePolicy, *, is_paired: bool
+) -> dict[str, Any]:
+    """Return which margin so many pairs can show at best, and how many cases the policy's may take."""
     reach = None
     if figures.pass_fail is not None:
         reach = smallest_margin(n, alpha=policy.alpha)
-    elif n and policy.width is not None:
+    elif is_paired and policy.width is not None:
         clean, width = (0.0,) * n, policy.width
         reach = -gaffke_lower(clean, confidence=1 - policy.alpha / 2, low=-width, high=width)
     return {
         "minimum_detectable_effect": None,
         "smallest_margin": reach,
-        "cases_needed": _cases_for(figures, n, policy),
+        "cases_needed": _cases_for(figures, n, policy, is_paired=is_paired),
     }
 
 
-def _cases_for(figures: Significance, n: int, policy: GatePolicy) -> int | None:
+def _cases_for(figures: Significance, n: int, policy: GatePolicy, *, is_paired: bool) -> int | None:
     """Return about how many cases with such differences show the margin; ``None`` if none do."""
     delta, low, margin = figures.mean_delta, figures.delta_ci_low, policy.margin or 0.0
     counted = figures.pass_fail
     if counted is not None and not counted.gains + counted.losses and margin < 1:
         return cases_for_margin(margin, alpha=policy.alpha)
-    if delta is None or low is None or not n or delta <= -margin:
+    if delta is None or low is None or delta <= -margin:
         return None
     # A bound moves with 1 / sqrt(n), and with 1 / n where nothing varies.
     ratio = (delta - low) / (delta + margin)
-    varies = figures.paired is not None and figures.paired.sd
-    return math.ceil(n * (ratio**2 if varies else ratio))
+    is_constant = is_paired and figures.paired is not None and not figures.paired.sd
+    return math.ceil(n * (ratio if is_constant else ratio**2))
 
 
 def _no_regression_fields(*, passed: bool) -> dict[str, Any]:

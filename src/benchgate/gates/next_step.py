@@ -47,7 +47,8 @@ _CASES: Final = frozenset(
 _LOOK: Final = "look at the reasons"
 _GAIN: Final = ("gain_excluded", "delta_below_minimum")
 _NOT_WORSE: Final = (
-    "more cases will not help: if it is enough to be no worse, claim not_worse with a margin"
+    "more cases will not help: improve the candidate, "
+    "or, if it is enough to be no worse, claim not_worse with a margin"
 )
 
 
@@ -80,5 +81,5 @@ def _more_cases(given: GateInput, first: str) -> str:
     if needed is not None and needed > there:
         return f"add cases: about {needed - there} more to the {there} there are"
     if first == "margin_not_shown":
-        return "choose a larger margin, or add cases"
+        return "choose a larger margin, or improve the candidate"
     return "add cases, or add trials to each if one case varies much"
