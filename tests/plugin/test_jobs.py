@@ -332,7 +332,7 @@ def system(case):
                 pytest.skip("odd")
     """)
     bench.run("--bench-jobs=4", "--bench-baseline=none")
-    assert waiting.calls()[-8:-4].count("1") == 0
+    assert max(map(int, waiting.calls()[-12:])) > 1
     assert list(bench.outcomes().values()).count("scored") == 35
 
 

@@ -156,7 +156,7 @@ def test_the_summary_is_a_table_the_figures_the_gate_and_the_files(mixed):
             "03        -        -  harness_error",
             "04        -        -  not_run",
             "passed    1 of 4, mean score 0.250 (95 % lower bound *)",
-            "safety    mean penalty not measured; cost 0.5000 USD",
+            "safety    mean penalty not measured; cost 0.5000 USD, without 2 trials that reported none",
             f"run       {mixed.record()['report']['run_id'][:16]}, full, incomplete",
             "gate      HOLD",
             "  checkpoint_promotion_blocked_incomplete_run: 1 not_run (04)",
