@@ -107,7 +107,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         evidence=None if bound is None else "exact" if bound > policy.min_delta else "standard",
         minimum_detectable_effect=found.effect,
         cases_needed=found.cases,
-        unseen_failure_ucb95=unseen_failure_ucb(candidate.sources) if size > 1 else None,
+        unseen_failure_ucb95=unseen_failure_ucb(candidate.sources or 1) if size > 1 else None,
         welch=WelchFigures.of(plain, passed=welch_passed),
         paired=PairedFigures.of(paired_figures, passed=paired_passed) if paired_figures else None,
         clusters=sources if is_clustered else None,
