@@ -391,3 +391,16 @@ def test_a_trial_of_an_item_that_is_skipped_writes_nothing_afterwards(waiting):
     bench.run("--bench-jobs=4")
     assert bench.outcomes()["02"] == "skipped"
     assert main(["verify", str(bench.out)]) == 0
+
+
+def test_an_item_that_is_skipped_is_not_waited_for(waiting):
+    bench = waiting(SYNC, {"02": 600})
+    bench.pytester.makeconftest("""
+        import pytest
+        def pytest_runtest_setup(item):
+            if item.name == "02":
+                pytest.skip("not today")
+    """)
+    started = time.monotonic()
+    bench.run("--bench-jobs=4", "-k", "not 03", apart=True)
+    assert time.monotonic() - started < 60

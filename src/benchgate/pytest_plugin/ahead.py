@@ -61,6 +61,7 @@ class Ahead:
     Keeps a bounded number of coming items submitted.
 
     :param submit: submits an item; returns ``None`` for one that runs in its own turn, beside no other.
+    :param give_up: cancels what was submitted, of which nobody is to know.
     :param finished: whether the trial of an item has a result already.
     :param has_room: whether a cap on costs lets an item start now.
     :param window: items that were submitted and not yet reported. More than run at once, so that one slow item at the
@@ -70,13 +71,16 @@ class Ahead:
     def __init__(
         self,
         session: pytest.Session,
+        *,
         submit: Callable[[CaseRun], Future[TrialRecord] | None],
+        give_up: Callable[[Future[TrialRecord]], None],
         finished: Callable[[CaseRun], bool],
         has_room: Callable[[CaseRun], bool],
         window: int,
     ) -> None:
         self._session = session
         self._submit = submit
+        self._give_up = give_up
         self._finished = finished
         self._has_room = has_room
         self._window = window
@@ -101,8 +105,8 @@ class Ahead:
     def drop(self, nodeid: str) -> None:
         """Forget an item that is over and never asked for its result, as one that was skipped when it was set up."""
         future = self._futures.pop(nodeid, None)
-        if future is not None and not future.cancel():
-            future.exception()  # its file is being written, and must not be after what is told of the item
+        if future is not None:
+            self._give_up(future)
 
     def _start(self, item: CaseRun) -> bool:
         future = self._futures.get(item.nodeid) or self._submit(item)

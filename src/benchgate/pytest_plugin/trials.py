@@ -51,7 +51,7 @@ class _Lane(NamedTuple):
 
     pacing: Pacing
     spending: Spending
-    executor: TrialExecutor | None
+    executor: Keeping | None
 
 
 class SessionTrials:
@@ -144,9 +144,8 @@ class SessionTrials:
 
             executor = SideBySide(self._runner_of, pacing, given.jobs)
             self._exit.callback(executor.close)
-        if executor is not None:
-            executor = Capped(executor, spending)
-        return _Lane(pacing, spending, executor)
+        kept = Keeping(Capped(executor, spending), self._files.get) if executor else None
+        return _Lane(pacing, spending, kept)
 
     def in_turn(self, task_class: str) -> bool:
         """Whether each trial runs in its item's turn, in the main thread, where an alarm can end it."""
@@ -175,7 +174,14 @@ class SessionTrials:
             return files.keep(record, item.side) if files else record
         if self._ahead is None:
             window = max(8, *(4 * given.jobs for given in self._settings.values()))
-            self._ahead = Ahead(item.session, self._submit, self._has_file, self._has_room, window)
+            self._ahead = Ahead(
+                item.session,
+                submit=self._submit,
+                give_up=self._give_up,
+                finished=self._has_file,
+                has_room=self._has_room,
+                window=window,
+            )
         record = self._ahead.record_of(item)
         sys.stdout.write(record.printed)  # where pytest captures it for this item
         return record
@@ -185,7 +191,12 @@ class SessionTrials:
         if executor is None:
             return None
         self._files_of(item)
-        return Keeping(executor, self._files.get).submit(self.request(item))
+        return executor.submit(self.request(item))
+
+    def _give_up(self, future: Future[TrialRecord]) -> None:
+        for lane in set(self._lanes.values()):
+            if lane.executor is not None:
+                lane.executor.drop(future)
 
     def _has_room(self, item: CaseRun) -> bool:
         return self._lanes[item.case.task_class].spending.has_room()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -109,6 +110,7 @@ class Keeping:
     def __init__(self, executor: TrialExecutor, files: Callable[[str], TrialFiles | None]) -> None:
         self._executor = executor
         self._files = files
+        self._writing = threading.RLock()
 
     def submit(self, request: TrialRequest) -> Future[TrialRecord]:
         """Run a trial once there is room for it."""
@@ -118,17 +120,24 @@ class Keeping:
         kept: Future[TrialRecord] = Future()
 
         def finished(ran: Future[TrialRecord]) -> None:
-            if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
-                return
-            try:
-                kept.set_result(files.keep(ran.result(), request.side))
-            except BaseException as error:  # it ends the session where it is waited for
-                kept.set_exception(error)
+            with self._writing:
+                if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
+                    return
+                try:
+                    kept.set_result(files.keep(ran.result(), request.side))
+                except BaseException as error:  # it ends the session where it is waited for
+                    kept.set_exception(error)
 
         ran = self._executor.submit(request)
         ran.add_done_callback(finished)
         kept.add_done_callback(lambda future: future.cancelled() and ran.cancel())
         return kept
+
+    def drop(self, future: Future[TrialRecord]) -> None:
+        """Cancel a trial of which nobody is to know; when this returns its file is written, or never will be."""
+        future.cancel()
+        with self._writing:
+            pass
 
     def close(self) -> None:
         """End what runs and drop what waits."""
