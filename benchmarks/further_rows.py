@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED, cluster_labels
 from gates_under_test import not_worse, outcomes
+from pass_fail import CELLS, SHIFTS, exact, sizes
+from pass_fail import power as pass_fail_power
 from streams import stream
 
 from benchgate.statistics import (
@@ -66,11 +68,21 @@ def identical(p: float, n: int) -> dict[str, Any]:
 
 
 def at_margin(number: int, n: int) -> dict[str, Any]:
-    """Count "not worse" claims for candidates that are worse by exactly the margin."""
+    """Count promotions under "not worse" of candidates that are worse by exactly the margin, and of equal ones."""
     scenario = MARGINS[number]
-    before, after = scenario.draw(stream(scenario.name, n), REPETITIONS, n, -scenario.gain)
-    counted = int(np.sum(not_worse(before, after, scenario.gain)))
-    return _row(scenario=scenario.name, margin=scenario.gain, n=n, passed={"paired": counted})
+    passed = {}
+    for name, gain in (("at the margin", -scenario.gain), ("equal", 0.0)):
+        sides = scenario.draw(stream(scenario.name, n, name), REPETITIONS, n, gain)
+        passed[name] = int(np.sum(not_worse(*sides, scenario.gain)))
+    return _row(scenario=scenario.name, margin=scenario.gain, n=n, passed=passed)
+
+
+def enumerated(n: int) -> dict[str, Any]:
+    """Enumerate the exact test of pass and fail: size at each difference, and its power on some populations."""
+    region = exact(n)
+    power = {f"{share:g} {gain:g}": pass_fail_power(region, share, gain) for share, gain in CELLS}
+    size = {f"{shift:+g}": size for shift, size in zip(SHIFTS, sizes(n), strict=True)}
+    return {"n": n, "size": size, "power": power}
 
 
 def planned_pairs(test: str, share: float, n: int) -> dict[str, Any]:
@@ -153,6 +165,7 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
     "noise": (noise, [(i, n) for i, s in enumerate(NOISES) for n in s.sizes]),
     "identical": (identical, [(p, n) for p in (0.5, 0.95) for n in (10, 30, 100)]),
     "margin": (at_margin, [(i, n) for i, s in enumerate(MARGINS) for n in s.sizes]),
+    "enumerated": (enumerated, [(n,) for n in range(5, 201)]),
     "planned pairs": (
         planned_pairs,
         [(test, s, n) for test in TESTS for s in (0.1, 0.2, 0.4) for n in (12, 23, 50, 100)],

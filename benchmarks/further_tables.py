@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 RULES = ("welch", "auto")
+LEVEL = 0.025
+SIZES = (5, 7, 10, 15, 23, 30, 40, 60, 100, 200)
 
 
 def further_tables(results: dict[str, Any]) -> Iterator[str]:
@@ -21,7 +23,7 @@ def further_tables(results: dict[str, Any]) -> Iterator[str]:
     ]
     if equal:
         yield table_of(["equal candidates", "n"], ["`welch` rejects", "`auto` rejects"], equal)
-    makers = (_clusters, _noise, _margin, _planned, _safety)
+    makers = (_clusters, _noise, _margin, _enumerated, _planned, _safety)
     yield from (table for make in makers if (table := make(results)))
 
 
@@ -52,17 +54,30 @@ def bars(results: dict[str, Any]) -> Iterator[str]:
         for rule in RULES
     ]
     margins = [
-        (count, row["repetitions"], f"{row['scenario']}, n = {row['n']}")
+        (row["passed"]["at the margin"], row["repetitions"], f"{row['scenario']}, n = {row['n']}")
         for row in _rows(results, "margin")
-        for count in row["passed"].values()
     ]
     yield _bar("useless candidates promoted", errors, 0.025)
     yield _bar("equal candidates rejected", equal, 0.05)
     yield _bar("useless candidates promoted, in clusters", clusters, 0.025)
     yield _bar("not worse, at the margin", margins, 0.025)
+    yield from _exact_bars(_rows(results, "enumerated"))
     found = [_found(row) for row in _rows(results, "planned")]
     if found:
         yield f"a promised power of 80 %: {min(found):.1%} to {max(found):.1%} found; bar 75 % to 85 %"
+
+
+def _exact_bars(rows: list[dict[str, Any]]) -> Iterator[str]:
+    if rows:
+        size, shift, n = max(
+            (s, shift, row["n"]) for row in rows for shift, s in row["size"].items()
+        )
+        where = f"difference {shift}, n = {n}; all n from {rows[0]['n']} to {rows[-1]['n']}"
+        verdict = "within" if size <= LEVEL else "over"
+        yield f"exact test, size: {size:.4%} ({where}); bar {LEVEL:.1%}: {verdict} the bar"
+        (power,) = (row["power"]["0.2 0.15"] for row in rows if row["n"] == 23)
+        verdict = "within" if power >= 0.22 else "under"
+        yield f"exact test, 23 pairs, 20 % change, gain .15: {power:.1%} found; bar 22 %: {verdict} the bar"
 
 
 def _bar(name: str, cells: list[tuple[int, int, str]], allowed: float) -> str:
@@ -117,11 +132,30 @@ def _noise(results: dict[str, Any]) -> str | None:
 
 def _margin(results: dict[str, Any]) -> str | None:
     rows = [
-        [row["scenario"], str(row["n"]), f"{row['margin']:g}", simulated(count, row["repetitions"])]
+        [
+            row["scenario"],
+            str(row["n"]),
+            f"{row['margin']:g}",
+            *(
+                simulated(row["passed"][name], row["repetitions"])
+                for name in ("at the margin", "equal")
+            ),
+        ]
         for row in _rows(results, "margin")
-        for count in row["passed"].values()
     ]
-    return table_of(["worse by the margin", "n", "margin"], ["not worse"], rows) if rows else None
+    columns = ["worse by the margin", "equal"]
+    return table_of(["`not_worse`", "n", "margin"], columns, rows) if rows else None
+
+
+def _enumerated(results: dict[str, Any]) -> str | None:
+    found = [row for row in _rows(results, "enumerated") if row["n"] in SIZES]
+    if not found:
+        return None
+    shifts = [f"margin {shift[1:]}" if float(shift) else "better" for shift in found[0]["size"]]
+    rows = [
+        [str(row["n"]), *(f"{100 * share:.2f}" for share in row["size"].values())] for row in found
+    ]
+    return table_of(["pairs of pass and fail"], shifts, rows)
 
 
 def _planned(results: dict[str, Any]) -> str | None:

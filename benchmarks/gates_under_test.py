@@ -7,19 +7,25 @@ Trials are a third axis. The gate takes the mean of each case, the other rules t
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import special
 
+from benchgate.gates import claims, weigh
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.statistics import paired_differences, paired_test
+from benchgate.statistics import Detectable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# Many draws have the same counts. What is detectable chooses between reasons which both hold, and no more.
+claims.pass_fail_test = cache(claims.pass_fail_test)
+claims.pass_fail_p = cache(claims.pass_fail_p)
+claims.detectable = weigh.detectable = lambda *_, **__: Detectable(effect=None, cases=None)
 RESAMPLES = 999
 BLOCK = 250
 """Repetitions that share their bootstrap weights."""
@@ -62,12 +68,21 @@ def outcomes(
 
 
 def not_worse(before: Any, after: Any, margin: float) -> list[bool]:
-    """Claim that the candidate is not worse: the paired test rejects a difference of minus the margin at 2.5 %."""
-    tests = (
-        paired_test(paired_differences(*row), null_delta=-margin)
-        for row in zip(before.tolist(), after.tolist(), strict=True)
+    """Say whether the gate promotes under the claim ``not_worse``, with pairs by id and without penalties."""
+    low = -margin if (after < 0).any() else 0.0
+    policy = GatePolicy(
+        claim="not_worse",
+        margin=margin,
+        test="auto",
+        min_cases=2,
+        safety="optional",
+        score_range=(low, 1.0),
     )
-    return [test.p_greater is not None and test.p_greater <= 0.025 for test in tests]
+    decisions = (
+        compare_vectors(*(_arm(side, named=True) for side in row), policy).decision
+        for row in zip(before, after, strict=True)
+    )
+    return [decision.outcome == "promote" for decision in decisions]
 
 
 def _moments(side: Any) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.unscored import first_three
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
 TOLERANCE: Final = 1e-12
 """Allows for float rounding, so that a change of exactly a limit does not block."""
+
+
+def clusters_needed(policy: GatePolicy) -> int:
+    """Return how many clusters a comparison needs: with fewer, the sign-flip p of no data is <= alpha / 2."""
+    return max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
 
 
 def critical_objections(figures: Figures) -> Iterator[Blocker]:

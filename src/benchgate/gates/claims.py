@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.aggregate import mean
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.gates.claim_reasons import regressions
+from benchgate.gates.detect import detectable
 from benchgate.gates.figures import WelchFigures
 from benchgate.statistics import (
     cases_for_margin,
     changes,
-    gaffke_lower,
+    clustered_gaffke_lower,
     paired_t,
+    pass_fail_gains,
     pass_fail_p,
     pass_fail_test,
     smallest_margin,
@@ -56,14 +58,16 @@ def claimed(
     # The exact test takes cases for independent.
     counts = None if found.clusters is not None else _pass_fail_counts(pairs, policy)
     if counts is not None:
-        found = found.model_copy(update=_pass_fail_fields(counts, policy))
+        plan = detectable(baseline, candidate, pairs, policy, region=pass_fail_gains)
+        planned = {"minimum_detectable_effect": plan.effect, "cases_needed": plan.cases}
+        found = found.model_copy(update=planned | _pass_fail_fields(counts, policy))
     if policy.claim == "not_worse":
         if counts is None:
             fields = _bounded_fields(*bounds(baseline, candidate, policy), policy)
             found = found.model_copy(update=fields)
-        n = min(len(baseline.scores), len(candidate.scores))
         is_paired = bool(pairs) and policy.test != "welch"
-        found = found.model_copy(update=_plan_fields(found, n, policy, is_paired=is_paired))
+        plan_fields = _plan_fields(found, baseline, candidate, policy, is_paired=is_paired)
+        found = found.model_copy(update=plan_fields)
     return found
 
 
@@ -126,15 +130,17 @@ def _bounded_fields(low: float | None, high: float | None, policy: GatePolicy) -
 
 
 def _plan_fields(
-    figures: Significance, n: int, policy: GatePolicy, *, is_paired: bool
+    figures: Significance, baseline: Arm, candidate: Arm, policy: GatePolicy, *, is_paired: bool
 ) -> dict[str, Any]:
     """Return which margin so many pairs can show at best, and how many cases the policy's may take."""
-    reach = None
+    n, reach = min(len(baseline.scores), len(candidate.scores)), None
     if figures.pass_fail is not None:
         reach = smallest_margin(n, alpha=policy.alpha)
     elif is_paired and policy.width is not None:
-        clean, width = (0.0,) * n, policy.width
-        reach = -gaffke_lower(clean, confidence=1 - policy.alpha / 2, low=-width, high=width)
+        level, width = 1 - policy.alpha / 2, policy.width
+        reach = -clustered_gaffke_lower(
+            (0.0,) * n, candidate.labels, confidence=level, low=-width, high=width
+        )
     return {
         "minimum_detectable_effect": None,
         "smallest_margin": reach,

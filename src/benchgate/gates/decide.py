@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.claim_reasons import (
+    clusters_needed,
     critical_objections,
     margin_objections,
     regressions,
@@ -79,8 +79,7 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
 def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     clusters = figures.significance.clusters
     if clusters is not None:
-        # Below this the sign-flip test of all clusters alike has a one-sided p above alpha / 2.
-        needed = max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
+        needed = clusters_needed(policy)
         if clusters < needed:
             yield "insufficient_cases", f"{clusters} clusters; {needed} needed"
     elif figures.smallest < policy.min_cases:

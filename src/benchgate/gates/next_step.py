@@ -6,11 +6,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted
+from benchgate.gates.claim_reasons import clusters_needed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.gates.decision import GateInput
+    from benchgate.gates.figures import Figures
+    from benchgate.gates.policy import GatePolicy
 
 
 STEPS: Final[Mapping[str, str]] = MappingProxyType(
@@ -75,11 +78,20 @@ def _more_cases(given: GateInput, first: str) -> str:
     figures, policy = given.figures, given.policy
     if figures is None:
         return _LOOK
-    there, needed = figures.smallest, figures.significance.cases_needed
     if first == "insufficient_cases":
-        return f"add {counted(policy.min_cases - there, 'case')}"
+        return _too_few(figures, policy)
+    there, needed = figures.smallest, figures.significance.cases_needed
     if needed is not None and needed > there:
-        return f"add cases: about {needed - there} more to the {there} there are"
+        of = "" if figures.significance.clusters is None else " of further clusters"
+        return f"add cases{of}: about {needed - there} more to the {there} there are"
     if first == "margin_not_shown":
         return "choose a larger margin, or improve the candidate"
     return "add cases, or add trials to each if one case varies much"
+
+
+def _too_few(figures: Figures, policy: GatePolicy) -> str:
+    clusters = figures.significance.clusters
+    if clusters is None:
+        return f"add {counted(policy.min_cases - figures.smallest, 'case')}"
+    lacking = counted(clusters_needed(policy) - clusters, "further cluster")
+    return f"add cases of {lacking}: of sources that no case has yet"

@@ -22,6 +22,7 @@ from benchgate.statistics import (
     clustered_welch_test,
     effect_size,
     effective_cases,
+    is_constant,
     paired_differences,
     unseen_failure_ucb,
 )
@@ -78,7 +79,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
     )
     labels = [p.cluster for p in pairs or ()]
-    constant = _is_constant(b, clusters[0]) or _is_constant(c, clusters[1])
+    constant = is_constant(b, clusters[0]) or is_constant(c, clusters[1])
     decides = policy.test == "welch" or not pairs
     unpaired_bound = _mover_bound(baseline, candidate, policy) if decides or constant else None
     p_welch = shifted.p_two_sided
@@ -140,11 +141,6 @@ def _passes(
     return p <= policy.alpha and delta is not None and delta > policy.min_delta
 
 
-def _is_constant(values: Sequence[float], labels: Labels) -> bool:
-    """Whether all values are equal, or all clusters' means."""
-    return effective_cases(values, labels) is None
-
-
 def _mover_bound(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float | None:
     b, c = baseline.scores, candidate.scores
     if policy.score_range is None or min(len(b), len(c)) < 2:
@@ -172,7 +168,7 @@ def _paired(
         n_resamples=policy.n_resamples,
         seed=policy.seed,
     )
-    constant = _is_constant(differences, labels)
+    constant = is_constant(differences, labels)
     bound = _gaffke_bound(differences, labels, policy) if constant else None
     return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)
 

@@ -36,6 +36,7 @@ from benchgate.statistics.clusters import (
     clustered_paired_test,
     clustered_welch_test,
     effective_cases,
+    is_constant,
 )
 from benchgate.statistics.detectable import Detectable, paired_detectable, welch_detectable
 from benchgate.statistics.effect import EffectSize, effect_size, hedges_correction
@@ -92,6 +93,7 @@ __all__ = [
     "gaffke_upper",
     "hedges_correction",
     "incident_pass_chance",
+    "is_constant",
     "least_gains",
     "mean",
     "mover_gaffke",

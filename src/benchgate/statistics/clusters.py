@@ -54,6 +54,16 @@ def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
     return min(float(whole.n), whole.scaled_variance / spread.squared_se)
 
 
+def is_constant(values: Iterable[float], clusters: Labels) -> bool:
+    """
+    Say whether the means of the clusters differ by rounding only, so that they have no variance.
+
+    :raises ValueError: as :func:`effective_cases`.
+    """
+    groups = _groups(finite_floats(values), clusters)
+    return len(groups) < 2 or _constant(_centered(groups)[1])
+
+
 def clustered_paired_test(
     differences: Iterable[float],
     clusters: Labels,
@@ -229,18 +239,29 @@ def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:
     """Return the squared standard error of the mean over all cases, and its degrees of freedom."""
     if len(groups) < 2:
         return None
-    whole = summarize(x for group in groups for x in group)
-    n, exponent = whole.n, whole.exponent
-    center = math.ldexp(whole.mean or 0.0, -exponent)
-    means = [mean(math.ldexp(x, -exponent) - center for x in group) for group in groups]
+    exponent, means = _centered(groups)
     sizes = [len(group) for group in groups]
-    if max(means) - min(means) <= _ROUNDING:
+    n = sum(sizes)
+    if _constant(means):
         return _Spread(0.0, exponent, len(groups) - 1.0)
     squares = math.fsum(
         (m * size) ** 2 / (1.0 - size / n) for m, size in zip(means, sizes, strict=True)
     )
     df = min(_df(sizes, sizes), _df(sizes, [size * size for size in sizes]), len(groups) - 1.0)
     return _Spread(squares / n**2, exponent, df)
+
+
+def _centered(groups: Sequence[Sequence[float]]) -> tuple[int, list[float]]:
+    """Return an exponent, and how far the mean of each group is from that of all, divided by 2**exponent."""
+    whole = summarize(x for group in groups for x in group)
+    unit = -whole.exponent
+    center = math.ldexp(whole.mean or 0.0, unit)
+    scaled = ([math.ldexp(x, unit) - center for x in group] for group in groups)
+    return whole.exponent, [mean(group) if len(group) > 1 else group[0] for group in scaled]
+
+
+def _constant(means: Sequence[float]) -> bool:
+    return max(means) - min(means) <= _ROUNDING
 
 
 def _df(sizes: Sequence[int], variances: Sequence[int]) -> float:

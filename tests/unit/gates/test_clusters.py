@@ -100,6 +100,19 @@ def test_min_cases_counts_clusters():
     made = judged(before, before + 0.6 + before / 5, labels, test="auto", min_cases=10)
     assert codes(made) == ["insufficient_cases"]
     assert made.decision.remarks[0].message == "8 clusters; 10 needed"
+    step = "add cases of 2 further clusters: of sources that no case has yet"
+    assert made.decision.next_step == step
+
+
+def test_a_margin_is_planned_in_clusters():
+    scores, labels = [0.5] * 36, np.repeat([f"p{i}" for i in range(12)], 3).tolist()
+    claim = {"claim": "not_worse", "margin": 0.2, "test": "auto"}
+    together, twelve, alone = (
+        judged(scores[:n], scores[:n], given, **claim).figures.significance.smallest_margin
+        for n, given in ((36, labels), (12, None), (36, None))
+    )
+    assert together == pytest.approx(twelve, abs=1e-6)
+    assert together > alone
 
 
 def test_clusters_of_equal_means_are_no_evidence():

@@ -12,7 +12,12 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.reason_codes import PREFIX, REASONS, REJECTING
 from benchgate.gates.weigh import weigh
-from benchgate.statistics import paired_detectable, penalty_rise_upper, welch_detectable
+from benchgate.statistics import (
+    paired_detectable,
+    pass_fail_gains,
+    penalty_rise_upper,
+    welch_detectable,
+)
 
 IDS = tuple(f"c{number:02}" for number in range(12))
 GOOD = (0.9, 1.0, 0.95, 1.0, 0.9, 1.0, 0.95, 0.9, 1.0, 1.0, 0.95, 0.9)
@@ -256,7 +261,9 @@ def figures(before, after, ids=None, **policy):
 
 def test_what_is_detectable_is_that_of_the_tests_that_decide():
     made = figures(PASSES, SWAPPED).significance
-    expected = paired_detectable([1.0, -1.0] + [0.0] * 18, target=0.1, width=1.0)
+    expected = paired_detectable(
+        [1.0, -1.0] + [0.0] * 18, target=0.1, width=1.0, region=pass_fail_gains
+    )
     assert (made.minimum_detectable_effect, made.cases_needed) == tuple(
         getattr(expected, name) for name in ("effect", "cases")
     )
