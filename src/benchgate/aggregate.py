@@ -25,15 +25,24 @@ INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailabl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFigures:
-    """One case, averaged over its trials. The unit of analysis, because trials of one case are not independent."""
+    """
+    One case, averaged over its trials. The unit of analysis, because trials of one case are not independent.
+
+    :param erred: whether it passes is not known: no trial failed, but one could not be scored.
+    """
 
     case_id: str
     score: float
     trials: tuple[float, ...]
     safety_penalty: float | None
     passed: bool
+    erred: bool
     cost_usd: float | None
     duration_seconds: float
+
+
+FAILED: Final = frozenset({"scored", "timeout"})
+"""Outcomes of a trial that did not pass which say that its system failed."""
 
 
 def mean(values: Sequence[float]) -> float:
@@ -68,6 +77,8 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
         trials=scores,
         safety_penalty=mean(known) if len(known) == len(trials) else None,
         passed=all(t.passed for t in trials),
+        erred=all(t.passed or t.outcome not in FAILED for t in trials)
+        and not all(t.passed for t in trials),
         cost_usd=mean(costs) if len(costs) == len(trials) else None,
         duration_seconds=mean([trial.duration_seconds for trial in trials]),
     )

@@ -101,7 +101,9 @@ def test_clusters_are_a_column_of_csv_and_a_key_of_json(tmp_path):
     [
         ("case,score,trial,cluster\na,1,0,x\na,1,1,y\n", "s.csv", "s.csv:3: case 'a' has two clu"),
         ("case,score,cluster,cluster\na,1,x,x\n", "s.csv", "columns"),
-        ('{"a": {"score": 1, "cluster": ""}, "b": 1}', "s.json", "expected a finite number"),
+        ('{"a": {"score": 1, "cluster": 3}, "b": 1}', "s.json", "cluster of case 'a': .* string"),
+        (f"case,score,cluster\na,1,{'x' * 999}\n", "s.csv", "s.csv:2: cluster of case 'a'"),
+        ("case,score,trial,cluster\na,1,0,x\na,1,1,\n", "s.csv", "two clusters: 'x' and none"),
         ('{"a": {"score": true, "cluster": "x"}, "b": 1}', "s.json", r"\['a'\] is true"),
     ],
 )

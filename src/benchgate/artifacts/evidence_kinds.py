@@ -21,7 +21,7 @@ from benchgate.gates.figures import (
 )
 from benchgate.gates.policy import GatePolicy
 from benchgate.models import Suite
-from benchgate.wire.model import Count, NonNegative, Number, Sha256, Version, WireModel
+from benchgate.wire.model import ClusterName, Count, NonNegative, Number, Sha256, Version, WireModel
 
 
 class ArmMetrics(WireModel):
@@ -44,7 +44,7 @@ class Sample(WireModel):
     score: Number
     safety_penalty: NonNegative | None
     trials: tuple[Number, ...] | None
-    cluster: str | None = None
+    cluster: ClusterName | None = None
     facts: CaseFacts | None = None
 
 

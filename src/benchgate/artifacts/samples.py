@@ -9,10 +9,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from pydantic import TypeAdapter, ValidationError
+
 from benchgate.aggregate import mean
 from benchgate.errors import SampleError, Unreadable, counted
 from benchgate.gates.figures import Arm
 from benchgate.wire.files import read_bytes
+from benchgate.wire.model import ClusterName
 from benchgate.wire.parsing import repeated
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
 COLUMNS: Final = frozenset({"case", "score", "trial", "cluster"})
+_CLUSTER: Final = TypeAdapter(ClusterName)
 T = TypeVar("T")
 ARM_KINDS: Final = ("baseline", "trained")
 
@@ -87,7 +91,7 @@ def _from_json(path: Path, text: str) -> Samples:
     if isinstance(data, dict) and data.get("report_kind") in ARM_KINDS:
         return _from_arm(path, text)
     if isinstance(data, dict):
-        rows = [(case_id, *_labelled(data[case_id])) for case_id in sorted(data)]
+        rows = [(case_id, *_labelled(path, case_id, data[case_id])) for case_id in sorted(data)]
         return Samples(
             path=path,
             case_ids=tuple(case_id for case_id, _, _ in rows),
@@ -104,13 +108,22 @@ def _from_json(path: Path, text: str) -> Samples:
     )
 
 
-def _labelled(value: Any) -> tuple[Any, str | None]:
+def _labelled(path: Path, case_id: str, value: Any) -> tuple[Any, str | None]:
     """Return score and cluster of a case; anything else is no score."""
-    if isinstance(value, dict) and value.keys() == {"score", "cluster"}:
-        cluster = value["cluster"]
-        if isinstance(cluster, str) and cluster:
-            return value["score"], cluster
+    if isinstance(value, dict) and "score" in value and value.keys() <= {"score", "cluster"}:
+        return value["score"], _cluster(path, case_id, value.get("cluster"))
     return value, None
+
+
+def _cluster(path: Path, case_id: str, name: object, line: int = 0) -> str | None:
+    """Return the name of a cluster; none for an empty one."""
+    if name is None or name == "":
+        return None
+    try:
+        return _CLUSTER.validate_python(name, strict=True)
+    except ValidationError as error:
+        why = error.errors()[0]["msg"]
+        raise SampleError(path, f"cluster of case {case_id!r}: {why}", line=line) from None
 
 
 def _numbers(path: Path, values: Iterable[tuple[str, Any]], count: int) -> tuple[float, ...]:
@@ -176,11 +189,11 @@ def _from_csv(path: Path, text: str) -> Samples:
         clusters: dict[str, str | None] = {}
         for row in rows:
             _add_row(path, rows.line_num, row, cases)
-            cluster = row.get("cluster") or None
-            if clusters.setdefault(row["case"], cluster) != cluster:
-                raise SampleError(
-                    path, f"case {row['case']!r} has two clusters", line=rows.line_num
-                )
+            cluster = _cluster(path, row["case"], row.get("cluster"), rows.line_num)
+            if (before := clusters.setdefault(row["case"], cluster)) != cluster:
+                pair = " and ".join(repr(name) if name else "none" for name in (before, cluster))
+                why = f"case {row['case']!r} has two clusters: {pair}"
+                raise SampleError(path, why, line=rows.line_num)
     except csv.Error as error:
         raise SampleError(path, f"no CSV: {error}", line=rows.line_num) from error
     ids = sorted(cases)

@@ -125,7 +125,8 @@ def _print_reasons(made: Comparison) -> None:
     mismatched = f"{PREFIX}case_mismatch" in made.decision.reason_codes
     for remark in (*made.decision.remarks, *(() if mismatched else made.criteria_failed())):
         complain(f"{remark.code}: {remark.message}")
-    if mismatched and made.figures.baseline.case_ids and made.figures.candidate.case_ids:
+    before, after = made.figures.baseline.case_ids, made.figures.candidate.case_ids
+    if mismatched and before and after and {*before} != {*after}:
         complain(
             "run the missing cases, or count each as the worst: --missing worst --score-range LO HI"
         )

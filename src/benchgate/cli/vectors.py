@@ -118,7 +118,9 @@ def policy_of(given: argparse.Namespace) -> GatePolicy:
     if given.policy is None:
         return make_policy({**VECTOR_DEFAULTS, **options}, "option")
     # What a bench's gate.toml leaves out has the defaults of a bench, as in the bench's own runs.
-    return make_policy(merged(read_policy(given.policy), options), str(given.policy))
+    told = ", ".join(f"{key}={value}" for key, value in options.items())
+    source = f"{given.policy} with {told}" if told else str(given.policy)
+    return make_policy(merged(read_policy(given.policy), options), source)
 
 
 def arms_of(given: argparse.Namespace) -> tuple[Arm, Arm]:
@@ -151,6 +153,10 @@ def comparison_of(given: argparse.Namespace, checkpoints: Checkpoints | None = N
     from benchgate.models import Suite
 
     policy = policy_of(given)
+    if policy.claim != "better" and getattr(given, "min_confidence_level", None) is not None:
+        raise ValueError(
+            f"--min-confidence-level is about the p of claim 'better'; the claim is {policy.claim!r}"
+        )
     problems = checkpoints.problems if checkpoints else ()
     made = compare_vectors(*arms_of(given), policy, checkpoint_problems=problems)
     return Comparison(

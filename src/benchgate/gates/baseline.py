@@ -184,7 +184,7 @@ def arm(report: BenchRunReport) -> Arm:
         clusters=tuple(report.clusters.get(case.case_id) for case in cases),
         facts=tuple(
             CaseFacts(
-                passed=case.passed,
+                passed=None if case.erred else case.passed,
                 critical=case.case_id in report.critical,
                 cost_usd=case.cost_usd,
                 duration_seconds=case.duration_seconds,

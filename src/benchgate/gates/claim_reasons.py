@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from benchgate.gates.unscored import first_three
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from benchgate.gates.claim_figures import Increase
     from benchgate.gates.figures import Arm, Figures, Significance
@@ -27,18 +28,41 @@ def clusters_needed(policy: GatePolicy) -> int:
 
 def critical_objections(figures: Figures) -> Iterator[Blocker]:
     """Yield that cases newly fail which must not under any claim."""
-    known = zip(figures.candidate.case_ids or (), figures.candidate.facts or (), strict=False)
-    critical = {case_id for case_id, facts in known if facts.critical}
+    # Of either side: the other one may be a file of plain scores, or lack the case.
+    critical = {
+        case_id
+        for arm in (figures.baseline, figures.candidate)
+        for case_id, facts in zip(arm.case_ids or (), arm.facts or (), strict=False)
+        if facts.critical
+    }
     lost = [c for c in _newly_failing(figures.baseline, figures.candidate) if c in critical]
     if lost:
         yield "critical_case_regressed", f"critical cases newly fail: {first_three(lost)}"
+    yield from _unknown(figures.baseline, figures.candidate, critical, "critical cases")
+
+
+def _unknown(
+    baseline: Arm, candidate: Arm, cases: AbstractSet[str], what: str
+) -> Iterator[Blocker]:
+    """Yield that nobody knows whether cases newly fail: the baseline erred there, or a file has no passes."""
+    before, after = _passed(baseline), _passed(candidate)
+    erred = sorted(c for c in cases if before.get(c, True) is None and not after.get(c))
+    if erred:
+        text = f"{what}: {first_three(erred)} ended in an error in the baseline"
+        yield "too_many_unscored", f"{text}, so that nobody knows whether they newly fail"
+    sides = (("baseline", before), ("candidate", after))
+    if cases and (unsaid := [name for name, known in sides if not known]):
+        yield "case_mismatch", f"{what}: the {unsaid[0]} does not say which cases passed"
 
 
 def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield what got worse on exactly these cases; nothing is concluded about others."""
     failing = _newly_failing(baseline, candidate)
+    erred = {c for c, passed in _passed(baseline).items() if passed is None}
+    yield from _unknown(baseline, candidate, erred, "cases")
     if len(failing) > policy.max_newly_failing:
-        text = f"on these cases {len(failing)} newly fail ({first_three(failing)})"
+        verb = "newly fails" if len(failing) == 1 else "newly fail"
+        text = f"on these cases {len(failing)} {verb} ({first_three(failing)})"
         yield "newly_failing_cases", f"{text}; allowed: {policy.max_newly_failing}"
     losses = [
         (p.case_id, p.after - p.before)
@@ -66,7 +90,7 @@ def _newly_failing(baseline: Arm, candidate: Arm) -> list[str]:
     return sorted(c for c in before.keys() & after.keys() if before[c] and not after[c])
 
 
-def _passed(arm: Arm) -> dict[str, bool]:
+def _passed(arm: Arm) -> Mapping[str, bool | None]:
     """Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others."""
     ids = arm.case_ids or ()
     if arm.facts is not None:
@@ -97,9 +121,13 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
         text = f"delta {figures.mean_delta:+.4g}, at most {high:+.4g} ({level})"
         yield "worse_than_margin", f"{text}: worse than the margin of {margin:g}"
     elif not figures.passed:
-        text = f"the loss may be {-low:.3g} ({level}); the margin is {margin:g}"
+        text = f"the loss may be {-low:.4g} ({level}); the margin is {margin:g}"
         reach = figures.smallest_margin
-        least = "" if reach is None else f"; without any change this size shows {reach:.3g}"
+        least = (
+            ""
+            if reach is None
+            else f"; the smallest margin of this size is {reach:.3g}, if no case changes"
+        )
         yield "margin_not_shown", f"{text}{least}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
     clusters_needed,
     critical_objections,
@@ -63,7 +64,8 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
     before = {code for code, _ in given.blockers}
     if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
-    yield from _size_objection(figures, policy)
+    if policy.claim != "no_regression":  # which is about these cases, however few they are
+        yield from _size_objection(figures, policy)
     yield from critical_objections(figures)
     yield from safety_objections(figures.safety, policy)
     yield from spending_objections(figures, policy)
@@ -81,9 +83,9 @@ def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     if clusters is not None:
         needed = clusters_needed(policy)
         if clusters < needed:
-            yield "insufficient_cases", f"{clusters} clusters; {needed} needed"
+            yield "insufficient_cases", f"{counted(clusters, 'cluster')}; {needed} needed"
     elif figures.smallest < policy.min_cases:
-        text = f"{figures.smallest} cases; the policy asks for {policy.min_cases}"
+        text = f"{counted(figures.smallest, 'case')}; the policy asks for {policy.min_cases}"
         yield "insufficient_cases", text
 
 
@@ -178,7 +180,12 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     wanted = max(policy.target_effect, policy.min_delta)
     if high is not None and high < wanted:
         most = f"the gain is at most {high:+.3g} ({1 - policy.alpha / 2:.1%} bound)"
-        yield "gain_excluded", f"{most}; worth finding: {wanted:g}; more cases will not help"
+        further = (
+            "more cases will not help"
+            if high <= policy.min_delta
+            else "more cases will not show one of that size"
+        )
+        yield "gain_excluded", f"{most}; worth finding: {wanted:g}; {further}"
         return
     if mde is not None and mde <= policy.target_effect:
         yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"

@@ -28,12 +28,12 @@ class CaseFacts(WireModel):
     """
     What a run knows of a case besides score and penalty; plain vectors do not.
 
-    :param passed: every trial passed.
+    :param passed: every trial passed; ``None`` if that is not known, because of an error.
     :param critical: it may not newly fail, whatever the claim.
     :param cost_usd: mean of its trials, as is ``duration_seconds``; ``None`` if one of them is unknown.
     """
 
-    passed: bool
+    passed: bool | None
     critical: bool
     cost_usd: Number | None
     duration_seconds: Number | None

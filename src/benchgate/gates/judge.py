@@ -100,7 +100,8 @@ def judge(
     before = baseline.report if baseline and comparable else None
     figures, score_blockers = _compare(report, before, policy)
     blockers += [*unscored_blocker(policy, report, before), *score_blockers]
-    further = tuple(_objections(gates, report, before)) if report.scope == "full" else ()
+    broken: list[str] = []
+    further = tuple(_objections(gates, report, before, broken)) if report.scope == "full" else ()
     decision = None
     if report.scope == "full":
         decision = decide(
@@ -128,17 +129,23 @@ def judge(
         checkpoints=checkpoints,
         faults=(
             *failures(report, decision, choice, exit_rule),
-            *_incomplete_beside(baseline, choice),
+            *_unusable(baseline, choice),
+            *broken,
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
         ),
         held=tuple(objections(decision, choice, further)),
     )
 
 
-def _incomplete_beside(baseline: Baseline | None, choice: BaselineChoice) -> Iterator[str]:
-    beside = baseline.report if baseline and choice.system is not None else None
+def _unusable(baseline: Baseline | None, choice: BaselineChoice) -> Iterator[str]:
+    """Yield that nothing can be compared with the baseline, now or with more evidence."""
+    if baseline is None or not choice.binding:
+        return
+    beside = baseline.report if choice.system is not None else None
     if beside is not None and not beside.complete:
         yield f"the run of the baseline is incomplete: {incompleteness(beside)}"
+    elif baseline.problems:
+        yield f"the baseline cannot be used: {baseline.path.name}: {brief(baseline.problems, '; ')}"
 
 
 def _compare(
@@ -153,8 +160,16 @@ def _compare(
 
 
 def _objections(
-    gates: Iterable[Gate], report: BenchRunReport, before: BenchRunReport | None
+    gates: Iterable[Gate],
+    report: BenchRunReport,
+    before: BenchRunReport | None,
+    broken: list[str],
 ) -> Iterator[Blocker]:
+    """
+    Yield name and objection of each further gate that objects.
+
+    :param broken: is filled with those that failed, which no further evidence will mend.
+    """
     for gate in gates:
         name = str(getattr(gate, "name", None) or getattr(gate, "__name__", type(gate).__name__))
         try:
@@ -163,5 +178,6 @@ def _objections(
             raise
         except BaseException as error:  # sys.exit too: the record must still be written
             objection = f"the gate failed: {type(error).__name__}: {error}"
+            broken.append(f"gate {name}: {objection}")
         if objection is not None:
             yield name, str(objection)

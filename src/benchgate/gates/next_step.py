@@ -9,7 +9,7 @@ from benchgate.errors import counted
 from benchgate.gates.claim_reasons import clusters_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from benchgate.gates.decision import GateInput
     from benchgate.gates.figures import Figures
@@ -23,36 +23,20 @@ STEPS: Final[Mapping[str, str]] = MappingProxyType(
         "baseline_missing": "pin a complete run as the baseline: benchgate pin",
         "baseline_mismatch": "make the baseline again on these cases, or run it beside: baseline=run:SYSTEM",
         "checkpoint_mismatch": "fix which checkpoint is played, then run again",
-        "case_mismatch": "give both sides the same cases, with ids",
+        "case_mismatch": "give both sides the same cases, with the same ids and clusters",
         "non_finite_value": "fix the scores, then compare again",
         "score_out_of_range": "set score_range to that of the scores",
         "zero_variance": "set score_range, so that a bound can decide",
-        "safety_upper_bound": "add cases: the bound on the penalty narrows with their number",
-        "safety_missing": "have the rubric measure the penalty on every case",
         "safety_bound_unavailable": "set penalty_range",
         "seed_reproducibility": "add trials: those of the candidate disagree",
         "sample_sensitivity": "look at the cases along which the difference drifts; add cases of both kinds",
-        "cost_increase": "lower the cost, or raise max_cost_increase; if it is not known, report it in case.usage",
-        "duration_increase": "make it faster, or raise max_duration_increase",
     }
 )
-"""By reason code; those that depend on the figures are in :func:`next_step`."""
+"""By reason code; those that depend on the figures are in :data:`OF_FIGURES`."""
 
-_CASES: Final = frozenset(
-    {
-        "insufficient_cases",
-        "not_significant",
-        "inconclusive_underpowered",
-        "margin_not_shown",
-        "exact_evidence_required",
-    }
-)
 _LOOK: Final = "look at the reasons"
-_GAIN: Final = ("gain_excluded", "delta_below_minimum")
-_NOT_WORSE: Final = (
-    "more cases will not help: improve the candidate, "
-    "or, if it is enough to be no worse, claim not_worse with a margin"
-)
+_WEAK: Final = frozenset({"insufficient_cases", "delta_below_minimum"})
+"""Reasons that a later one explains better: more cases are of no use where a gain is excluded."""
 
 
 def next_step(given: GateInput, codes: Sequence[str]) -> str:
@@ -63,30 +47,16 @@ def next_step(given: GateInput, codes: Sequence[str]) -> str:
     """
     if not codes:
         return f"do what the gate {given.further[0][0]} asks for"
-    # Further cases are of no use where a gain is excluded.
-    first = "gain_excluded" if "gain_excluded" in codes else codes[0]
-    if first == "delta_below_minimum" and len(codes) > 1:
+    first = codes[0]
+    if first in _WEAK and "gain_excluded" in codes:
+        first = "gain_excluded"
+    elif first == "delta_below_minimum" and len(codes) > 1:
         first = codes[1]
     if first in STEPS:
         return STEPS[first]
-    if first in _GAIN:
-        return _NOT_WORSE
-    return _more_cases(given, first) if first in _CASES else _LOOK
-
-
-def _more_cases(given: GateInput, first: str) -> str:
-    figures, policy = given.figures, given.policy
-    if figures is None:
+    if given.figures is None or first not in OF_FIGURES:
         return _LOOK
-    if first == "insufficient_cases":
-        return _too_few(figures, policy)
-    there, needed = figures.smallest, figures.significance.cases_needed
-    if needed is not None and needed > there:
-        of = "" if figures.significance.clusters is None else " of further clusters"
-        return f"add cases{of}: about {needed - there} more to the {there} there are"
-    if first == "margin_not_shown":
-        return "choose a larger margin, or improve the candidate"
-    return "add cases, or add trials to each if one case varies much"
+    return OF_FIGURES[first](given.figures, given.policy)
 
 
 def _too_few(figures: Figures, policy: GatePolicy) -> str:
@@ -95,3 +65,86 @@ def _too_few(figures: Figures, policy: GatePolicy) -> str:
         return f"add {counted(policy.min_cases - figures.smallest, 'case')}"
     lacking = counted(clusters_needed(policy) - clusters, "further cluster")
     return f"add cases of {lacking}: of sources that no case has yet"
+
+
+def _no_gain(figures: Figures, policy: GatePolicy) -> str:
+    instead = "or, if it is enough to be no worse, claim not_worse with a margin"
+    high = figures.significance.delta_ci_high
+    if not _is_identical(figures) and high is not None and high > policy.min_delta:
+        return f"improve the candidate; if so small a gain is worth it, lower target_effect and add cases; {instead}"
+    return f"more cases will not help: improve the candidate, {instead}"
+
+
+def _unsure(figures: Figures, policy: GatePolicy) -> str:
+    if _is_identical(figures):
+        return _no_gain(figures, policy)
+    return _more_cases(figures) or "add cases, or add trials to each if one case varies much"
+
+
+def _more_cases(figures: Figures) -> str | None:
+    there, needed = figures.smallest, figures.significance.cases_needed
+    if needed is None or needed <= there:
+        return None
+    of = "" if figures.significance.clusters is None else " of further clusters"
+    return f"add cases{of}: about {needed - there} more to the {there} there are"
+
+
+def _is_identical(figures: Figures) -> bool:
+    pairs = figures.baseline.paired_with(figures.candidate)
+    return bool(pairs) and all(pair.before == pair.after for pair in pairs or ())
+
+
+def _no_margin(figures: Figures, policy: GatePolicy) -> str:
+    if figures.significance.delta_ci_low is None:
+        return "set score_range, so that the difference can be bounded"
+    if policy.test == "welch" and figures.baseline.paired_with(figures.candidate):
+        return "set test = 'auto': both sides have the same cases, and pairs show a smaller margin"
+    return _more_cases(figures) or (
+        "improve the candidate; or plan a new comparison with a margin that this size can show"
+    )
+
+
+def _safety_missing(figures: Figures, _: GatePolicy) -> str:
+    facts = (*(figures.baseline.facts or ()), *(figures.candidate.facts or ()))
+    if not facts:
+        return "give the penalties of both sides, or set safety = 'optional'"
+    if any(known.passed is None for known in facts):
+        return "fix the errors, then run again: a trial that erred has no penalty"
+    return "have the rubric measure the penalty on every case"
+
+
+def _safety_bound(_: Figures, policy: GatePolicy) -> str:
+    if not policy.max_safety_regression:
+        return "no number of cases can show that nothing rises: set max_safety_regression above 0"
+    return "add cases: the bound on the penalty narrows with their number"
+
+
+def _cost(figures: Figures, _: GatePolicy) -> str:
+    if figures.cost is None:
+        return (
+            "have both systems report what a case costs: case.usage, on runs, not on sample files"
+        )
+    return "lower the cost, or raise max_cost_increase"
+
+
+def _duration(figures: Figures, _: GatePolicy) -> str:
+    if figures.duration is None:
+        return "compare runs: sample files do not say how long a case takes"
+    return "make it faster, or raise max_duration_increase"
+
+
+OF_FIGURES: Final[Mapping[str, Callable[[Figures, GatePolicy], str]]] = MappingProxyType(
+    {
+        "insufficient_cases": _too_few,
+        "delta_below_minimum": _no_gain,
+        "gain_excluded": _no_gain,
+        "not_significant": _unsure,
+        "inconclusive_underpowered": _unsure,
+        "exact_evidence_required": _unsure,
+        "margin_not_shown": _no_margin,
+        "safety_upper_bound": _safety_bound,
+        "safety_missing": _safety_missing,
+        "cost_increase": _cost,
+        "duration_increase": _duration,
+    }
+)

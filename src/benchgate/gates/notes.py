@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.errors import counted
 from benchgate.gates.missing import first_five
 
 if TYPE_CHECKING:
@@ -36,12 +37,12 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         return
     size = figures.clusters or compared.smallest
     if size < 10:
-        what = "cases" if figures.clusters is None else "clusters"
-        yield "few_cases", f"{size} {what} are few for any claim"
+        what = counted(size, "case" if figures.clusters is None else "cluster")
+        yield "few_cases", f"{what} {'is' if size == 1 else 'are'} few for any claim"
     yield from _clusters(compared)
     yield from _blindness(compared.safety)
     if policy.claim == "better":
-        yield from _of_gains(figures, policy)
+        yield from _of_gains(figures, policy, size)
     if figures.unseen_failure_ucb95 is not None:
         rate = f"{figures.unseen_failure_ucb95:.1%}"
         yield (
@@ -50,13 +51,16 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
         )
 
 
-def _of_gains(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
-    if figures.p_value is None and figures.exact_lower_bound is not None:
+def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[Blocker]:
+    if figures.p_value is None and figures.exact_lower_bound is not None and size > 1:
         yield (
             "zero_variance_exact_bound_used",
             "no p can be made; the bounded-support bound decides",
         )
-    if figures.paired and figures.paired.passed != figures.welch.passed:
+    by_pairs = (
+        figures.passed if figures.test != "welch" else figures.paired and figures.paired.passed
+    )
+    if figures.paired and by_pairs != figures.welch.passed:
         advice = "; test = 'auto' binds the paired one" if policy.test == "welch" else ""
         yield "welch_paired_disagree", f"Welch and the paired test disagree{advice}"
     if (
@@ -70,7 +74,7 @@ def _of_gains(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
 def _clusters(compared: Figures) -> Iterator[Blocker]:
     clusters, effective = compared.significance.clusters, compared.significance.effective_cases
     if clusters is not None:
-        text = f"{compared.smallest} cases share {clusters} clusters, which are the sample"
+        text = f"{counted(compared.smallest, 'case')} share {counted(clusters, 'cluster')}, which are the sample"
         worth = (
             ""
             if effective is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
@@ -110,8 +111,10 @@ class GatePolicy(WireModel):
         if self.claim == "not_worse" and self.margin is None:
             msg = "claim = 'not_worse' needs a margin: the loss of mean score that it must exclude"
             raise ValueError(msg)
-        if self.margin is not None and self.width is not None and self.margin >= self.width:
-            msg = f"margin is {self.margin:g}; scores differ by {self.width:g} at most"
+        width = math.inf if self.width is None else self.width
+        if (self.margin or 0) >= width or self.tolerance > width:
+            name, loss = ("margin", self.margin) if self.margin else ("tolerance", self.tolerance)
+            msg = f"{name} is {loss:g}; scores differ by {width:g} at most"
             raise ValueError(msg)
         for key, claim in OF_A_CLAIM.items():
             if claim != self.claim and getattr(self, key) != GatePolicy.model_fields[key].default:
@@ -183,13 +186,19 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     table = read_policy(path) if os.path.lexists(path) else {}
     # Alone first, so that an error names the options and not the file.
     _validated(PolicyOptions, options or {}, OPTION, None)
-    return make_policy(merged(table, options or {}), path)
+    given = ", ".join(f"{key}={value}" for key, value in (options or {}).items())
+    return make_policy(merged(table, options or {}), f"{path} with {given}" if given else path)
 
 
 def merged(table: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return thresholds with options over them; those of a claim that the options replace are left out."""
-    replaced = options.get("claim", table.get("claim")) != table.get("claim")
-    kept = {key: value for key, value in table.items() if not (replaced and key in OF_A_CLAIM)}
+    claimed = table.get("claim", GatePolicy.model_fields["claim"].default)
+    claim = options.get("claim", claimed)
+    kept = {
+        key: value
+        for key, value in table.items()
+        if claim == claimed or OF_A_CLAIM.get(key, claim) == claim
+    }
     return {**kept, **options}
 
 

@@ -107,7 +107,7 @@ def against_itself(
     from benchgate.gates.weigh import weigh
 
     if policy.claim != "better":
-        msg = f"claim {policy.claim!r}: a run is compared with itself by the claim 'better'"
+        msg = f"the run was judged by claim {policy.claim!r}; with itself it is compared by --claim=better"
         raise ValueError(msg)
     cases = case_figures(report.per_case)
     if not cases or min(len(case.trials) for case in cases) < 2:

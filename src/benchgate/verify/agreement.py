@@ -98,16 +98,20 @@ def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
         yield f"{where}: the SHA-256 of {path.name} is not the recorded one"
 
 
-def same(where: str, expected: Any, found: Any) -> Iterator[str]:
-    """Yield a message for each place where two JSON values differ; floats are compared to nine digits."""
+def same(where: str, expected: Any, found: Any, later: frozenset[str] = LATER) -> Iterator[str]:
+    """
+    Yield a message for each place where two JSON values differ; floats are compared to nine digits.
+
+    :param later: fields that the second may lack.
+    """
     if expected == found:  # most of a large file
         return
     if isinstance(expected, dict) and isinstance(found, dict):
-        for key in [key for key in expected if key in found or key not in LATER]:
-            yield from same(f"{where}.{key}", expected[key], found.get(key))
+        for key in [key for key in expected if key in found or key not in later]:
+            yield from same(f"{where}.{key}", expected[key], found.get(key), later)
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for index, (wanted, there) in enumerate(zip(expected, found, strict=True)):
-            yield from same(f"{where}.{index}", wanted, there)
+            yield from same(f"{where}.{index}", wanted, there, later)
     elif isinstance(expected, float) and isinstance(found, (int, float)):
         if not math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-12):
             yield f"{where} is {found!r}; recomputed: {expected!r}"

@@ -32,6 +32,7 @@ from benchgate.verify.agreement import (
     policy_digest,
     same,
 )
+from benchgate.verify.older import older_faults
 from benchgate.verify.rebuild import family_in, of_the_run, rebuilt
 from benchgate.verify.recheck_record import recheck_record
 
@@ -49,23 +50,17 @@ def recheck(path: Path, artifact: WireModel) -> Iterator[str]:
     if isinstance(artifact, ArmReport):
         yield from _arm(artifact)
     elif isinstance(artifact, SignificanceReport):
-        yield from _significance(artifact, _comparable(folder))
+        yield from _significance(artifact, family_in(folder))
     elif isinstance(artifact, SafetyReport):
-        yield from _safety(folder, artifact, _comparable(folder))
+        yield from _safety(folder, artifact, family_in(folder))
     elif isinstance(artifact, EvaluationReport):
-        yield from _evaluation(artifact, _comparable(folder))
+        yield from _evaluation(artifact, family_in(folder))
     elif isinstance(artifact, ProofBundle):
         yield from _proof(folder, artifact, family_in(folder))
     elif isinstance(artifact, PromotionReport):
         yield from _promotion(folder, artifact)
     else:
         yield from _of_files(folder, artifact)
-
-
-def _comparable(folder: Path) -> Family | None:
-    """Return what the files of a folder were computed from; ``None`` if it is not there, or the rules were others."""
-    family = family_in(folder)
-    return None if family is None or of_older_rules(family.policy) else family
 
 
 def _of_files(folder: Path, artifact: WireModel) -> Iterator[str]:
@@ -94,7 +89,9 @@ def _arm(report: ArmReport) -> Iterator[str]:
 def _significance(report: SignificanceReport, family: Family | None) -> Iterator[str]:
     figures = report.significance
     yield from same("significance.alpha", report.policy.alpha, figures.alpha)
-    if family is not None:
+    if family is not None and of_older_rules(family.policy):
+        yield from older_faults(report, family)
+    elif family is not None:
         expected = family.figures.significance.model_dump(mode="json")
         yield from same("significance", expected, figures.model_dump(mode="json"))
         return
@@ -113,7 +110,8 @@ def _safety(folder: Path, report: SafetyReport, family: Family | None) -> Iterat
     yield from same("safety_regression_delta", delta, report.safety_regression_delta)
     if report.promotion_allowed is not None:
         yield from same("promotion_allowed", not report.reason_codes, report.promotion_allowed)
-    if family is None:
+    if family is None or of_older_rules(family.policy):
+        yield from older_faults(report, family) if family else ()
         over = delta is not None and not delta <= report.max_safety_regression + SAFETY_TOLERANCE
         listed = f"{PREFIX}safety_regression" in report.reason_codes
         yield from same("reason_codes: safety_regression", over, listed)
@@ -133,6 +131,9 @@ def _evaluation(report: EvaluationReport, family: Family | None) -> Iterator[str
     allowed = not promotion.reason_codes
     yield from same("checkpoint_promotion.promotion_allowed", allowed, promotion.promotion_allowed)
     if family is None:
+        return
+    if of_older_rules(family.policy):
+        yield from older_faults(report, family)
         return
     made = rebuilt(family, promotion.reason_codes)
     labels = (

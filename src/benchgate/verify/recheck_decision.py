@@ -22,6 +22,7 @@ from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY, lacks_advantages
 from benchgate.verify.agreement import OLDER, of_older_rules, plain, same
+from benchgate.verify.older import older_evidence, older_reasons
 from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
@@ -61,6 +62,8 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     if of_older_rules(record.policy):
         if found.promotion_allowed and not made.promotion_allowed:
             yield OLDER
+        yield from older_reasons(made.reason_codes, found.reason_codes)
+        yield from older_evidence(evidence)
         return
     yield from same("decision", plain(made), plain(found))
     proof = read_artifact(evidence / "proof.json", ProofBundle)
@@ -272,4 +275,4 @@ def _content(name: str, expected: bytes, found: bytes, digests: Mapping[str, str
     if name == "proof.json":
         parts = PROOF_PARTS.items()
         content["artifact_sha256"] = {part: digests.get(file) for part, file in parts}
-    yield from same(f"evidence/{name}", content, read_json(found))
+    yield from same(f"evidence/{name}", content, read_json(found), later=frozenset())

@@ -16,6 +16,7 @@ from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE
 from benchgate.errors import Unreadable
+from benchgate.gates.missing import first_five
 from benchgate.ids import RunPlan, own_run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
@@ -109,6 +110,10 @@ def _report(record: RunRecord) -> Iterator[str]:
     for code, severity in RESERVED.items():
         if code not in RAISABLE:
             yield from same(f"severities.{code}", severity, record.severities.get(code))
+    known = {result.case_id for result in report.per_case}
+    for name, ids in (("clusters", set(report.clusters)), ("critical", set(report.critical))):
+        if ids - known:
+            yield f"report.{name}: there is no case {first_five(ids - known)}"
     terms: dict[str, Any] = {"bounded": True, "clusters": report.clusters}
     expected = aggregates(report.per_case, taxonomy, **terms)
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -122,7 +123,10 @@ def test_identical_results_show_a_margin_of_a_tenth_from_36_cases_on(n, outcome)
     assert made.outcome == outcome
     if outcome == "hold":
         assert codes(made) == ["margin_not_shown"]
-        assert "without any change this size shows 0.101" in made.remarks[0].message
+        assert (
+            "the smallest margin of this size is 0.101, if no case changes"
+            in made.remarks[0].message
+        )
         assert made.next_step == "add cases: about 1 more to the 35 there are"
     assert figures.minimum_detectable_effect is None
 
@@ -179,7 +183,7 @@ def test_what_got_worse_on_these_cases_is_named():
     made, figures = judged(before, arm(scores, passed=passed), claim="no_regression")
     assert (made.outcome, figures.passed) == ("reject", False)
     assert codes(made) == ["newly_failing_cases", "case_regressed"]
-    assert "on these cases 1 newly fail (c011); allowed: 0" in made.remarks[0].message
+    assert "on these cases 1 newly fails (c011); allowed: 0" in made.remarks[0].message
     assert "lost more than 0: c010 -0.2" in made.remarks[1].message
     allowed = {"claim": "no_regression", "max_newly_failing": 1, "tolerance": 0.2}
     assert judged(before, arm(scores, passed=passed), **allowed)[0].outcome == "promote"
@@ -296,3 +300,78 @@ def test_a_claim_that_is_no_gain_says_nothing_of_one():
         assert made.proven
         assert not evaluation_report(made).policy_improvement.is_significant_improvement
         assert not [n for n in decision.notes if "welch" in n or "zero_variance" in n]
+
+
+# what was found in a review
+
+
+def test_a_claim_that_is_the_default_keeps_the_thresholds_of_the_file(tmp_path):
+    (tmp_path / "gate.toml").write_text("min_delta = 0.05\n")
+    assert load_policy(tmp_path, {"claim": "better"}).min_delta == 0.05
+    assert load_policy(tmp_path, {"claim": "no_regression"}).min_delta == 0.0
+
+
+def test_a_wrong_option_is_not_blamed_on_the_file(tmp_path):
+    (tmp_path / "gate.toml").write_text('claim = "not_worse"\nmargin = 0.1\n')
+    with pytest.raises(PolicyError, match=r"gate.toml with margin=1.5"):
+        load_policy(tmp_path, {"margin": 1.5})
+
+
+def test_identical_results_promote_however_few_cases_and_clusters():
+    for n in (2, 12):
+        before, after = (replace(side, clusters=("a",) * n) for side in pairs(0, 0, n))
+        assert judged(before, after, claim="no_regression")[0].outcome == "promote"
+
+
+def test_a_critical_case_is_known_from_either_side():
+    rules = {"claim": "not_worse", "margin": 0.4, "missing": "worst"}
+    before = arm([1.0] * 20, passed=[True] * 20, critical={"c019"})
+    plain = arm([1.0] * 19 + [0.0])
+    assert codes(judged(before, plain, **rules)[0]) == ["critical_case_regressed"]
+    lacking = arm([1.0] * 19, passed=[True] * 19)
+    assert "critical_case_regressed" in codes(judged(before, lacking, **rules)[0])
+    graded = arm([1.0] * 19 + [0.9])
+    made, _ = judged(before, graded, **rules)
+    assert (made.outcome, codes(made)) == ("hold", ["case_mismatch"])
+    assert "does not say which cases passed" in made.remarks[0].message
+
+
+def test_an_error_of_the_baseline_hides_no_regression():
+    before = arm([1.0] * 11 + [0.0], passed=[True] * 11 + [None], critical={"c011"})
+    failing = arm([1.0] * 11 + [0.0], passed=[True] * 11 + [False])
+    for claim in ({"claim": "no_regression"}, {"claim": "not_worse", "margin": 0.9}):
+        made, _ = judged(before, failing, **claim)
+        assert (made.outcome, codes(made)) == ("hold", ["too_many_unscored"])
+        assert made.next_step == "fix the errors, then run again"
+    passing = arm([1.0] * 12, passed=[True] * 12)
+    assert judged(before, passing, claim="no_regression")[0].outcome == "promote"
+
+
+@pytest.mark.parametrize(
+    ("sides", "rules", "step"),
+    [
+        (pairs(0, 0, 12), {}, "more cases will not help"),
+        (pairs(0, 0, 23), {"claim": "not_worse", "margin": 0.1, "test": "welch"}, "test = 'auto'"),
+        (
+            pairs(0, 0, 23),
+            {"claim": "not_worse", "margin": 0.1, "score_range": "none"},
+            "set score_range",
+        ),
+        (
+            pairs(20, 0, 23),
+            {"safety_confidence": 0.9, "penalty_range": [0, 1], "max_safety_regression": 0},
+            "max_safety_regression above 0",
+        ),
+        ((arm([0.0] * 12), arm([1.0] * 12, penalties=(None,) * 12)), {}, "give the penalties"),
+        (
+            pairs(12, 0, 12),
+            {"max_duration_increase": 0.1},
+            "sample files do not say how long",
+        ),
+        (pairs(12, 0, 12), {"max_cost_increase": 0.1}, "have both systems report"),
+    ],
+)
+def test_the_next_step_is_one_that_helps(sides, rules, step):
+    made, _ = judged(*sides, **rules)
+    assert made.outcome == "hold"
+    assert step in made.next_step

@@ -65,12 +65,12 @@ def test_a_gain_that_this_size_cannot_prove_holds():
     assert codes(made) == ["inconclusive_underpowered"]
 
 
-def test_a_gain_that_is_excluded_holds_and_more_cases_do_not_help():
+def test_a_gain_that_is_worth_finding_is_excluded_and_holds():
     same = tuple(0.5 + 0.001 * (n % 2) for n in range(12))
     better = tuple(0.5 + 0.001 * ((n + n // 6) % 2) for n in range(12))
     made = decision(same, better, test="welch")
     assert (made.outcome, codes(made)) == ("hold", ["delta_below_minimum", "gain_excluded"])
-    assert "more cases will not help" in made.remarks[1].message
+    assert "more cases will not show one of that size" in made.remarks[1].message
     assert "claim not_worse with a margin" in made.next_step
 
 
