@@ -14,7 +14,6 @@ from benchgate.statistics.bands import (
     seed_band,
 )
 from benchgate.statistics.binary_power import (
-    least_gains,
     paired_binary_power,
     pass_fail_gains,
     sign_flip_and_t_gains,
@@ -94,7 +93,6 @@ __all__ = [
     "hedges_correction",
     "incident_pass_chance",
     "is_constant",
-    "least_gains",
     "mean",
     "mover_gaffke",
     "paired_binary_power",

@@ -87,20 +87,6 @@ def pass_fail_gains(n: int, alpha: float = 0.05, _size: float = 1.0) -> Counts:
     return least
 
 
-def least_gains(by_losses: Sequence[int] | Counts) -> Counts:
-    """
-    Return a rejection region in the form of :func:`sign_flip_and_t_gains`.
-
-    :param by_losses: by number of losses, 0 to n: the least number of gains that passes, which must
-        not fall; n + 1 if none does.
-    """
-    fewest = np.asarray(by_losses)
-    changed = np.arange(len(fewest))
-    # With g gains among m changes there are m - g losses: the most losses that still pass count.
-    most = np.searchsorted(fewest + changed, changed, side="right") - 1
-    return np.asarray(changed - most)
-
-
 def paired_binary_power(share_changed: float, gain: float, region: Sequence[int] | Counts) -> float:
     """
     Return the probability that a paired test on 0/1 scores is passed.

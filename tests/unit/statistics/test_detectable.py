@@ -10,7 +10,6 @@ import pytest
 from scipy import stats
 
 from benchgate.statistics import (
-    least_gains,
     paired_binary_power,
     paired_detectable,
     paired_test,
@@ -201,12 +200,12 @@ def test_equal_values_never_promise_to_see_everything() -> None:
 def test_another_region_gives_another_answer() -> None:
     d = changes(23, 5)
 
-    def never(n: int, _alpha: float, _size: float) -> list[int]:
-        return least_gains([n + 1] * (n + 1)).tolist()
+    def never(n: int, *_: float) -> list[int]:
+        return [changed + 1 for changed in range(n + 1)]
 
     usual = paired_detectable(d, target=0.1, width=1.0)
     strict = paired_detectable(
-        d, target=0.3, width=1.0, region=lambda n, a, s: sign_flip_and_t_gains(n, a / 10, s)
+        d, target=0.3, width=1.0, region=lambda n, a, *rest: sign_flip_and_t_gains(n, a / 10, *rest)
     )
     assert (strict.effect or 0) > (usual.effect or 1)
     assert paired_detectable(d, target=1.5, width=1.0, region=never).effect is None
