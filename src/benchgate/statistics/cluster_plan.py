@@ -1,0 +1,105 @@
+"""
+What a comparison of cases in clusters detects, and how many further clusters a bound takes.
+
+The standard error and degrees of freedom are those of :mod:`benchgate.statistics.clusters`, which
+the tests use too: of clusters that differ in size, a few large ones decide, and a plan that counted
+all of them alike would be found in 30% of runs instead of 80%. Further clusters are taken to have
+the sizes of those that there are.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import cycle
+from typing import TYPE_CHECKING
+
+from benchgate.statistics.clusters import grouped, pooled
+from benchgate.statistics.detectable import Detectable, check_plan, of_effect
+from benchgate.statistics.normal_power import (
+    estimated_noncentrality,
+    estimated_power,
+    sign_flip_effect,
+)
+from benchgate.statistics.student import check_fraction
+from benchgate.statistics.summary import finite_floats, scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.statistics.clusters import Labels
+
+_SIGN_FLIP = 14
+"""Clusters up to which the steps of the sign-flip test matter."""
+
+
+def clustered_detectable(
+    samples: Sequence[tuple[Sequence[float], Labels]],
+    *,
+    target: float,
+    null_delta: float = 0.0,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> Detectable:
+    """
+    Return what the clustered tests detect where values are spread as these, as normal ones.
+
+    :param samples: values and their clusters: of the paired test its differences, of Welch's both arms.
+        Others as :func:`~benchgate.statistics.detectable.paired_detectable`.
+    :returns: ``cases`` are whole clusters of the average size; nothing is known if no cluster's mean differs.
+    :raises ValueError: as there, and for another number of labels.
+    """
+    check_plan(target, null_delta, alpha, power)
+    arms = [grouped(finite_floats(values), labels) for values, labels in samples]
+    spread = pooled(arms)
+    if spread is None or not spread.squared_se:
+        return Detectable(effect=None, cases=None)
+    se, seen = scale(math.sqrt(spread.squared_se), spread.exponent), spread.df
+    there, is_paired = min(map(len, arms)), len(arms) == 1
+    size = max(len(values) / len(arm) for (values, _), arm in zip(samples, arms, strict=True))
+
+    def signs(number: int) -> float:
+        """Return the effect, in standard errors, that the sign-flip test needs; 0 if the t test needs more."""
+        if not is_paired or number > _SIGN_FLIP:
+            return 0.0
+        return math.sqrt(number) * sign_flip_effect(number, seen, alpha, power)
+
+    def enough(number: int) -> bool:
+        times = number / there
+        effect = (target - null_delta) / se * math.sqrt(times)
+        df = max(1.0, (seen + 1.0) * times - 1.0)
+        return signs(number) <= effect and estimated_power(effect, df, seen, alpha) >= power
+
+    needed = max(signs(there), estimated_noncentrality(seen, seen, alpha, power))
+    found = of_effect(null_delta + se * needed, enough, target=target - null_delta)
+    cases = None if found.cases is None else math.ceil(found.cases * size)
+    return Detectable(effect=found.effect, cases=cases)
+
+
+def constant_cases_needed(
+    excess: float, clusters: Labels, *, room: float, confidence: float = 0.95
+) -> int | None:
+    """
+    Return how many cases of one and the same value put Gaffke's lower bound of the mean above a limit.
+
+    The bound exceeds it iff ``prod(1 + size / largest * excess / room) > 1 / (1 - confidence)``, over the
+    clusters: the sum of exponential variables, weighted so, must seldom be below one of weight 1.
+
+    :param excess: of the value over the limit.
+    :param clusters: the cluster of each case there is; further ones have these sizes in turn.
+    :param room: of the limit over the lowest possible value, greater than 0.
+    :returns: whole clusters; None if the value does not exceed the limit, or no number is known without a case.
+    """
+    sizes = [len(group) for group in grouped(clusters, clusters)]
+    wanted = -math.log1p(-check_fraction(confidence, "confidence"))
+    if excess <= 0.0 or not sizes:
+        return None
+    if room <= 0.0:
+        return sizes[0]
+    worth = [math.log1p(size / max(sizes) * excess / room) for size in sizes]
+    rounds = math.floor(wanted / math.fsum(worth))
+    cases, reached = rounds * sum(sizes), rounds * math.fsum(worth)
+    for size, value in cycle(zip(sizes, worth, strict=True)):
+        if reached > wanted:
+            break
+        cases, reached = cases + size, reached + value
+    return cases
