@@ -15,21 +15,26 @@ from typing import TYPE_CHECKING
 
 from benchgate.statistics.clusters import grouped, pooled
 from benchgate.statistics.detectable import Detectable, check_plan, of_effect
-from benchgate.statistics.normal_power import (
-    estimated_noncentrality,
-    estimated_power,
-    sign_flip_effect,
-)
-from benchgate.statistics.student import check_fraction
+from benchgate.statistics.draws import uniforms
+from benchgate.statistics.normal_power import power_of_sds, sign_flip_effect
+from benchgate.statistics.numerics import np, special
+from benchgate.statistics.quadrature import sd_rule
+from benchgate.statistics.roots import increasing_root
+from benchgate.statistics.student import check_fraction, t_upper_quantile
 from benchgate.statistics.summary import finite_floats, scale
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from benchgate.statistics.clusters import Labels
+
+    Floats = NDArray[np.float64]
 
 _SIGN_FLIP = 14
 """Clusters up to which the steps of the sign-flip test matter."""
+_DRAWS, _WORK, _NODES = 4000, 1 << 21, 200
 
 
 def clustered_detectable(
@@ -55,6 +60,7 @@ def clustered_detectable(
         return Detectable(effect=None, cases=None)
     se, seen = scale(math.sqrt(spread.squared_se), spread.exponent), spread.df
     there, is_paired = min(map(len, arms)), len(arms) == 1
+    planned = _sds([[len(group) for group in arm] for arm in arms])
     size = max(len(values) / len(arm) for (values, _), arm in zip(samples, arms, strict=True))
 
     def signs(number: int) -> float:
@@ -67,9 +73,16 @@ def clustered_detectable(
         times = number / there
         effect = (target - null_delta) / se * math.sqrt(times)
         df = max(1.0, (seen + 1.0) * times - 1.0)
-        return signs(number) <= effect and estimated_power(effect, df, seen, alpha) >= power
+        critical = t_upper_quantile(alpha / 2, df)
+        found = power_of_sds(effect, critical, sd_rule(df), planned)
+        return signs(number) <= effect and found >= power
 
-    needed = max(signs(there), estimated_noncentrality(seen, seen, alpha, power))
+    critical = t_upper_quantile(alpha / 2, seen)
+
+    def excess(effect: float) -> float:
+        return power_of_sds(effect, critical, planned, planned) - power
+
+    needed = max(signs(there), increasing_root(excess, 0.0, 100.0 * critical, tolerance=1e-6))
     found = of_effect(null_delta + se * needed, enough, target=target - null_delta)
     cases = None if found.cases is None else math.ceil(found.cases * size)
     return Detectable(effect=found.effect, cases=cases)
@@ -103,3 +116,24 @@ def constant_cases_needed(
             break
         cases, reached = cases + size, reached + value
     return cases
+
+
+def _sds(arms: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
+    """
+    Return nodes and probabilities of the estimated standard error over the true one, from seeded draws.
+
+    One large cluster among many is far from any chi distribution. The cases of a cluster are taken as equal.
+
+    :param arms: the sizes of the clusters of each arm.
+    """
+    squares, true = 0.0, 0.0
+    for number, arm in enumerate(arms):
+        sizes, n = np.array(arm, dtype=np.float64), float(sum(arm))
+        rows = max(_NODES, min(_DRAWS, _WORK // max(map(len, arms))))
+        draws = special.ndtri(uniforms(rows * len(arm), f"clusters {number}"))
+        totals = draws.reshape(rows, -1) * sizes
+        rests = totals - sizes * totals.sum(axis=1, keepdims=True) / n
+        squares = squares + (rests * rests / (1.0 - sizes / n)).sum(axis=1) / n**2
+        true += float(sizes @ sizes) / n**2
+    nodes = np.quantile(np.sqrt(squares / true), (np.arange(_NODES) + 0.5) / _NODES)
+    return nodes, np.full(_NODES, 1.0 / _NODES)
