@@ -10,6 +10,7 @@ the sizes of those that there are.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import cycle
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _SIGN_FLIP = 14
 """Clusters up to which the steps of the sign-flip test matter."""
+_MOST_ROUNDS = 1e9
 _DRAWS, _WORK, _NODES = 4000, 1 << 21, 200
 
 
@@ -60,7 +62,7 @@ def clustered_detectable(
         return Detectable(effect=None, cases=None)
     se, seen = scale(math.sqrt(spread.squared_se), spread.exponent), spread.df
     there, is_paired = min(map(len, arms)), len(arms) == 1
-    planned = _sds([[len(group) for group in arm] for arm in arms])
+    sizes = tuple(tuple(len(group) for group in arm) for arm in arms)
     size = max(len(values) / len(arm) for (values, _), arm in zip(samples, arms, strict=True))
 
     def signs(number: int) -> float:
@@ -74,15 +76,10 @@ def clustered_detectable(
         effect = (target - null_delta) / se * math.sqrt(times)
         df = max(1.0, (seen + 1.0) * times - 1.0)
         critical = t_upper_quantile(alpha / 2, df)
-        found = power_of_sds(effect, critical, sd_rule(df), planned)
+        found = power_of_sds(effect, critical, sd_rule(df), _sds(sizes))
         return signs(number) <= effect and found >= power
 
-    critical = t_upper_quantile(alpha / 2, seen)
-
-    def excess(effect: float) -> float:
-        return power_of_sds(effect, critical, planned, planned) - power
-
-    needed = max(signs(there), increasing_root(excess, 0.0, 100.0 * critical, tolerance=1e-6))
+    needed = max(signs(there), _noncentrality(sizes, seen, alpha, power))
     found = of_effect(null_delta + se * needed, enough, target=target - null_delta)
     cases = None if found.cases is None else math.ceil(found.cases * size)
     return Detectable(effect=found.effect, cases=cases)
@@ -100,7 +97,7 @@ def constant_cases_needed(
     :param excess: of the value over the limit.
     :param clusters: the cluster of each case there is; further ones have these sizes in turn.
     :param room: of the limit over the lowest possible value, greater than 0.
-    :returns: whole clusters; None if the value does not exceed the limit, or no number is known without a case.
+    :returns: whole clusters; None if the value does not exceed the limit, or hardly, and without a case.
     """
     sizes = [len(group) for group in grouped(clusters, clusters)]
     wanted = -math.log1p(-check_fraction(confidence, "confidence"))
@@ -109,6 +106,8 @@ def constant_cases_needed(
     if room <= 0.0:
         return sizes[0]
     worth = [math.log1p(size / max(sizes) * excess / room) for size in sizes]
+    if math.fsum(worth) * _MOST_ROUNDS < wanted:
+        return None
     rounds = math.floor(wanted / math.fsum(worth))
     cases, reached = rounds * sum(sizes), rounds * math.fsum(worth)
     for size, value in cycle(zip(sizes, worth, strict=True)):
@@ -118,7 +117,21 @@ def constant_cases_needed(
     return cases
 
 
-def _sds(arms: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=64)
+def _noncentrality(
+    sizes: tuple[tuple[int, ...], ...], df: float, alpha: float, power: float
+) -> float:
+    """Return the effect, in estimated standard errors, that the t test finds with ``power``."""
+    critical, sds = t_upper_quantile(alpha / 2, df), _sds(sizes)
+
+    def excess(effect: float) -> float:
+        return power_of_sds(effect, critical, sds, sds) - power
+
+    return increasing_root(excess, 0.0, 100.0 * critical, tolerance=1e-6)
+
+
+@lru_cache(maxsize=64)
+def _sds(arms: tuple[tuple[int, ...], ...]) -> tuple[Floats, Floats]:
     """
     Return nodes and probabilities of the estimated standard error over the true one, from seeded draws.
 
