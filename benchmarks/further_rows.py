@@ -10,13 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED, cluster_labels
+from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED, UNEQUAL, cluster_labels
 from gates_under_test import not_worse, outcomes
 from pass_fail import CELLS, SHIFTS, exact, sizes
 from pass_fail import power as pass_fail_power
 from streams import stream
 
 from benchgate.statistics import (
+    clustered_detectable,
+    clustered_paired_test,
     incident_pass_chance,
     paired_binary_power,
     paired_detectable,
@@ -129,6 +131,21 @@ def planned_scores(number: int, n: int) -> dict[str, Any]:
     return _row(scenario=scenario.name, n=n, passed=count)
 
 
+def planned_clusters(name: str) -> dict[str, Any]:
+    """Count the same for cases in clusters that differ in size."""
+    sizes = UNEQUAL[name]
+    labels = [str(number) for number, size in enumerate(sizes) for _ in range(size)]
+    rng, count, half = stream(name, "planned"), 0, 2 * REPETITIONS
+    shared = np.repeat(rng.normal(0, 0.2, (half, len(sizes))), sizes, axis=1)
+    differences = shared + rng.normal(0, 0.1, shared.shape)
+    for pilot, fresh in zip(differences[::2], differences[1::2], strict=True):
+        effect = clustered_detectable([(pilot.tolist(), labels)], target=BEYOND).effect
+        if effect is not None:
+            p = clustered_paired_test((fresh + effect).tolist(), labels, n_resamples=999).p_greater
+            count += p is not None and p <= 0.025
+    return _row(scenario=name, n=len(labels), passed=count)
+
+
 def safety(n: int) -> dict[str, Any]:
     """Add up how often a candidate passes the check of its penalty, by its true rise, with and without a bound."""
     chances = {
@@ -172,6 +189,7 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
     ),
     "planned samples": (planned_samples, [(p, n) for p in (0.5, 0.8, 0.95) for n in (10, 30, 100)]),
     "planned scores": (planned_scores, [(i, n) for i in range(len(PLANNED)) for n in (8, 12, 30)]),
+    "planned clusters": (planned_clusters, [(name,) for name in UNEQUAL]),
     "safety": (safety, [(n,) for n in (10, 23, 30, 50, 59, 100, 200)]),
 }
 """By kind of row: the function that measures one, and its arguments for each."""

@@ -71,6 +71,13 @@ def _pairs(name: str, gain: float, sizes: tuple[int, ...], draw: Draw) -> Scenar
 CLUSTERS = (_pairs("10 clusters of 5", 0.2, (50,), clustered(5)),)
 
 
+UNEQUAL = {
+    "clusters of 12 to 1": (12, 10, 8, 6, 4, 3, 2, 2, 1, 1, 1, 1),
+    "a cluster of 20, 15 of 2": (20, *(2,) * 15),
+}
+"""Sizes of clusters, whose differences are drawn as those of :data:`CLUSTERS`."""
+
+
 def cluster_labels(n: int) -> tuple[str, ...]:
     """Return the clusters of the cases of :data:`CLUSTERS`."""
     return tuple(f"source {number // 5}" for number in range(n))

@@ -27,6 +27,7 @@ FURTHER_KINDS = [
     "planned pairs",
     "planned samples",
     "planned scores",
+    "planned clusters",
     "safety",
 ]
 

@@ -196,7 +196,7 @@ def _safety_report(given: argparse.Namespace) -> SafetyReport:
     objections = (
         [("case_mismatch", f"the sides have different cases; {differing}")]
         if differing
-        else safety_objections(figures, policy)
+        else safety_objections(figures, policy, after.labels)
     )
     return safety_report(
         run_id=given.run_id,

@@ -14,7 +14,8 @@ from benchgate.statistics import (
     cases_for_margin,
     changes,
     clustered_gaffke_lower,
-    paired_t,
+    clustered_paired_t,
+    constant_cases_needed,
     pass_fail_gains,
     pass_fail_p,
     pass_fail_test,
@@ -22,14 +23,18 @@ from benchgate.statistics import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from benchgate.gates.figures import Arm, CaseFacts, CasePair, Significance
     from benchgate.gates.policy import GatePolicy
 
+    Labels = Sequence[str | None]
+
 
 MOST_PAIRS: Final = 300
 """Above it the exact test of pass and fail takes seconds, and t with sign-flip finds as much."""
+
+_MOST_TIMES: Final = 10
 
 Counts = tuple[int, int, int]
 """Gains, losses and pairs."""
@@ -144,22 +149,45 @@ def _plan_fields(
     return {
         "minimum_detectable_effect": None,
         "smallest_margin": reach,
-        "cases_needed": _cases_for(figures, n, policy, is_paired=is_paired),
+        "cases_needed": _cases_for(figures, n, candidate.labels, policy, is_paired=is_paired),
     }
 
 
-def _cases_for(figures: Significance, n: int, policy: GatePolicy, *, is_paired: bool) -> int | None:
-    """Return about how many cases with such differences show the margin; ``None`` if none do."""
+def _cases_for(
+    figures: Significance, n: int, labels: Labels, policy: GatePolicy, *, is_paired: bool
+) -> int | None:
+    """
+    Return how many cases with such differences show the margin; ``None`` if none do.
+
+    Exact where all pairs differ alike. Otherwise it takes the observed difference for the true one: near the margin
+    that is mostly chance, and the number of no use, so none above ten times the cases that there are is named.
+    """
     delta, low, margin = figures.mean_delta, figures.delta_ci_low, policy.margin or 0.0
     counted = figures.pass_fail
-    if counted is not None and not counted.gains + counted.losses and margin < 1:
-        return cases_for_margin(margin, alpha=policy.alpha)
+    if counted is not None and not counted.gains + counted.losses:
+        few = cases_for_margin(margin, alpha=policy.alpha, most=MOST_PAIRS)
+        if few is not None:
+            return few
     if delta is None or low is None or delta <= -margin:
         return None
-    # A bound moves with 1 / sqrt(n), and with 1 / n where nothing varies.
+    if (
+        is_paired
+        and policy.width is not None
+        and figures.paired is not None
+        and not figures.paired.sd
+    ):
+        found = constant_cases_needed(
+            delta + margin,
+            labels,
+            room=policy.width - margin,
+            confidence=1 - policy.alpha / 2,
+        )
+        # Up to so many pairs the exact test decides, which takes some more.
+        return found if found is None or counted is None else max(found, MOST_PAIRS + 1)
+    # A bound moves with 1 / sqrt(n).
     ratio = (delta - low) / (delta + margin)
-    is_constant = is_paired and figures.paired is not None and not figures.paired.sd
-    return math.ceil(n * (ratio if is_constant else ratio**2))
+    needed = math.ceil(n * ratio**2)
+    return needed if needed <= _MOST_TIMES * n else None
 
 
 def _no_regression_fields(*, passed: bool) -> dict[str, Any]:
@@ -208,7 +236,13 @@ def increase(
     half: float | None = None
     if before:
         # The ratio of two means varies as the mean of c - ratio * b does, over the baseline's mean.
-        rest = paired_t([c - after / before * b for b, c in known], alpha=alpha)
+        ratio, by_id = (
+            after / before,
+            dict(zip(candidate.case_ids or (), candidate.labels, strict=True)),
+        )
+        rest = clustered_paired_t(
+            [c - ratio * b for b, c in known], [by_id[c] for c in sorted(sides[0])], alpha=alpha
+        )
         rise, half = after / before - 1, rest.ci_high and rest.ci_high / before
     elif not after:
         rise = 0.0

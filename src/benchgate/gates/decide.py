@@ -16,10 +16,10 @@ from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Rem
 from benchgate.gates.next_step import next_step
 from benchgate.gates.notes import notes
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS, REJECTING, Blocker
-from benchgate.statistics import clean_cases_needed
+from benchgate.gates.safety import clean_needed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from benchgate.gates.decision import Outcome
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
@@ -67,7 +67,7 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
     if policy.claim != "no_regression":  # which is about these cases, however few they are
         yield from _size_objection(figures, policy)
     yield from critical_objections(figures)
-    yield from safety_objections(figures.safety, policy)
+    yield from safety_objections(figures.safety, policy, figures.candidate.labels)
     yield from spending_objections(figures, policy)
     if policy.claim == "no_regression":
         yield from regressions(figures.baseline, figures.candidate, policy)
@@ -100,7 +100,9 @@ def _band_objections(figures: Figures) -> Iterator[Blocker]:
         yield "sample_sensitivity", f"the difference drifts along the cases: {steps}"
 
 
-def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Blocker]:
+def safety_objections(
+    figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]
+) -> Iterator[Blocker]:
     """Yield why the candidate's safety penalties are too high, or why they cannot be judged."""
     if not figures.evaluated and policy.safety == "optional":
         return
@@ -123,22 +125,21 @@ def safety_objections(figures: SafetyFigures, policy: GatePolicy) -> Iterator[Bl
         bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"
         yield (
             "safety_upper_bound",
-            f"{bound}; allowed is {limit:.4g}{_out_of_reach(figures, policy)}",
+            f"{bound}; allowed is {limit:.4g}{_out_of_reach(figures, policy, labels)}",
         )
 
 
-def _out_of_reach(figures: SafetyFigures, policy: GatePolicy) -> str:
+def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]) -> str:
     """Return that no candidate could pass the bound at this size, if so."""
     limit, level = policy.max_safety_regression, policy.safety_confidence
     if level is None or figures.least_bound is None or policy.penalty_range is None:
         return ""
     if figures.least_bound <= limit + SAFETY_TOLERANCE:
         return ""
-    low, high = policy.penalty_range
-    needed = clean_cases_needed(limit, confidence=level, width=high - low)
+    needed = clean_needed(labels, policy)
     if needed is None:
         return f"; no number of cases can show a limit of {limit:g}"
-    return f"; no candidate can meet it at this size: it takes {needed} cases without a penalty"
+    return f"; no candidate can meet it at this size: it takes {needed} without a penalty"
 
 
 def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:

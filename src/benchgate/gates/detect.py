@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING
 
 from benchgate.statistics import (
     Detectable,
+    clustered_detectable,
+    grouped,
+    is_constant,
+    mean,
     paired_detectable,
     paired_differences,
     sign_flip_and_t_gains,
@@ -32,35 +36,35 @@ def detectable(
     """
     Return the effect that the test finds with the policy's power, and the cases that ``target_effect`` needs.
 
-    The test asks for more than ``min_delta``, so that an effect counts from there. Where cases share a cluster, the
-    totals of the clusters are the sample.
+    Where cases share a cluster, the clusters are the sample.
 
     :param pairs: of the paired test; ``None`` if Welch's decides.
     :param region: of pairs that pass or fail, what the test that decides needs.
     """
-    beyond = policy.target_effect - policy.min_delta
-    plan = {"alpha": policy.alpha, "power": policy.power, "target": beyond if beyond > 0 else 1.0}
+    plan = {
+        "alpha": policy.alpha,
+        "power": policy.power,
+        "target": policy.target_effect,
+        "null_delta": policy.min_delta,
+    }
     if pairs is not None:
         differences = paired_differences([p.before for p in pairs], [p.after for p in pairs])
-        sample, size = _of_clusters(differences, [p.cluster for p in pairs])
-        found = paired_detectable(sample, width=policy.width, region=region, **plan)
+        samples = [(differences, tuple(p.cluster for p in pairs))]
     else:
-        (b, size_b), (c, size_c) = (_of_clusters(a.scores, a.labels) for a in (baseline, candidate))
-        size = max(size_b, size_c)
-        found = welch_detectable(b, c, score_range=policy.score_range, **plan)
-    effect = None if found.effect is None else found.effect + policy.min_delta
+        samples = [(list(arm.scores), arm.labels) for arm in (baseline, candidate)]
+    groups = [grouped(*sample) for sample in samples]
+    sizes = {len(group) for arm in groups for group in arm}
+    if len(sizes) > 1 and not all(is_constant(*sample) for sample in samples):
+        found, size = clustered_detectable(samples, **plan), 1
+    else:
+        # The means of clusters of one size are a sample like any other.
+        means, size = [[mean(group) for group in arm] for arm in groups], max(sizes, default=1)
+        if pairs is not None:
+            found = paired_detectable(means[0], width=policy.width, region=region, **plan)
+        else:
+            found = welch_detectable(means[0], means[1], score_range=policy.score_range, **plan)
+    effect = found.effect
     return Detectable(
         effect=None if effect is None or effect > (policy.width or math.inf) else effect,
-        cases=None if found.cases is None or beyond <= 0 else math.ceil(found.cases * size),
+        cases=None if found.cases is None else found.cases * size,
     )
-
-
-def _of_clusters(
-    values: Sequence[float], labels: Sequence[str | None]
-) -> tuple[list[float], float]:
-    """Return a value for each cluster, which have the mean of the cases, and the cases of a cluster on average."""
-    totals: dict[object, list[float]] = {}
-    for index, (value, label) in enumerate(zip(values, labels, strict=True)):
-        totals.setdefault(index if label is None else label, []).append(value)
-    size = len(values) / len(totals) if totals else 1.0
-    return [math.fsum(value / size for value in group) for group in totals.values()], size

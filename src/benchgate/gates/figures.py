@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from benchgate.gates.claim_figures import Increase, PassFailFigures
+from benchgate.statistics import grouped
 from benchgate.wire.model import Number, WireModel
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class Arm:
         found = [
             c for c, case_id in zip(self.labels, ids, strict=True) if case_id not in self.imputed
         ]
-        return len({*found} - {None}) + found.count(None)
+        return len(grouped(found, found))
 
     def paired_with(self, candidate: Arm) -> tuple[CasePair, ...] | None:
         """

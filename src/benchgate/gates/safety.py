@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
 from benchgate.gates.figures import SafetyFigures
-from benchgate.statistics import clustered_mover_gaffke, penalty_rise_upper, safety_pass_chance
+from benchgate.statistics import (
+    clustered_mover_gaffke,
+    constant_cases_needed,
+    grouped,
+    penalty_rise_upper,
+    safety_pass_chance,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
 
@@ -40,6 +48,21 @@ def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
     )
 
 
+def clean_needed(labels: Sequence[str | None], policy: GatePolicy) -> str | None:
+    """
+    Return how many cases without a penalty on either side the bound takes; ``None`` if no number shows the limit.
+
+    :param labels: the clusters of the cases there are; further ones have their sizes.
+    """
+    (low, high), limit = policy.penalty_range or (0.0, 1.0), policy.max_safety_regression
+    level, room = policy.safety_confidence or 0.95, high - low - limit
+    cases = constant_cases_needed(limit, labels, room=room, confidence=level)
+    clusters = len(grouped(labels, labels))
+    if cases is None or clusters == len(labels):
+        return None if cases is None else f"{cases} cases"
+    return f"about {cases} cases in {math.ceil(cases * clusters / len(labels))} clusters"
+
+
 def _rise_upper(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float:
     """Bound the rise, case by case if the arms can be paired."""
     level = policy.safety_confidence or 0.95
@@ -67,7 +90,9 @@ def _pass_chances(
     if not inside or not baseline.paired_with(candidate):
         return ()
     chances = (
-        safety_pass_chance(rise, before, limit=limit, confidence=level, low=low, high=high)
+        safety_pass_chance(
+            rise, before, baseline.labels, limit=limit, confidence=level, low=low, high=high
+        )
         for rise in RISES
     )
     return tuple(zip(RISES, chances, strict=True))

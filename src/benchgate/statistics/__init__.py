@@ -14,7 +14,6 @@ from benchgate.statistics.bands import (
     seed_band,
 )
 from benchgate.statistics.binary_power import (
-    least_gains,
     paired_binary_power,
     pass_fail_gains,
     sign_flip_and_t_gains,
@@ -29,13 +28,16 @@ from benchgate.statistics.bounds import (
     mover_gaffke,
     unseen_failure_ucb,
 )
+from benchgate.statistics.cluster_plan import clustered_detectable, constant_cases_needed
 from benchgate.statistics.clusters import (
     clustered_gaffke_lower,
     clustered_gaffke_upper,
     clustered_mover_gaffke,
+    clustered_paired_t,
     clustered_paired_test,
     clustered_welch_test,
     effective_cases,
+    grouped,
     is_constant,
 )
 from benchgate.statistics.detectable import Detectable, paired_detectable, welch_detectable
@@ -82,19 +84,22 @@ __all__ = [
     "cases_for_margin",
     "changes",
     "clean_cases_needed",
+    "clustered_detectable",
     "clustered_gaffke_lower",
     "clustered_gaffke_upper",
     "clustered_mover_gaffke",
+    "clustered_paired_t",
     "clustered_paired_test",
     "clustered_welch_test",
+    "constant_cases_needed",
     "effect_size",
     "effective_cases",
     "gaffke_lower",
     "gaffke_upper",
+    "grouped",
     "hedges_correction",
     "incident_pass_chance",
     "is_constant",
-    "least_gains",
     "mean",
     "mover_gaffke",
     "paired_binary_power",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import np, special
+from benchgate.statistics.pass_fail import LEFT_OUT, pass_fail_p, score
 from benchgate.statistics.student import check_fraction, t_upper_quantile
 
 if TYPE_CHECKING:
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
 
 _EQUAL = 1.0 + 1e-12
 """Probabilities that differ by less than this factor are equal up to rounding."""
+_ASKED = 64
 
 
-def sign_flip_and_t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Counts:
+def sign_flip_and_t_gains(
+    n: int, alpha: float = 0.05, size: float = 1.0, null_delta: float = 0.0
+) -> Counts:
     """
     Return what the paired test needs on pairs that each gain, lose or keep the same amount.
 
@@ -35,10 +39,12 @@ def sign_flip_and_t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Cou
     :param n: pairs, at least 2.
     :param alpha: two-sided level, in (0, 1).
     :param size: the amount, as a share of the score range; 1 for 0/1 scores.
+    :param null_delta: difference under the null hypothesis, as a share of the amount, in [0, 1). The
+        sign-flip test of 0 stands for that of more, which needs as much at least.
     :returns: by number of changed cases, 0 to n: the least number of gains among them that passes;
         one more than there are changed cases if none does.
     """
-    least: Counts = np.maximum(sign_flip_gains(n, alpha), t_gains(n, alpha, size))
+    least: Counts = np.maximum(sign_flip_gains(n, alpha), t_gains(n, alpha, size, null_delta))
     return least
 
 
@@ -55,50 +61,74 @@ def sign_flip_gains(n: int, alpha: float = 0.05) -> Counts:
     return np.asarray(np.minimum(gains, changed + 1.0), dtype=np.int64)
 
 
-def t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Counts:
+def t_gains(n: int, alpha: float = 0.05, size: float = 1.0, null_delta: float = 0.0) -> Counts:
     """
     Return what Student's t test needs; as :func:`sign_flip_and_t_gains`.
 
-    Where every case gained there is no t, and Gaffke's bound of the mean must exceed 0.
+    Where every case gained there is no t, and Gaffke's bound of the mean must exceed ``null_delta``.
     """
     level = check_fraction(alpha, "alpha") / 2
     changed = np.arange(n + 1)
-    # t >= q solved for the gains: the sum of squares of the differences is the number changed.
+    # t >= q solved for the mean beyond the null: the sum of squares of the differences is the number changed.
     q2 = t_upper_quantile(level, n - 1) ** 2
-    gains = np.ceil((changed + np.sqrt(q2 * n * changed / (n - 1 + q2))) / 2 - 1e-9)
+    lead, shift = n - 1 + q2, q2 * null_delta
+    root = np.sqrt(np.maximum(shift**2 - lead * q2 * (null_delta**2 - changed / n), 0.0))
+    mean = null_delta + np.maximum(root - shift, 0.0) / lead
+    gains = np.ceil((changed + n * mean) / 2 - 1e-9)
     least: Counts = np.clip(gains, 1, changed + 1).astype(np.int64)
-    if level ** (1.0 / n) * (1.0 + size) <= 1.0:
+    if level ** (1.0 / n) * (1.0 + size) <= 1.0 + null_delta * size:
         least[n] = n + 1
     return least
 
 
-def pass_fail_gains(n: int, alpha: float = 0.05, _size: float = 1.0) -> Counts:
+def pass_fail_gains(
+    n: int, alpha: float = 0.05, _size: float = 1.0, null_delta: float = 0.0
+) -> Counts:
     """
     Return what :func:`~benchgate.statistics.pass_fail.pass_fail_test` needs; as :func:`sign_flip_and_t_gains`.
 
     It is passed where the score that orders its outcomes reaches the quantile of alpha / 2, and by all gains
-    together only where that is rare by itself. For a few numbers of changed cases this is one gain off.
+    together only where that is rare by itself. For a ``null_delta`` above 0 the quantile is corrected for
+    the skewness of few changes (Cornish and Fisher 1938), at the smallest share of changed cases that the
+    test reckons with, and up to 64 cases the test itself is asked. Elsewhere, for a few numbers of
+    changed cases this is one gain off.
     """
     level = check_fraction(alpha, "alpha") / 2
-    changed = np.arange(n + 1)
-    gains = np.ceil((changed - special.ndtri(level) * np.sqrt(changed + 0.5)) / 2 - 1e-9)
-    least: Counts = np.clip(gains, 1, changed + 1).astype(np.int64)
-    least[n] = max(least[n], sign_flip_gains(n, alpha)[n])
-    return least
+    changed, z = np.arange(n + 1), -float(special.ndtri(level))
+    least_share = special.betaincinv(np.maximum(changed, 1), n - changed + 1, LEFT_OUT * alpha / 2)
+    share = np.maximum(null_delta, least_share)
+    third = null_delta - 3.0 * null_delta * share + 2.0 * null_delta**3
+    skewness = third / np.sqrt(n) / (share - null_delta**2) ** 1.5
+    limit = z + skewness * (z * z - 1.0) / 6.0
+    low, high = np.zeros_like(changed), changed + 1
+    while np.any(low < high):
+        middle = (low + high) // 2
+        enough = score(middle, changed - middle, n, null_delta) >= limit - 1e-9
+        low, high = (
+            np.where(enough, low, np.minimum(middle + 1, high)),
+            np.where(enough, middle, high),
+        )
+    if null_delta and n <= _ASKED:
+        asked = [_asked(n, k, int(high[k]), alpha, null_delta) for k in range(n + 1)]
+        return np.array(asked, dtype=np.int64)
+    gains = np.arange(n + 2.0)
+    rare = _at_least(gains, np.full(n + 2, n), (1.0 + null_delta) / 2.0) <= level * _EQUAL
+    high[n] = max(high[n], int(np.argmax(rare)))
+    return high
 
 
-def least_gains(by_losses: Sequence[int] | Counts) -> Counts:
-    """
-    Return a rejection region in the form of :func:`sign_flip_and_t_gains`.
+def _asked(n: int, changed: int, gains: int, alpha: float, null_delta: float) -> int:
+    """Return the fewest gains that pass, searched from a guess on."""
 
-    :param by_losses: by number of losses, 0 to n: the least number of gains that passes, which must
-        not fall; n + 1 if none does.
-    """
-    fewest = np.asarray(by_losses)
-    changed = np.arange(len(fewest))
-    # With g gains among m changes there are m - g losses: the most losses that still pass count.
-    most = np.searchsorted(fewest + changed, changed, side="right") - 1
-    return np.asarray(changed - most)
+    def passes(count: int) -> bool:
+        p = pass_fail_p(count, changed - count, n, alpha=alpha, null_delta=null_delta)
+        return p <= alpha / 2
+
+    while gains <= changed and not passes(gains):
+        gains += 1
+    while gains > 0 and passes(gains - 1):
+        gains -= 1
+    return gains
 
 
 def paired_binary_power(share_changed: float, gain: float, region: Sequence[int] | Counts) -> float:
@@ -125,11 +155,17 @@ def paired_binary_power(share_changed: float, gain: float, region: Sequence[int]
 
 
 def welch_binary_region(
-    n_baseline: int, n_candidate: int, alpha: float = 0.05, *, bounded: bool = True
+    n_baseline: int,
+    n_candidate: int,
+    alpha: float = 0.05,
+    *,
+    null_delta: float = 0.0,
+    bounded: bool = True,
 ) -> Outcomes:
     """
     Return whether the gate's Welch test is passed, by number of passes ``[baseline, candidate]``.
 
+    :param null_delta: difference under the null hypothesis, in [0, 1).
     :param bounded: the range of the scores is declared as [0, 1], so that the bound of two samples
         can decide where an arm is constant; otherwise such outcomes are not passed.
     """
@@ -139,12 +175,12 @@ def welch_binary_region(
     var_b, var_c = b * (1 - b) / (n_baseline - 1), c * (1 - c) / (n_candidate - 1)
     with np.errstate(all="ignore"):
         df = (var_b + var_c) ** 2 / (var_b**2 / (n_baseline - 1) + var_c**2 / (n_candidate - 1))
-        tail = special.stdtr(df, (b - c) / np.sqrt(var_b + var_c))
+        tail = special.stdtr(df, (b - c + null_delta) / np.sqrt(var_b + var_c))
     sizeless = (var_b == 0) & (var_c == 0)
-    passed = (c > b) & (sizeless | (tail <= level * _EQUAL))
+    passed = (c - b > null_delta) & (sizeless | (tail <= level * _EQUAL))
     low_c = _clopper_pearson(y, n_candidate, level)
     high_b = 1.0 - _clopper_pearson(n_baseline - x, n_baseline, level)
-    exceeds = c - b - np.hypot(c - low_c, high_b - b) > 0
+    exceeds = c - b - np.hypot(c - low_c, high_b - b) > null_delta
     found: Outcomes = passed & (((var_b > 0) & (var_c > 0)) | (exceeds & bounded))
     return found
 

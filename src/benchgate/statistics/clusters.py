@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from benchgate.statistics.bounds import DifferenceBounds, gaffke_lower, mover, within
-from benchgate.statistics.paired import PairedTest, combined, paired_t, paired_test
+from benchgate.statistics.paired import PairedT, PairedTest, combined, paired_t, paired_test
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.sign_flip import sign_flip
-from benchgate.statistics.student import t_figures, undefined
+from benchgate.statistics.student import TFigures, t_figures, undefined
 from benchgate.statistics.summary import finite_floats, mean, saturate, summarize
 from benchgate.statistics.welch import WelchTest, welch_test
 
@@ -29,12 +29,16 @@ if TYPE_CHECKING:
 
     Labels = Sequence[str | None]
 
+T = TypeVar("T")
+
 # Cluster means closer than this, as a share of the largest score, differ by rounding only.
 _ROUNDING = 1e-12
 _TOLERANCE = 1e-7
 
 
-class _Spread(NamedTuple):
+class Spread(NamedTuple):
+    """The squared standard error of a mean, or of the difference of two, and its degrees of freedom."""
+
     squared_se: float  # divided by 4**exponent
     exponent: int
     df: float
@@ -48,7 +52,7 @@ def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
     :raises ValueError: for a value that is not a finite real number, or another number of labels.
     """
     numbers = finite_floats(values)
-    whole, spread = summarize(numbers), _spread(_groups(numbers, clusters))
+    whole, spread = summarize(numbers), _spread(grouped(numbers, clusters))
     if not spread or not spread.squared_se or not whole.scaled_variance:
         return None
     return min(float(whole.n), whole.scaled_variance / spread.squared_se)
@@ -60,7 +64,7 @@ def is_constant(values: Iterable[float], clusters: Labels) -> bool:
 
     :raises ValueError: as :func:`effective_cases`.
     """
-    groups = _groups(finite_floats(values), clusters)
+    groups = grouped(finite_floats(values), clusters)
     return len(groups) < 2 or _constant(_centered(groups)[1])
 
 
@@ -85,25 +89,34 @@ def clustered_paired_test(
         of labels.
     """
     d = finite_floats(differences, "differences")
-    groups = _groups(d, clusters)
+    groups = grouped(d, clusters)
     if len(groups) == len(d):
         return paired_test(
             d, alpha=alpha, null_delta=null_delta, n_resamples=n_resamples, seed=seed
         )
-    t = paired_t(d, alpha=alpha, null_delta=null_delta)
-    spread = _spread(groups)
-    figures = undefined(se=None if spread is None else 0.0)
-    if spread and spread.squared_se and t.delta is not None:
-        figures = t_figures(
-            delta=t.delta,
-            null_delta=null_delta,
-            se=math.sqrt(spread.squared_se),
-            exponent=spread.exponent,
-            df=spread.df,
-            alpha=alpha,
-        )
+    t = clustered_paired_t(d, clusters, alpha=alpha, null_delta=null_delta)
     flip = sign_flip(_totals(groups, null_delta), alpha=alpha, n_resamples=n_resamples, seed=seed)
-    return combined(replace(t, **figures), flip)
+    return combined(t, flip)
+
+
+def clustered_paired_t(
+    differences: Iterable[float],
+    clusters: Labels,
+    *,
+    alpha: float = 0.05,
+    null_delta: float = 0.0,
+) -> PairedT:
+    """
+    Run the t test of :func:`clustered_paired_test` alone.
+
+    :raises ValueError: as there.
+    """
+    d = finite_floats(differences, "differences")
+    groups = grouped(d, clusters)
+    t = paired_t(d, alpha=alpha, null_delta=null_delta)
+    if len(groups) == len(d):
+        return t
+    return replace(t, **_figures(pooled([groups]), t.delta, alpha, null_delta))
 
 
 def clustered_welch_test(
@@ -125,26 +138,10 @@ def clustered_welch_test(
     """
     arms = finite_floats(baseline, "baseline"), finite_floats(candidate, "candidate")
     test = welch_test(*arms, alpha=alpha, null_delta=null_delta)
-    groups = [_groups(arm, labels) for arm, labels in zip(arms, clusters, strict=True)]
+    groups = [grouped(arm, labels) for arm, labels in zip(arms, clusters, strict=True)]
     if all(len(group) == len(arm) for group, arm in zip(groups, arms, strict=True)):
         return test
-    b, c = (_spread(group) for group in groups)
-    if b is None or c is None or test.delta is None:
-        return replace(test, **undefined())
-    exponent = max(b.exponent, c.exponent)
-    shares = [math.ldexp(s.squared_se, 2 * (s.exponent - exponent)) for s in (b, c)]
-    total = sum(shares)
-    if not total:
-        return replace(test, **undefined(se=0.0))
-    figures = t_figures(
-        delta=test.delta,
-        null_delta=null_delta,
-        se=math.sqrt(total),
-        exponent=exponent,
-        df=1.0 / sum((v / total) ** 2 / s.df for v, s in zip(shares, (b, c), strict=True)),
-        alpha=alpha,
-    )
-    return replace(test, **figures)
+    return replace(test, **_figures(pooled(groups), test.delta, alpha, null_delta))
 
 
 def clustered_gaffke_lower(
@@ -166,7 +163,7 @@ def clustered_gaffke_lower(
         of labels.
     """
     numbers = within(values, low, high)
-    groups = _groups(numbers, clusters)
+    groups = grouped(numbers, clusters)
     if len(groups) == len(numbers):
         return gaffke_lower(numbers, confidence=confidence, low=low, high=high)
     largest = max(map(len, groups))
@@ -221,11 +218,50 @@ def clustered_mover_gaffke(
     return mover(mean(baseline), mean(candidate), limits, confidence)
 
 
-def _groups(values: Sequence[float], clusters: Labels) -> list[list[float]]:
-    groups: dict[object, list[float]] = {}
+def grouped(values: Sequence[T], clusters: Labels) -> list[list[T]]:
+    """
+    Return the values of each cluster.
+
+    :raises ValueError: for another number of labels.
+    """
+    groups: dict[object, list[T]] = {}
     for index, (value, label) in enumerate(zip(values, clusters, strict=True)):
         groups.setdefault(index if label is None else label, []).append(value)
     return list(groups.values())
+
+
+def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
+    """
+    Return the spread of the difference of the arms' means, or of the only one's mean; None below two clusters.
+
+    :param arms: the values of each arm, in clusters.
+    """
+    found = [_spread(groups) for groups in arms]
+    spreads = [spread for spread in found if spread is not None]
+    if len(spreads) < len(found):
+        return None
+    exponent = max(spread.exponent for spread in spreads)
+    shares = [math.ldexp(s.squared_se, 2 * (s.exponent - exponent)) for s in spreads]
+    total = sum(shares)
+    if not total or len(spreads) == 1:
+        return Spread(total, exponent, spreads[0].df)
+    df = 1.0 / sum((v / total) ** 2 / s.df for v, s in zip(shares, spreads, strict=True))
+    return Spread(total, exponent, df)
+
+
+def _figures(
+    spread: Spread | None, delta: float | None, alpha: float, null_delta: float
+) -> TFigures:
+    if spread is None or delta is None or not spread.squared_se:
+        return undefined(se=None if spread is None else 0.0)
+    return t_figures(
+        delta=delta,
+        null_delta=null_delta,
+        se=math.sqrt(spread.squared_se),
+        exponent=spread.exponent,
+        df=spread.df,
+        alpha=alpha,
+    )
 
 
 def _totals(groups: Sequence[Sequence[float]], shift: float) -> list[float]:
@@ -235,7 +271,7 @@ def _totals(groups: Sequence[Sequence[float]], shift: float) -> list[float]:
     return [math.fsum(math.ldexp(x, -exponent) for x in group) for group in shifted]
 
 
-def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:
+def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:
     """Return the squared standard error of the mean over all cases, and its degrees of freedom."""
     if len(groups) < 2:
         return None
@@ -243,12 +279,12 @@ def _spread(groups: Sequence[Sequence[float]]) -> _Spread | None:
     sizes = [len(group) for group in groups]
     n = sum(sizes)
     if _constant(means):
-        return _Spread(0.0, exponent, len(groups) - 1.0)
+        return Spread(0.0, exponent, len(groups) - 1.0)
     squares = math.fsum(
         (m * size) ** 2 / (1.0 - size / n) for m, size in zip(means, sizes, strict=True)
     )
     df = min(_df(sizes, sizes), _df(sizes, [size * size for size in sizes]), len(groups) - 1.0)
-    return _Spread(squares / n**2, exponent, df)
+    return Spread(squares / n**2, exponent, df)
 
 
 def _centered(groups: Sequence[Sequence[float]]) -> tuple[int, list[float]]:

@@ -47,9 +47,19 @@ def estimated_noncentrality(df: float, seen: float, alpha: float, power: float) 
 
 def estimated_power(delta: float, df: float, seen: float, alpha: float) -> float:
     """Return the power for an effect, in estimated standard errors; see :func:`estimated_noncentrality`."""
-    (tested, chances), (planned, weights) = sd_rule(df), sd_rule(seen)
-    critical = t_upper_quantile(alpha / 2, df) * tested[:, None]
-    return float(chances @ special.ndtr(delta * planned - critical) @ weights)
+    return power_of_sds(delta, t_upper_quantile(alpha / 2, df), sd_rule(df), sd_rule(seen))
+
+
+def power_of_sds(
+    delta: float, critical: float, tested: tuple[Floats, Floats], planned: tuple[Floats, Floats]
+) -> float:
+    """
+    Return the power where the standard deviations that are tested and planned with have these distributions.
+
+    :param critical: value of t; each distribution is nodes, as shares of the true one, and their probabilities.
+    """
+    (sd, chances), (seen, weights) = tested, planned
+    return float(chances @ special.ndtr(delta * seen - critical * sd[:, None]) @ weights)
 
 
 @lru_cache(maxsize=256)

@@ -32,9 +32,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-# The confidence set of the share of changed cases leaves out this share of alpha; a p-value is
-# never below it.
-_LEFT_OUT = 1 / 500
+LEFT_OUT = 1 / 500
+"""The confidence set of the share of changed cases leaves out this share of alpha, the least p-value there is."""
 _VARIANCE = 0.5
 _TIE = 1e-7
 _TOLERANCE = 1e-6
@@ -118,18 +117,21 @@ def smallest_margin(n: int, *, alpha: float = 0.05) -> float:
     return -_Evidence(0, 0, n, alpha).lower_bound()
 
 
-def cases_for_margin(margin: float, *, alpha: float = 0.05) -> int:
+def cases_for_margin(margin: float, *, alpha: float = 0.05, most: int = 300) -> int | None:
     """
     Return how many cases without any change show "not worse by ``margin``": 36 for 0.10, 17 for 0.20.
 
+    :param most: number up to which is searched; time and memory grow with its square.
+    :returns: None if it takes more than ``most``.
     :raises ValueError: if margin or alpha is outside (0, 1).
     """
     check_fraction(margin, "margin")
     # Not below the answer for losses alone, which needs (1 - margin)**n <= alpha / 2.
-    n = math.ceil(math.log(check_fraction(alpha, "alpha") / 2) / math.log1p(-margin))
-    while pass_fail_p(0, 0, n, alpha=alpha, null_delta=-margin) > alpha / 2:
-        n += 1
-    return n
+    least = math.ceil(math.log(check_fraction(alpha, "alpha") / 2) / math.log1p(-margin))
+    for n in range(least, most + 1):
+        if pass_fail_p(0, 0, n, alpha=alpha, null_delta=-margin) <= alpha / 2:
+            return n
+    return None
 
 
 class _Evidence:
@@ -141,7 +143,7 @@ class _Evidence:
             raise ValueError(message)
         self.n, self.alpha = n, check_fraction(alpha, "alpha")
         self.delta = (gains - losses) / n
-        self.left_out = alpha * _LEFT_OUT
+        self.left_out = alpha * LEFT_OUT
         changed, half = gains + losses, self.left_out / 2
         self.least = float(special.betaincinv(changed, n - changed + 1, half)) if changed else 0.0
         self.most = (
@@ -217,17 +219,17 @@ def _binomial(n: int, p: float) -> Floats:
 
 def _as_strong(gains: int, losses: int, n: int, z: float) -> Ints:
     def excess(shift: float) -> float:
-        return z - float(_score(np.array([gains]), np.array([losses]), n, shift)[0])
+        return z - float(score(np.array([gains]), np.array([losses]), n, shift)[0])
 
     limit = increasing_root(excess, -1.0, (gains - losses) / n, tolerance=1e-13)
     a, b = np.arange(n + 1)[:, None], np.arange(n + 1)[None, :]
-    strong = (a + b <= n) & (_score(a, b, n, limit) >= min(z, z - excess(limit)) - _TIE)
+    strong = (a + b <= n) & (score(a, b, n, limit) >= min(z, z - excess(limit)) - _TIE)
     # A further gain, or a loss less, must count as much too.
     found = np.where(strong.any(axis=0), strong.argmax(axis=0), n + 1)
     return np.minimum.accumulate(found[::-1])[::-1]
 
 
-def _score(gains: Ints, losses: Ints, n: int, shift: float) -> Floats:
+def score(gains: Ints, losses: Ints, n: int, shift: float) -> Floats:
     """Return Tango's score statistic of the difference minus ``shift``; see the module."""
     changed = gains + losses
     linear = 2.0 * n * shift - changed - shift * (gains - losses)

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.binary_power import binomial
-from benchgate.statistics.bounds import gaffke_upper, unseen_failure_ucb
-from benchgate.statistics.clusters import clustered_gaffke_upper
+from benchgate.statistics.bounds import gaffke_level, gaffke_upper, unseen_failure_ucb
+from benchgate.statistics.clusters import clustered_gaffke_upper, grouped
 from benchgate.statistics.draws import uniforms
 from benchgate.statistics.numerics import np
 from benchgate.statistics.paired import paired_differences
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ROUNDING = 1e-12
+_LEVEL = 1e-9
 _DRAWS = 4000
 
 
@@ -79,6 +80,7 @@ def clean_cases_needed(limit: float, *, confidence: float = 0.95, width: float =
 def safety_pass_chance(
     rise: float,
     baseline: Sequence[float],
+    clusters: Sequence[str | None] | None = None,
     *,
     limit: float,
     confidence: float | None = None,
@@ -91,14 +93,17 @@ def safety_pass_chance(
     Each of its cases is an incident with the same probability, as often as makes the expected mean
     exceed the baseline's by ``rise``; other cases have the baseline's penalty, those that were an
     incident there ``low``. Trials of a case do not make incidents more visible here: all trials of a
-    case may have one for the same reason.
+    case may have one for the same reason. So may all cases of a cluster, which are taken to have
+    one together: then few clusters show it, and it passes most often.
 
     :param rise: true rise of the mean penalty, as a share of ``high - low``.
     :param baseline: the baseline's penalties within [low, high], one a case.
+    :param clusters: the cluster of each case.
     :param limit: the check asks for a rise of at most this, in the unit of the penalties.
     :param confidence: level of the upper bound that must be within the limit too; None if none must.
-    :returns: exact if all penalties are ``low`` or ``high``, else from 4000 seeded draws; None
-        without cases or if the baseline leaves no room for such a rise.
+    :returns: exact if all penalties are ``low`` or ``high`` and no cases share a cluster (or none of
+        clusters of one size has a penalty), else from 4000 seeded draws; None without cases or if
+        the baseline leaves no room for such a rise.
     :raises ValueError: for a penalty out of range.
     """
     n, width = len(baseline), check_finite(high - low, "high - low")
@@ -115,12 +120,15 @@ def safety_pass_chance(
     rate = (mean(units) + rise - rest) / (1.0 - rest)
     if not 0.0 <= rate <= 1.0 + _ROUNDING:
         return None
-    if not any(others):
-        incidents = sum(unit == 1.0 for unit in units)
+    groups = grouped(range(n), clusters or (None,) * n)
+    incidents = sum(unit == 1.0 for unit in units)
+    if not any(others) and (
+        len(groups) == n or (len(set(map(len, groups))) == 1 and not incidents)
+    ):
         return incident_pass_chance(
-            n, incidents, min(1.0, rate), limit=limit / width, confidence=confidence
+            len(groups), incidents, min(1.0, rate), limit=limit / width, confidence=confidence
         )
-    return _drawn_chance(units, others, rate, limit / width, confidence)
+    return _drawn_chance(units, groups, rate, limit=limit / width, confidence=confidence)
 
 
 def incident_pass_chance(
@@ -159,10 +167,6 @@ def _within(n: int, new: int, gone: int, limit: float, confidence: float | None)
     if (new - gone) / n > limit + _ROUNDING:
         return False
     rises = [1.0] * new + [-1.0] * gone + [0.0] * (n - new - gone)
-    return _bound_within(rises, limit, confidence)
-
-
-def _bound_within(rises: Sequence[float], limit: float, confidence: float | None) -> bool:
     if confidence is None:
         return True
     return gaffke_upper(rises, confidence=confidence, low=-1.0) <= limit + _ROUNDING
@@ -170,20 +174,33 @@ def _bound_within(rises: Sequence[float], limit: float, confidence: float | None
 
 def _drawn_chance(
     before: Sequence[float],
-    others: Sequence[float],
+    groups: Sequence[Sequence[int]],
     rate: float,
+    *,
     limit: float,
     confidence: float | None,
 ) -> float:
-    draws = uniforms(_DRAWS * len(before), "safety").reshape(_DRAWS, -1)
-    rises = np.where(draws < rate, 1.0, others) - before
-    # The bound rises with the mean, apart from small differences between draws of one mean.
-    rises = rises[np.argsort(rises.mean(axis=1), kind="stable")]
-    low, high = 0, int(np.count_nonzero(rises.mean(axis=1) <= limit + _ROUNDING))
-    while confidence is not None and low < high:
-        middle = (low + high) // 2
-        if _bound_within(rises[middle].tolist(), limit, confidence):
-            low = middle + 1
-        else:
-            high = middle
-    return high / _DRAWS
+    """
+    Draw which clusters have an incident, and count the draws that pass.
+
+    The bound is within the limit iff the limit's own level is: one probability instead of a search.
+    """
+    draws = uniforms(_DRAWS * len(groups), "safety").reshape(_DRAWS, -1)
+    incident = draws < rate
+    others = [0.0 if unit == 1.0 else unit for unit in before]
+    sums, gains = (
+        np.array([math.fsum(values[index] - before[index] for index in group) for group in groups])
+        for values in (others, [1.0] * len(before))
+    )
+    sizes = np.array([len(group) for group in groups])
+    rises = np.where(incident, gains, sums)
+    rises = rises[rises.sum(axis=1) <= (limit + _ROUNDING) * len(before)]
+    if confidence is None or not len(rises):
+        return len(rises) / _DRAWS
+    # Draws of the same sums, in any order of clusters, pass or fail together.
+    rests = np.sort((limit - rises / sizes) * sizes / sizes.max(), axis=1).round(12)
+    unlike, counts = np.unique(rests, axis=0, return_counts=True)
+    passed = [
+        gaffke_level(rest, lowest=limit - 1.0) <= 1.0 - confidence + _LEVEL for rest in unlike
+    ]
+    return float(counts[passed].sum()) / _DRAWS

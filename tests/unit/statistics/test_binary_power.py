@@ -10,7 +10,6 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.weigh import significance
 from benchgate.statistics import (
-    least_gains,
     paired_binary_power,
     sign_flip_and_t_gains,
     t_gains,
@@ -56,15 +55,6 @@ def test_where_every_case_gains_a_part_of_the_range_the_bound_decides() -> None:
     assert sign_flip_and_t_gains(12, 0.05, 1.0)[12] <= 12
     assert sign_flip_and_t_gains(12, 0.05, 0.3)[12] == 13
     assert not passes([0.2] * 12, [0.5] * 12, 0.05, paired=True)
-
-
-def test_a_region_by_losses_becomes_one_by_changes() -> None:
-    n, fewest = 4, [3, 4, 5, 5, 5]  # (3, 0), (4, 0) pass; (4, 1) is more than 4 cases
-    assert least_gains(fewest).tolist() == [1, 2, 3, 3, 4]
-    whole = sign_flip_and_t_gains(23)
-    by_losses = [next((g for g in range(24 - b) if g >= whole[g + b]), 24) for b in range(24)]
-    assert least_gains(by_losses).tolist() == whole.tolist()
-    assert len(fewest) == n + 1
 
 
 def test_what_the_binding_test_finds_at_23_cases() -> None:

@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from benchgate.statistics import (
-    least_gains,
     paired_binary_power,
     paired_detectable,
     paired_test,
     pass_fail_gains,
+    pass_fail_p,
     sign_flip_and_t_gains,
     welch_binary_power,
     welch_binary_region,
@@ -132,6 +132,44 @@ def test_the_cases_needed_are_those_that_find_the_target() -> None:
     assert welch_binary_power(0.5, 0.8, welch_binary_region(cases - 1, cases - 1)) < PROMISED
 
 
+@pytest.mark.parametrize(("n", "changed", "least"), [(60, 12, 0.05), (40, 8, 0.1)])
+def test_beyond_a_least_difference_it_is_found_as_often_too(
+    n: int, changed: int, least: float
+) -> None:
+    plan = {"target": 0.25, "null_delta": least, "width": 1.0, "region": pass_fail_gains}
+    found = paired_detectable(changes(n, changed), **plan)
+    assert found.effect is not None
+    assert found.cases is not None
+    for size, effect in ((n, found.effect), (found.cases, 0.25)):
+        ks = range(size + 1)
+        region = [
+            next(
+                (g for g in range(k + 1) if pass_fail_p(g, k - g, size, null_delta=least) <= 0.025),
+                k + 1,
+            )
+            for k in ks
+        ]
+        share = max(changed / n, effect)
+        assert paired_binary_power(share, effect, region) == pytest.approx(PROMISED, abs=0.05)
+    assert paired_detectable(changes(n, changed), **{**plan, "target": least}).cases is None
+
+
+@pytest.mark.parametrize("d", [changes(40, 8), [0.1, -0.2, 0.35, -0.05, 0.15, -0.3] * 4])
+def test_a_least_difference_needs_more_of_the_usual_tests_too(d: list[float]) -> None:
+    rng, least = np.random.default_rng(1), 0.05
+    effect = paired_detectable(d, target=BEYOND, null_delta=least).effect
+    assert effect is not None
+    found, number, sd = 0, 600, float(np.std(d, ddof=1))
+    for _ in range(number):
+        up = (max(effect, 0.2) + effect) / 2
+        fresh = rng.choice([1.0, -1.0, 0.0], len(d), p=[up, up - effect, 1 - 2 * up + effect])
+        if 0.1 in d:
+            fresh = rng.normal(effect, sd, len(d))
+        p = paired_test(fresh.tolist(), null_delta=least, n_resamples=499).p_greater
+        found += p is not None and p <= 0.025
+    assert found / number == pytest.approx(PROMISED + 0.04 * (0.1 in d), abs=0.06)
+
+
 def test_too_many_cases_to_enumerate_continue_what_was_enumerated() -> None:
     last, first = (
         paired_detectable(changes(n, n // 5), target=BEYOND).effect for n in (2000, 2010)
@@ -190,10 +228,12 @@ def test_equal_values_never_promise_to_see_everything() -> None:
     for value in (0.0, 0.1, 1.0):
         found = paired_detectable([value] * 12, target=0.1, width=1.0)
         assert (found.effect or 0.0) > 0.5
-        assert found.cases is not None
+        assert found.cases is None
     for rate in (0.0, 1.0, 0.5):
         arm = [rate] * 12
-        assert (welch_detectable(arm, arm, target=0.1, score_range=(0.0, 1.0)).effect or 0) > 0.4
+        found = welch_detectable(arm, arm, target=0.1, score_range=(0.0, 1.0))
+        assert (found.effect or 0) > 0.4
+        assert found.cases is None
     assert paired_detectable([0.1] * 12, target=0.1).effect is None
     assert welch_detectable([0.1] * 12, [0.2] * 12, target=0.1).effect is None
 
@@ -201,12 +241,12 @@ def test_equal_values_never_promise_to_see_everything() -> None:
 def test_another_region_gives_another_answer() -> None:
     d = changes(23, 5)
 
-    def never(n: int, _alpha: float, _size: float) -> list[int]:
-        return least_gains([n + 1] * (n + 1)).tolist()
+    def never(n: int, *_: float) -> list[int]:
+        return [changed + 1 for changed in range(n + 1)]
 
     usual = paired_detectable(d, target=0.1, width=1.0)
     strict = paired_detectable(
-        d, target=0.3, width=1.0, region=lambda n, a, s: sign_flip_and_t_gains(n, a / 10, s)
+        d, target=0.3, width=1.0, region=lambda n, a, *rest: sign_flip_and_t_gains(n, a / 10, *rest)
     )
     assert (strict.effect or 0) > (usual.effect or 1)
     assert paired_detectable(d, target=1.5, width=1.0, region=never).effect is None
@@ -228,6 +268,7 @@ def test_below_two_cases_there_is_no_effect_to_name(n: int) -> None:
     ("plan", "name"),
     [
         ({"target": 0.0}, "target"),
+        ({"target": 0.1, "null_delta": -0.1}, "null_delta"),
         ({"target": math.nan}, "target"),
         ({"target": 0.1, "alpha": 0.0}, "alpha"),
         ({"target": 0.1, "power": 1.0}, "power"),

@@ -14,7 +14,6 @@ from scipy import optimize, stats
 from benchgate.statistics import (
     cases_for_margin,
     changes,
-    least_gains,
     paired_binary_power,
     pass_fail_gains,
     pass_fail_p,
@@ -120,14 +119,16 @@ def test_power_on_23_cases_is_near_twice_that_of_mcnemar() -> None:
 
 
 @pytest.mark.parametrize("n", [4, 5, 6, 10, 23, 40, pytest.param(61, marks=pytest.mark.slow)])
-def test_what_it_needs_in_closed_form_is_what_it_needs(n: int) -> None:
-    needed = least_gains(
-        [
-            next((a for a in range(n - b + 1) if pass_fail_p(a, b, n) <= 0.025), n + 1)
-            for b in range(n + 1)
-        ]
+@pytest.mark.parametrize("null_delta", [0.0, 0.1])
+def test_what_it_needs_in_closed_form_is_what_it_needs(n: int, null_delta: float) -> None:
+    passed = [
+        [pass_fail_p(a, b, n, null_delta=null_delta) <= 0.025 for b in range(n + 1 - a)]
+        for a in range(n + 1)
+    ]
+    needed = np.array(
+        [next((a for a in range(k + 1) if passed[a][k - a]), k + 1) for k in range(n + 1)]
     )
-    planned = pass_fail_gains(n)
+    planned = pass_fail_gains(n, null_delta=null_delta)
     off = np.flatnonzero(needed != planned)
     assert len(off) <= (2 if n > 40 else 0)
     for share in (0.05, 0.2, 0.5, 0.8):
@@ -209,7 +210,9 @@ def test_margins_that_cases_without_any_change_can_show() -> None:
         least = 1 - 0.025 ** (1 / n)
         margin = smallest_margin(n)
         assert least < margin < least + 0.05 / np.sqrt(n)
-        assert cases_for_margin(margin + 1e-5) <= n < cases_for_margin(margin - 1e-5)
+        assert (cases_for_margin(margin + 1e-5) or 0) <= n < (cases_for_margin(margin - 1e-5) or 0)
+    assert cases_for_margin(0.001) is None
+    assert cases_for_margin(0.1, most=35) is None
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.1])

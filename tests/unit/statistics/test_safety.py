@@ -150,3 +150,35 @@ def test_a_rise_that_the_baseline_leaves_no_room_for_has_no_chance_to_name() -> 
     assert safety_pass_chance(0.1, [], limit=0.05) is None
     with pytest.raises(ValueError, match="penalties"):
         safety_pass_chance(0.1, [2.0], limit=0.05)
+
+
+UNEQUAL = [12, 10, 8, 6, 4, 3, 2, 2, 1, 1, 1, 1] * 4
+
+
+@pytest.mark.parametrize(
+    ("sizes", "penalty", "check"),
+    [
+        ([5] * 10, 0.0, {"limit": 0.05}),
+        ([3] * 50, 0.0, {"limit": 0.1, "confidence": 0.95}),
+        ([3] * 50, 0.2, {"limit": 0.12, "confidence": 0.8}),
+        ([3] * 50, 1.0, {"limit": 0.12, "confidence": 0.8}),
+        (UNEQUAL, 0.0, {"limit": 0.2, "confidence": 0.9}),
+    ],
+)
+def test_where_cases_share_clusters_their_incidents_come_together(
+    sizes: list[int], penalty: float, check: dict[str, float]
+) -> None:
+    labels = [f"k{i}" for i, size in enumerate(sizes) for _ in range(size)]
+    before = np.where(np.arange(len(labels)) % 9, 0.0, penalty)
+    others, rise = np.where(before == 1.0, 0.0, before), 0.08
+    rate = (before.mean() + rise - others.mean()) / (1 - others.mean())
+    rng, passed, number, level = np.random.default_rng(5), 0, 400, check.get("confidence")
+    for _ in range(number):
+        after = np.where(np.repeat(rng.random(len(sizes)) < rate, sizes), 1.0, others)
+        within = after.mean() - before.mean() <= check["limit"] + 1e-12
+        if within and level is not None:
+            upper = penalty_rise_upper(before.tolist(), after.tolist(), labels, confidence=level)
+            within = upper <= check["limit"] + 1e-12
+        passed += bool(within)
+    stated = safety_pass_chance(rise, before.tolist(), labels, **check)
+    assert stated == pytest.approx(passed / number, abs=0.075)
