@@ -30,6 +30,9 @@ MOST: Final = {"failing": 4, "error": 2, "fell": 2, "passing": 2, "rose": 2}
 """Cases that are shown of each kind unless all are asked for: with the gate they fill a screen at most."""
 
 
+LONGEST: Final = 340
+"""Characters of a reason, five lines of 80 columns; the record has all of it."""
+
 OF_PROMOTIONS: Final = frozenset({"note_safety_power", "note_unseen_failure_bound"})
 """Notes on what a promotion may have overlooked; where there is none they are left out."""
 
@@ -146,7 +149,8 @@ def gate_lines(
     count = len(decision.reason_codes)
     for number, remark in enumerate(decision.remarks[:count]):
         code = remark.code.removeprefix(PREFIX)
-        yield Line("" if number else "why", f"{code}: {remark.message}", tone)
+        text = excerpt(f"{code}: {remark.message}", LONGEST)
+        yield Line("" if number else "why", text, tone)
     if decision.next_step is not None:
         yield Line("next", decision.next_step)
     codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
