@@ -74,7 +74,20 @@ def change_lines(changes: RunChanges, *, more: str | None = None) -> Iterator[Li
     """
     if changes.is_rescored:
         yield Line("changed", "not comparable: another rubric scored the baseline", "caution")
-        return
+    else:
+        yield from _changed(changes, more)
+    for label, ids in (
+        ("new", changes.new),
+        ("missing", changes.missing),
+        ("edited", changes.changed),
+    ):
+        shown = ids if more is None else ids[:5]
+        rest = "" if len(shown) == len(ids) else f", ... {len(ids) - len(shown)} more"
+        if ids:
+            yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
+
+
+def _changed(changes: RunChanges, more: str | None) -> Iterator[Line]:
     known = {change.case_id for change in changes.newly_failing}
     worse = {"failing": changes.newly_failing, "fell": changes.fell}
     better = {"passing": changes.newly_passing, "rose": changes.rose}
@@ -106,15 +119,6 @@ def change_lines(changes: RunChanges, *, more: str | None = None) -> Iterator[Li
         left += [f"{len(found) - most} {label}"] * (len(found) > most)
     if left:
         yield Line("", f"... and {', '.join(left)}; {more} shows all", "quiet")
-    for label, ids in (
-        ("new", changes.new),
-        ("missing", changes.missing),
-        ("edited", changes.changed),
-    ):
-        shown = ids if more is None else ids[:5]
-        rest = "" if len(shown) == len(ids) else f", ... {len(ids) - len(shown)} more"
-        if ids:
-            yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
 
 
 def _row(change: CaseChange, width: int) -> str:
