@@ -30,8 +30,8 @@ MOST: Final = {"failing": 4, "error": 2, "fell": 2, "passing": 2, "rose": 2}
 """Cases that are shown of each kind unless all are asked for: with the gate they fill a screen at most."""
 
 
-LONGEST: Final = 340
-"""Characters of a reason, five lines of 80 columns; the record has all of it."""
+BEGINNING, END = 240, 160
+"""Characters of a reason that are shown, for its end often says what to do; the record has all of it."""
 
 OF_PROMOTIONS: Final = frozenset({"note_safety_power", "note_unseen_failure_bound"})
 """Notes on what a promotion may have overlooked; where there is none they are left out."""
@@ -153,8 +153,7 @@ def gate_lines(
     count = len(decision.reason_codes)
     for number, remark in enumerate(decision.remarks[:count]):
         code = remark.code.removeprefix(PREFIX)
-        text = excerpt(f"{code}: {remark.message}", LONGEST)
-        yield Line("" if number else "why", text, tone)
+        yield Line("" if number else "why", _shortened(f"{code}: {remark.message}"), tone)
     if decision.next_step is not None:
         yield Line("next", decision.next_step)
     codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
@@ -165,6 +164,10 @@ def gate_lines(
     for number, remark in enumerate(notes):
         code = remark.code.removeprefix("note_")
         yield Line("" if number else "note", f"{code}: {remark.message}", "quiet")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= BEGINNING + END else f"{text[:BEGINNING]} … {text[-END:]}"
 
 
 def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
