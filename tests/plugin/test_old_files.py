@@ -109,7 +109,7 @@ def test_a_baseline_that_cannot_be_read_names_the_command_that_makes_it_good(old
     path = old / "bench/echo/baseline.json"
     path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 0'))
     result = run("--bench-trials=2")
-    result.stdout.fnmatch_lines(["*make it again: pytest --bench=CLASS --bench-system=NAME *"])
+    result.stdout.fnmatch_lines(["*make it again: pytest --bench=CLASS --bench-system=NAME*"])
 
 
 def test_an_old_promotion_must_hold_by_the_rules_of_today(old, capsys):
