@@ -27,6 +27,7 @@ SAFETY_REGRESSION = "checkpoint_promotion_blocked_safety_regression"
 @pytest.fixture
 def vectors(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")  # a line that is broken cannot be matched
     for name, values in (("low", LOW), ("high", HIGH), ("calm", [0] * 10), ("wild", [0.5, 0] * 5)):
         (tmp_path / f"{name}.json").write_text(json.dumps(values))
     return tmp_path
@@ -72,7 +73,7 @@ def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, tra
     assert proof(baseline=baseline, trained=trained) == (10 if baseline == trained else 1)
     printed = capsys.readouterr()
     assert printed.out == "proof_status=fail\n"
-    assert reason in printed.err
+    assert f"why       {reason.removeprefix('checkpoint_promotion_blocked_')}: " in printed.err
     analysis = read("proof.json")["failure_analysis"]
     assert reason in analysis["reasons"]
     assert "reward_gain_below_threshold" in analysis["reasons"]
@@ -314,9 +315,7 @@ def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
     assert baseline["metrics"]["episodes"] == trained["metrics"]["episodes"] == 22
     assert read("significance.json")["policy"]["missing"] == "worst"
     assert read("significance.json")["significance"]["test"] == "paired"
-    assert (
-        "note_missing_in_candidate: counted as the worst score: c0, c10" in capsys.readouterr().err
-    )
+    assert "missing_in_candidate: counted as the worst score: c0, c10" in capsys.readouterr().err
     files = [str(path) for path in Path("proof").iterdir()]
     assert main(["validate", *files]) == 0
     # An imputed score is computed again, and is no fact for the next comparison.
@@ -367,7 +366,7 @@ def test_unequal_numbers_of_trials_are_noted(vectors, capsys):
         (vectors / f"{name}.csv").write_text("\n".join(["case,score,trial", *rows]))
     samples = ["--baseline-samples=low.csv", "--trained-samples=high.csv"]
     main(["evaluate", *samples, "--run-id=r", "--output-report=out.json"])
-    assert "note_unequal_trials: trials of a case: 2 against 1, 3" in capsys.readouterr().err
+    assert "unequal_trials: trials of a case: 2 against 1, 3" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("without", ["low", "high"])
@@ -385,4 +384,4 @@ def test_ids_cannot_be_dropped_on_one_side(failing_cases_left_out, capsys, witho
 def test_lists_of_different_length_are_noted(vectors, capsys):
     (vectors / "high.json").write_text(json.dumps(HIGH[:8]))
     proof()
-    assert "note_unequal_cases: 10 scores against 8, without ids" in capsys.readouterr().err
+    assert "unequal_cases: 10 scores against 8, without ids" in capsys.readouterr().err

@@ -45,7 +45,7 @@ def _unknown(
     baseline: Arm, candidate: Arm, cases: AbstractSet[str], what: str
 ) -> Iterator[Blocker]:
     """Yield that nobody knows whether cases newly fail: the baseline erred there, or a file has no passes."""
-    before, after = _passed(baseline), _passed(candidate)
+    before, after = passed(baseline), passed(candidate)
     erred = sorted(c for c in cases if before.get(c, True) is None and not after.get(c))
     if erred:
         text = f"{what}: {first_three(erred)} ended in an error in the baseline"
@@ -58,7 +58,7 @@ def _unknown(
 def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield what got worse on exactly these cases; nothing is concluded about others."""
     failing = _newly_failing(baseline, candidate)
-    erred = {c for c, passed in _passed(baseline).items() if passed is None}
+    erred = {c for c, known in passed(baseline).items() if known is None}
     yield from _unknown(baseline, candidate, erred, "cases")
     if len(failing) > policy.max_newly_failing:
         verb = "newly fails" if len(failing) == 1 else "newly fail"
@@ -86,11 +86,11 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
 
 
 def _newly_failing(baseline: Arm, candidate: Arm) -> list[str]:
-    before, after = _passed(baseline), _passed(candidate)
+    before, after = passed(baseline), passed(candidate)
     return sorted(c for c in before.keys() & after.keys() if before[c] and not after[c])
 
 
-def _passed(arm: Arm) -> Mapping[str, bool | None]:
+def passed(arm: Arm) -> Mapping[str, bool | None]:
     """Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others."""
     ids = arm.case_ids or ()
     if arm.facts is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS, RunOption, read_options
+from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS, RunOption, read_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.policy import RunTable
 
-OPTIONS = (*RUN_OPTIONS, EXIT_OPTION)
+OPTIONS = (*RUN_OPTIONS, *PYTEST_OPTIONS)
 PREFIX = "bench-"
 
 
@@ -70,6 +70,7 @@ class Settings:
     replay: str | Path | None
     policy: tuple[str, ...]
     exit_rule: ExitRule
+    junit_gate: bool
     out: Path
     checkpoints: dict[str, Path | None]
 
