@@ -83,7 +83,7 @@ def unfinished_name(started: datetime) -> str:
 
 def shard_folder(out: Path, task_class: str, shard: Shard) -> Path:
     """Return where a part of a run is written, for ``benchgate merge``."""
-    return out / "shards" / task_class / f"{shard.index}-of-{shard.count}"
+    return out / "shards" / task_class / f"{shard.number}-of-{shard.total}"
 
 
 class RunStore:

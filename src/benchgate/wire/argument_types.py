@@ -110,7 +110,7 @@ def shard(text: str) -> Shard:
     """
     found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text)
     part = Shard(*map(int, found.groups())) if found else None
-    if part is None or not 1 <= part.index <= part.count:
+    if part is None or not 1 <= part.number <= part.total:
         msg = f"{text[:80]!r}: expected I/N, part I of N, from 1/N to N/N"
         raise argparse.ArgumentTypeError(msg)
     return part

@@ -10,20 +10,20 @@ if TYPE_CHECKING:
 
 
 class Shard(NamedTuple):
-    """Part ``index`` of ``count``, from 1."""
+    """Part ``number`` of ``total``, from 1."""
 
-    index: int
-    count: int
+    number: int
+    total: int
 
     def of(self, case_ids: Iterable[str]) -> set[str]:
         """
-        Return the cases of this part: every ``count``-th in the order of the SHA-256 of their ids.
+        Return the cases of this part: every ``total``-th in the order of the SHA-256 of their ids.
 
         Each case is in exactly one part, and the same one on every machine. Ids that were given in order, such as those
         of one difficulty, spread evenly.
         """
         ordered = sorted(set(case_ids), key=lambda case_id: sha256(case_id.encode()).digest())
-        return set(ordered[self.index - 1 :: self.count])
+        return set(ordered[self.number - 1 :: self.total])
 
     def __str__(self) -> str:
-        return f"{self.index}/{self.count}"
+        return f"{self.number}/{self.total}"
