@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import Replayed, Resumed
     from benchgate.ids import RunPlan
+    from benchgate.wire.shard import Shard
 
 
 def plan_file(
@@ -24,6 +25,7 @@ def plan_file(
     resumes: Resumed | None = None,
     replays: Replayed | None = None,
     baseline_system: str | None = None,
+    shard: Shard | None = None,
 ) -> PlanFile:
     """Return the plan of a run as it is written."""
     digests = plan.digests
@@ -43,6 +45,7 @@ def plan_file(
         resumes=resumes,
         replays=replays,
         baseline_system=baseline_system,
+        shard=None if shard is None else str(shard),
     )
 
 

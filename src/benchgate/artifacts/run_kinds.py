@@ -152,6 +152,7 @@ class PlanFile(WireModel):
     :param case_ids: all cases; those that cannot be read have no digest.
     :param timeout_seconds: the limit of trials whose case names none.
     :param baseline_system: the system of ``run:SYSTEM``, left out if there is none.
+    :param shard: ``I/N`` of a part of a run, which has the cases of its part alone; left out otherwise.
     """
 
     schema_version: Version
@@ -169,6 +170,7 @@ class PlanFile(WireModel):
     resumes: Resumed | None
     replays: Replayed | None = None
     baseline_system: str | None = Field(default=None, exclude_if=lambda name: name is None)
+    shard: str | None = Field(default=None, exclude_if=lambda shard: shard is None)
 
     @property
     def sides(self) -> tuple[Side, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import SelectedRecord, case_file_name
 from benchgate.audit.chain import (
+    PLAN_FILE,
     RECORD_FILE,
     STAMP,
     UNFINISHED,
@@ -19,7 +20,7 @@ from benchgate.audit.chain import (
 )
 from benchgate.audit.evidence_copy import settled_end, write_copy
 from benchgate.audit.trial_file import write_trial
-from benchgate.audit.unfinished import begin
+from benchgate.audit.unfinished import begin, begin_merged
 from benchgate.audit.walk import chain_faults
 from benchgate.errors import ArtifactError
 from benchgate.wire.canonical import sha256_hex
@@ -38,7 +39,7 @@ from benchgate.wire.writing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from benchgate.audit.chain import ChainEnd
     from benchgate.models import BenchRunReport, Scope, Side, TrialResult
     from benchgate.wire.holding import Hold
+    from benchgate.wire.shard import Shard
 
     Reports = Mapping[Side, BenchRunReport]
 
@@ -79,6 +81,11 @@ def unfinished_name(started: datetime) -> str:
     return f"{UNFINISHED}{started:{STAMP}}-{os.getpid()}-{secrets.randbelow(10**6):06}"
 
 
+def shard_folder(out: Path, task_class: str, shard: Shard) -> Path:
+    """Return where a part of a run is written, for ``benchgate merge``."""
+    return out / "shards" / task_class / f"{shard.number}-of-{shard.total}"
+
+
 class RunStore:
     """
     Writes one class's run below the output folder.
@@ -89,12 +96,18 @@ class RunStore:
     :param name: of that folder, see :func:`unfinished_name`.
     """
 
-    def __init__(self, out: Path, task_class: str, scope: Scope, name: str) -> None:
+    def __init__(
+        self, out: Path, task_class: str, scope: Scope, name: str, shard: Shard | None = None
+    ) -> None:
         self._out = out
         self._task_class = task_class
         self._scope = scope
         self._runs = out / "runs" / task_class
-        selected = out / "last-selected" / task_class
+        selected = (
+            out / "last-selected" / task_class
+            if shard is None
+            else shard_folder(out, task_class, shard)
+        )
         self._folder = self._runs / name if scope == "full" else selected
         self._written: dict[str, tuple[TrialResult, str, str | None]] = {}
         self._plan: PlanFile | None = None
@@ -105,11 +118,14 @@ class RunStore:
         """Where the run is written until it is recorded."""
         return self._folder
 
-    def open(self, plan: PlanFile, resume: str | Path = "none") -> list[str]:
+    def open(
+        self, plan: PlanFile, resume: str | Path = "none", parts: Sequence[Path] = ()
+    ) -> list[str]:
         """
         Make the folders, and fail now if the run could not be recorded at its end.
 
         :param resume: the run to complete, see :func:`~benchgate.audit.runs.resumable`.
+        :param parts: folders of the shards that the run is put together from.
         :returns: warnings.
         :raises ArtifactError: not writable, open to every user, redirected by a link, the chain is damaged, or the run
             cannot be resumed.
@@ -120,10 +136,16 @@ class RunStore:
             make_folder(self._runs)
             with locked(self._runs):
                 settled_end(self._runs, self._copy)
-                self._held, self._plan = begin(self._folder, plan, resume)
+                self._held, self._plan = (
+                    begin_merged(self._folder, plan, parts)
+                    if parts
+                    else begin(self._folder, plan, resume)
+                )
         else:
             shutil.rmtree(self._folder, ignore_errors=True)
             make_folder(self._folder / "cases")
+            if plan.shard is not None:
+                write_file(self._folder / PLAN_FILE, model_bytes(plan))
         return warnings
 
     @property

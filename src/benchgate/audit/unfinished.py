@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import plan_changes
-from benchgate.artifacts.run_kinds import Resumed, TrialFile
+from benchgate.artifacts.reading import read_artifact
+from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile
 from benchgate.audit.chain import PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import resumable
 from benchgate.errors import ArtifactError, PlanChanged, Unreadable
+from benchgate.gates.missing import first_five
 from benchgate.ids import trial_file_name, trial_seed
 from benchgate.wire.files import read_bytes
 from benchgate.wire.holding import hold
@@ -25,10 +27,9 @@ from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import make_folder, model_bytes, rename, write_draft, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import PlanFile
     from benchgate.audit.runs import KnownRun
     from benchgate.wire.holding import Hold
 
@@ -55,6 +56,52 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanF
     resumes = then.resumes or Resumed(folder=before.folder.name, seq=None)
     plan = plan.model_copy(update={"resumes": resumes, "started_at": then.started_at})
     return _taken_over(folder, plan, before.folder), plan
+
+
+def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[Hold, PlanFile]:
+    """
+    Make the folder of a run from those of its shards, which stay; as :func:`begin`.
+
+    :raises ArtifactError: a folder is no shard, shards overlap or are missing, or one was run by another plan.
+    """
+    plans = [(part, _part_plan(part, plan)) for part in parts]
+    seen: dict[str, Path] = {}
+    for part, then in plans:
+        if twice := seen.keys() & set(then.case_ids):
+            case_id = min(twice)
+            raise ArtifactError(part, f"case {case_id} is in {seen[case_id]} too")
+        seen.update(dict.fromkeys(then.case_ids, part))
+    if missing := set(plan.case_ids) - seen.keys():
+        raise ArtifactError(folder.parent, f"a shard is missing: none has {first_five(missing)}")
+    draft = folder.with_name(f".{folder.name}")
+    make_folder(draft / "cases")
+    for part, then in plans:
+        for name, data in finished_trials(part, then):
+            write_draft(draft / "cases" / name, data)
+    plan = plan.model_copy(update={"started_at": min(then.started_at for _, then in plans)})
+    held = _held(draft)
+    write_file(draft / PLAN_FILE, model_bytes(plan))
+    rename(draft, folder)
+    return held, plan
+
+
+def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
+    """Return the plan of a shard; errors as :func:`begin_merged`."""
+    then = read_artifact(part / PLAN_FILE, PlanFile)
+    if then is None or then.shard is None:
+        raise ArtifactError(part, f"is no shard: it has no {PLAN_FILE} of one")
+    digests = plan.digests.model_copy(
+        update={
+            "cases": {c: d for c, d in plan.digests.cases.items() if c in then.digests.cases},
+        }
+    )
+    now = plan.model_copy(update={"case_ids": then.case_ids, "digests": digests})
+    changes = list(plan_changes(then, now))
+    if strange := set(then.case_ids) - set(plan.case_ids):
+        changes.append(f"cases that are gone: {first_five(strange)}")
+    if changes:
+        raise PlanChanged(part, changes, "merged")
+    return then
 
 
 def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:

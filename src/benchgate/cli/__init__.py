@@ -18,6 +18,7 @@ from benchgate.cli import (
     check,
     compare,
     evidence,
+    merge,
     new_case,
     new_class,
     pin,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     run,
     runs,
+    merge,
     pin,
     compare,
     evidence,

@@ -74,7 +74,7 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
     if finished.judgement is not None:
         for result in finished.judgement.report.per_case:
             printer(result)
-        _print_run(finished, finished.judgement, out)
+        print_run(finished, finished.judgement, out)
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status
@@ -128,7 +128,8 @@ class _Printer:
             print(json.dumps(result.model_dump(mode="json")), file=self._out, flush=True)
 
 
-def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
+def print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
+    """Print the line of a finished run, and on stderr how to go on if a cap ended it."""
     from benchgate.wire.writing import json_line
     from benchgate.wording import capped
     from benchgate.wording.block import block

@@ -26,9 +26,15 @@ def failures(
     decision: CheckpointPromotionDecision | None,
     choice: BaselineChoice,
     exit_rule: ExitRule,
+    *,
+    is_part: bool = False,
 ) -> Iterator[str]:
-    """Yield why a run must not exit with 0; a gate that was requested but not evaluated is one reason."""
-    if decision is None and choice.requested:
+    """
+    Yield why a run must not exit with 0; a gate that was requested but not evaluated is one reason.
+
+    :param is_part: the gate follows when the run is put together.
+    """
+    if decision is None and choice.requested and not is_part:
         yield "a gate was asked for, but only a part of the cases was selected: not evaluated"
     if decision is not None and decision.outcome == "reject" and choice.binding:
         yield "the gate decided reject"
@@ -37,7 +43,7 @@ def failures(
     if not report.complete:
         yield f"the run is incomplete: {incompleteness(report)}"
     failed = report.case_count - report.passed_count
-    if failed and (exit_rule == "strict" or decision is None):
+    if failed and (exit_rule == "strict" or (decision is None and not is_part)):
         yield f"{failed} of {counted(report.case_count, 'case')} failed"
 
 

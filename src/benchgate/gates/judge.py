@@ -88,6 +88,7 @@ def judge(
     checkpoint_problems: tuple[str, ...] = (),
     noted: tuple[Blocker, ...] = (),
     exit_rule: ExitRule = "strict",
+    is_part: bool = False,
 ) -> Judgement:
     """
     Compare a run with its baseline and decide.
@@ -96,6 +97,7 @@ def judge(
     :param gates: further gates; one that raises an exception counts as objecting.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
     :param noted: notes that follow from the outputs, of which the report has none.
+    :param is_part: of a run that is put together and judged later.
     """
     blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
     if checkpoint_problems:
@@ -132,7 +134,7 @@ def judge(
         decision=decision,
         checkpoints=checkpoints,
         faults=(
-            *failures(report, decision, choice, exit_rule),
+            *failures(report, decision, choice, exit_rule, is_part=is_part),
             *_unusable(baseline, choice),
             *broken,
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),

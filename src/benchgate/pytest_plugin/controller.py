@@ -126,6 +126,7 @@ class Controller:
                 out=settings.out,
                 timeout=settings.timeout,
                 resume=settings.resume,
+                shard=settings.shard,
                 max_cost_usd=settings.max_cost_usd,
                 recorder=recorder_of(ledger.bench.path, settings.record),
                 recording=self.session.recordings.get(name),

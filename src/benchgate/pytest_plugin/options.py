@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.policy import RunTable
+    from benchgate.wire.shard import Shard
 
 OPTIONS = (*RUN_OPTIONS, *PYTEST_OPTIONS)
 PREFIX = "bench-"
@@ -66,6 +67,7 @@ class Settings:
     max_rpm: int | None
     max_cost_usd: float | None
     resume: str | Path
+    shard: Shard | None
     record: str | None
     replay: str | Path | None
     policy: tuple[str, ...]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.audit.chain import UNFINISHED
-from benchgate.audit.store import unfinished_name
+from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.errors import BenchCaseLoadError, EvalError, Unreadable, printable
 from benchgate.gates.baseline import RERUN, rerun_system
 from benchgate.gates.policy import parse_options
@@ -167,6 +167,8 @@ class BenchSession:
     def folder_of(self, name: str) -> Path:
         """Return the folder of a class's run as people find it: that of a full run gets its name at the end."""
         settings = self.settings_of[name]
+        if settings.shard is not None:
+            return shard_folder(settings.out, name, settings.shard)
         if self._trials[name] < len(self.benches[name].folders) * settings.trials * len(self.sides):
             return settings.out / "last-selected" / name
         return settings.out / "runs" / name / "<newest>"
@@ -181,6 +183,9 @@ class BenchSession:
         if bench is None or bench.path != cases.parent:
             return []
         asked = self.selection.below(cases)
+        if self.settings.shard is not None:
+            part = self.settings.shard.of(bench.folders)
+            asked = part if asked is None else part & asked
         return [cases / name for name in bench.folders if asked is None or name in asked]
 
     def load(self, case_file: Path) -> BenchCase | BenchCaseLoadError:

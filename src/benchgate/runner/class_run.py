@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport, Side, TrialResult
     from benchgate.replay.recording import Recording
     from benchgate.trials.ledger import Key, Ledger
+    from benchgate.wire.shard import Shard
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,6 +53,8 @@ class ClassRun:
     :param name: of the folder that a full run has until it is recorded; its workers know it too.
     :param timeout: in seconds, of trials whose case names none.
     :param resume: the full run to complete: ``none``, ``auto``, a number or a folder.
+    :param shard: the part of a full run that this one is; the whole is judged once it is merged.
+    :param parts: folders of the shards that this run is put together from; none of its trials are run.
     :param max_cost_usd: the cap, to warn of trials that it cannot count.
     :param recorder: makes a cassette of the run.
     :param recording: what is played in the place of a system.
@@ -69,6 +72,8 @@ class ClassRun:
     out: Path | None
     timeout: float
     resume: str | Path = "none"
+    shard: Shard | None = None
+    parts: tuple[Path, ...] = ()
     max_cost_usd: float | None = None
     recorder: CassetteRecorder | None = None
     recording: Recording | None = None
@@ -122,7 +127,8 @@ class ClassRun:
             self.beside.plan(beside)
             if self.beside.scope != self.ledger.scope:
                 self.beside.scope = self.ledger.scope = "selected"
-        if self.choice.path and self.ledger.scope == "full":
+        self._check_shard()
+        if self.choice.path and (self.ledger.scope == "full" or self.shard):
             self._baseline = read_baseline(self.choice.path)
         self._read_tiers(self.ledger.bench.path.parents[1] / TIER_FILE)
         self._check_options()
@@ -133,6 +139,16 @@ class ClassRun:
                 raise ArtifactError(self.out, f"cannot be used: {error}") from error
         if stale := self.ledger.stale(clock.now()):
             self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
+
+    def _check_shard(self) -> None:
+        if self.shard is None:
+            return
+        whole = self.ledger.every_key()
+        part = self.shard.of(case_id for case_id, _ in whole)
+        asked = {key for key in whole if key[0] in part}
+        if any(set(ledger.planned) != asked for ledger in self.ledgers.values()):
+            why = "it is every case of its part; here a part of these is selected"
+            raise ArtifactError(f"shard {self.shard}", why)
 
     def _check_options(self) -> None:
         if self.resume != "none" and (self.out is None or self.ledger.scope != "full"):
@@ -147,15 +163,16 @@ class ClassRun:
 
     def _open_store(self, out: Path) -> None:
         bench, scope = self.ledger.bench, self.ledger.scope
-        self._store = RunStore(out, bench.name, scope, self.name)
+        self._store = RunStore(out, bench.name, scope, self.name, self.shard)
         plan = plan_file(
             self._plan(),
             timeout=self.timeout,
             started=clock.now(),
             replays=self.recording.source if self.recording else None,
             baseline_system=self.beside.system.name if self.beside else None,
+            shard=self.shard,
         )
-        self.warnings += self._store.open(plan, self.resume)
+        self.warnings += self._store.open(plan, self.resume, self.parts)
         if scope == "full":
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
             self.taken_over = len(os.listdir(self._store.folder / "cases"))
@@ -306,6 +323,7 @@ class ClassRun:
                 *replay_note(self.recording and self.recording.source),
             ),
             exit_rule=exit_rule,
+            is_part=self.shard is not None,
         )
 
     def _publish(self, judgement: Judgement) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase, BenchRunReport, TrialResult
     from benchgate.registry import System
+    from benchgate.wire.shard import Shard
 
 
 CaseFilter = Callable[["BenchCase"], bool]
@@ -55,6 +56,7 @@ class RunSettings:
     max_rpm: int | None = None
     max_cost_usd: float | None = None
     resume: str | Path = "none"
+    shard: Shard | None = None
     record: str | None = None
     replay: str | Path | None = None
     baseline: str | Path = "none"
@@ -151,6 +153,7 @@ def run_class(
             out=out,
             timeout=settings.timeout,
             resume=settings.resume,
+            shard=settings.shard,
             max_cost_usd=settings.max_cost_usd,
             recorder=recorder_of(bench.path, settings.record),
             recording=recording,
@@ -188,7 +191,9 @@ def _system(bench: LoadedClass, wanted: System | str | None) -> NamedSystem:
 def _selected(ledger: Ledger, settings: RunSettings) -> set[tuple[str, int]]:
     chosen = settings.case_filter
     if chosen is None:
-        return ledger.every_key()
+        keys, shard = ledger.every_key(), settings.shard
+        part = None if shard is None else shard.of(case_id for case_id, _ in keys)
+        return keys if part is None else {key for key in keys if key[0] in part}
     if isinstance(chosen, str):
         return {key for key in ledger.every_key() if fnmatch.fnmatchcase(key[0], chosen)}
     return {key for key in ledger.every_key() if _accepts(chosen, ledger, key[0])}

@@ -8,6 +8,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from benchgate.wire.shard import Shard
+
 RUN_FOLDER: Final = re.compile(r"incomplete-[0-9TZ]+-[0-9-]+|[0-9]{8,15}-[0-9TZ]+-[0-9a-f]{8}")
 CASSETTE_NAME: Final = re.compile(r"(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MAX_SECONDS: Final = 10_000_000
@@ -110,6 +112,20 @@ def claim(text: str) -> str:
         msg = f"{text!r}: expected better, not_worse or no_regression"
         raise argparse.ArgumentTypeError(msg)
     return text
+
+
+def shard(text: str) -> Shard:
+    """
+    Parse a part of a run, such as ``2/4``.
+
+    :raises argparse.ArgumentTypeError: anything else, or a part that does not exist.
+    """
+    found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text)
+    part = Shard(*map(int, found.groups())) if found else None
+    if part is None or not 1 <= part.number <= part.total:
+        msg = f"{text[:80]!r}: expected I/N, part I of N, from 1/N to N/N"
+        raise argparse.ArgumentTypeError(msg)
+    return part
 
 
 def path(text: str) -> Path:

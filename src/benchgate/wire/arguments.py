@@ -27,6 +27,7 @@ from benchgate.wire.argument_types import (
     recording,
     run_reference,
     seconds,
+    shard,
     switch,
 )
 
@@ -199,6 +200,12 @@ RUN_OPTIONS: Final = (
         bare="auto",
     ),
     RunOption(
+        name="shard",
+        metavar="I/N",
+        help="Run part I of N of the cases, for benchgate merge to put together with the others",
+        parse=shard,
+    ),
+    RunOption(
         name="record",
         metavar="NAME",
         help="Keep what the system returned, or how it failed, in cassettes/NAME/ of the class; of a complete run only",
@@ -306,12 +313,17 @@ def read_options(
 
 def _check_together(values: Mapping[str, Any]) -> None:
     record, replay, baseline = (values.get(key) for key in ("record", "replay", "baseline"))
+    shard, resume = values.get("shard"), values.get("resume")
     wrong = None
     if record is not None and replay is not None:
         wrong = f"record {record} and replay {replay}: what is replayed is recorded already"
     elif (record or replay) is not None and str(baseline).startswith("run:"):
         option = f"record {record}" if record is not None else f"replay {replay}"
         wrong = f"{option} and baseline {baseline}: one system at a time is recorded or replayed; pin the baseline"
+    elif shard is not None and (record or replay) is not None:
+        wrong = f"shard {shard}: a part of a run is neither recorded nor replayed"
+    elif shard is not None and resume not in (None, "none"):
+        wrong = f"shard {shard} and resume {resume}: run the shard again; it replaces its folder"
     if wrong is not None:
         raise argparse.ArgumentTypeError(wrong)
 

@@ -1,0 +1,78 @@
+"""``benchgate merge PART... --out DIR``: one run of its shards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from benchgate.cli.bench_code import add_bench, bench_code
+from benchgate.cli.say import complain
+from benchgate.wire.arguments import RUN_OPTIONS
+
+if TYPE_CHECKING:
+    import argparse
+
+    from benchgate.runner.merge import MergeSettings
+
+JUDGING = ("baseline", "claim", "policy", "checkpoint", "baseline-checkpoint", "lineage")
+"""Options of a run that say how it is judged; all others are those of the shards."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "merge",
+        help="put the shards of a run together, judge and record it",
+        description="Takes the folders shards/CLASS/I-of-N that --bench-shard left, all of one class. Prints one JSON "
+        "line for the run. Exits as benchgate run.",
+    )
+    parser.add_argument("parts", type=Path, nargs="+", metavar="PART")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="output folder")
+    add_bench(parser)
+    for option in RUN_OPTIONS:
+        if option.name in JUDGING:
+            option.declare(parser.add_argument, "")
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Merge and print the run; 1 if it fails, 2 for wrong use, such as a shard that is missing."""
+    with bench_code(given) as out:
+        return _merge(given, out)
+
+
+def _merge(given: argparse.Namespace, out: TextIO) -> int:
+    from benchgate.cli.run import print_run
+    from benchgate.errors import EvalError
+    from benchgate.runner.merge import merge
+
+    try:
+        finished = merge(_settings(given))
+    except EvalError as error:
+        complain(error)
+        return 2
+    if finished.judgement is not None:
+        print_run(finished, finished.judgement, out)
+    for failure in finished.failures:
+        complain(failure)
+    return finished.exit_status
+
+
+def _settings(given: argparse.Namespace) -> MergeSettings:
+    from benchgate.gates.policy import parse_options
+    from benchgate.runner.merge import MergeSettings
+    from benchgate.training.checkpoints import CheckpointFiles
+
+    claim = [f"claim={given.claim}"] if given.claim else []
+    return MergeSettings(
+        parts=tuple(given.parts),
+        out=given.out,
+        bench_root=given.bench_root,
+        baseline=given.baseline,
+        policy=parse_options([*(given.policy or ()), *claim]),
+        checkpoints=CheckpointFiles(
+            checkpoint=given.checkpoint,
+            baseline=given.baseline_checkpoint,
+            lineage=given.lineage,
+        ),
+    )
