@@ -135,7 +135,7 @@ def judge(
         checkpoints=checkpoints,
         faults=(
             *failures(report, decision, choice, exit_rule, is_part=is_part),
-            *_unusable(baseline, choice),
+            *_unusable(report, baseline, choice),
             *broken,
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
         ),
@@ -149,14 +149,16 @@ def _changes(report: BenchRunReport, baseline: Baseline | None) -> RunChanges | 
     return changes(before, report) if before and before.task_class == report.task_class else None
 
 
-def _unusable(baseline: Baseline | None, choice: BaselineChoice) -> Iterator[str]:
+def _unusable(
+    report: BenchRunReport, baseline: Baseline | None, choice: BaselineChoice
+) -> Iterator[str]:
     """Yield that nothing can be compared with the baseline, now or with more evidence."""
     if baseline is None or not choice.binding:
         return
     beside = baseline.report if choice.system is not None else None
     if beside is not None and not beside.complete:
         yield f"the run of the baseline is incomplete: {incompleteness(beside)}"
-    elif baseline.problems:
+    elif baseline.problems and report.scope == "full":
         yield f"the baseline cannot be used: {baseline.path.name}: {brief(baseline.problems, '; ')}"
 
 
