@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import os
 from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.run_kinds import AboutCase
+from benchgate.wire.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def about(case: BenchCase) -> AboutCase:
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
     room = MAX_INPUT
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in sorted(folder.rglob("*")):
         if room <= 0:
             return
         text = _beginning(path, room)
@@ -43,11 +43,9 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
 def _beginning(path: Path, size: int) -> str:
     """Return the beginning of a text file; nothing of any other file, or of one that cannot be read."""
     try:
-        # Opened as the loader does: what a system put in the place of an input may be a pipe or a link elsewhere.
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            data = file.read(size)
-        # Not final: the last character may be cut.
-        text = codecs.getincrementaldecoder("utf-8")().decode(data)
-    except (OSError, UnicodeDecodeError):
+        with open_regular(path) as file:
+            # Not final: the last character may be cut.
+            text = codecs.getincrementaldecoder("utf-8")().decode(file.read(size))
+    except (OSError, ValueError):
         return ""
     return "" if "\0" in text else text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import case_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.policy import GatePolicy
@@ -51,10 +51,27 @@ class RunChanges:
 
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     """Compare two runs case by case, to see which cases explain a difference of the means."""
-    old = {case.case_id: case for case in case_figures(before.per_case)}
-    new = {case.case_id: case for case in case_figures(after.per_case)}
-    both = sorted(old.keys() & new.keys())
     digests = before.digests.cases, after.digests.cases
+    return case_changes(
+        case_figures(before.per_case),
+        case_figures(after.per_case),
+        changed=sorted(
+            c for c in {*digests[0], *digests[1]} if digests[0].get(c) != digests[1].get(c)
+        ),
+    )
+
+
+def case_changes(
+    before: Iterable[CaseFigures], after: Iterable[CaseFigures], *, changed: Iterable[str] = ()
+) -> RunChanges:
+    """
+    Compare two sides by the figures of their cases, as the evidence of a run has them.
+
+    :param changed: ids of cases whose files differ.
+    """
+    old = {case.case_id: case for case in before}
+    new = {case.case_id: case for case in after}
+    both = sorted(old.keys() & new.keys())
     return RunChanges(
         newly_failing=_pairs(old, new, [c for c in both if old[c].passed and not new[c].passed]),
         newly_passing=_pairs(old, new, [c for c in both if new[c].passed and not old[c].passed]),
@@ -65,7 +82,7 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         ),
         new=tuple(sorted(new.keys() - old.keys())),
         missing=tuple(sorted(old.keys() - new.keys())),
-        changed=tuple(c for c in both if digests[0].get(c) != digests[1].get(c)),
+        changed=tuple(c for c in changed if c in both),
     )
 
 

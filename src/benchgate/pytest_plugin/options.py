@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.report.publish import Publication
 from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS, RunOption, read_options
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Settings:
     replay: str | Path | None
     policy: tuple[str, ...]
     exit_rule: ExitRule
+    publication: Publication
     out: Path
     checkpoints: dict[str, Path | None]
 
@@ -89,6 +91,7 @@ class Settings:
         return cls(
             patterns=tuple(config.option.bench_classes),
             exit_rule=values.pop("exit"),
+            publication=Publication.take(values),
             out=values.pop("out") or config.rootpath / ".benchgate",
             checkpoints={
                 "checkpoint": values.pop("checkpoint"),

@@ -1,0 +1,162 @@
+"""The summary of runs as Markdown, for a comment on a pull request or the summary of a CI job."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import counted, excerpt, printable
+from benchgate.report import words
+from benchgate.report.source import read_source
+from benchgate.report.view import view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from benchgate.report.cases import CaseView
+    from benchgate.report.view import RunView
+
+MAX_CHARACTERS: Final = 60_000
+"""A comment on GitHub has at most 65,536."""
+MAX_NAMED: Final = 20
+MAX_ROWS: Final = 50
+MARKUP: Final = re.compile(r"[\\`*\[\]|~]|\b_|_\b|(?<!\w)_|_(?!\w)")
+PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+= -]+")
+
+
+def markdown_of(paths: Iterable[Path]) -> str:
+    """
+    Return the summary of some runs and proofs.
+
+    :raises ArtifactError: one cannot be read.
+    """
+    return markdown([view_of(read_source(path), outputs=False) for path in paths])
+
+
+def markdown(views: list[RunView]) -> str:
+    """Return the summary; its first line is a comment by which a job finds its own comment again."""
+    names = " ".join(sorted({re.sub(r"[^A-Za-z0-9_.-]", "", view.title) for view in views}))
+    parts = [f"<!-- benchgate: {names} -->", ""]
+    for view in views:
+        parts += [*_decision(view), ""]
+    parts += [*_table(views), ""]
+    room = MAX_CHARACTERS - len("\n".join(parts))
+    for view in views:
+        details = "\n".join(_details(view))
+        room -= len(details)
+        if room < 0:
+            parts.append(f"The details of {code(view.title)} are left out: a comment has no room for them.")
+            break
+        parts += [details, ""]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def code(text: str) -> str:
+    """Return a name as code: nothing in it is a link, a mention or markup."""
+    shown = printable(excerpt(" ".join(text.split()), 200))
+    return f"`{shown}`" if PLAIN.fullmatch(shown) else _tagged(shown)
+
+
+def _tagged(text: str) -> str:
+    return f"<code>{_entities(text)}</code>"
+
+
+def prose(text: str) -> str:
+    """Return a sentence as plain text; as code if a forge could make a link or a mention of a part of it."""
+    shown = printable(excerpt(" ".join(text.split()), 600))
+    if re.search(r"[@#!]|://|www\.", shown):
+        return _tagged(shown)
+    return _entities(shown)
+
+
+def _entities(text: str) -> str:
+    return MARKUP.sub(lambda found: f"&#{ord(found[0])};", html.escape(text, quote=False))
+
+
+def _decision(view: RunView) -> Iterator[str]:
+    decided = view.decided
+    outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
+    why = "; ".join(remark.message for remark in decided.reasons[:3])
+    why = f"{why[:1].upper()}{why[1:]}"
+    found = decided.answer if not why and decided.outcome == "promote" else f"{why}." if why else ""
+    yield f"### {decided.mark} {outcome} {code(view.title)}: {prose(decided.headline)}"
+    if found:
+        yield f"\n{prose(found)}"
+    failing = [change.case_id for change in view.changes.newly_failing] if view.compared else []
+    if failing:
+        more = f" and {len(failing) - MAX_NAMED} more" if len(failing) > MAX_NAMED else ""
+        yield f"\n**Newly failing ({len(failing)})**: {', '.join(map(code, failing[:MAX_NAMED]))}{more}"
+
+
+def _table(views: list[RunView]) -> Iterator[str]:
+    yield "| class | decision | candidate | baseline | passed | mean score | change | interval | newly failing | safety penalty | cost |"
+    yield "|---|---|---|---|--:|--:|--:|---|--:|--:|--:|"
+    for view in views:
+        report, figures, safety = view.source.report, view.figures, view.source.safety
+        decided = view.decided
+        cells = [
+            code(view.title),
+            f"{decided.mark} {'not judged' if decided.outcome == 'none' else decided.outcome}",
+            code(view.candidate),
+            code(view.baseline) if view.baseline else "none",
+            f"{report.passed_count} of {report.case_count}" if report else "–",
+            words.number(report.mean_score if report else figures.trained_mean_reward if figures else None),
+            words.signed(figures.mean_delta if figures else None),
+            words.interval(figures.delta_ci_low, figures.delta_ci_high) if figures else "–",
+            str(len(view.changes.newly_failing)) if view.compared and report else "–",
+            words.signed(safety.safety_regression_delta if safety else None),
+            words.cost(report).partition(",")[0] or "–" if report else "–",
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _details(view: RunView) -> Iterator[str]:
+    decided, record = view.decided, view.source.record
+    yield f"<details><summary>{_tagged(printable(view.title))}: what was asked, what changed, what to keep in mind</summary>\n"
+    if decided.question:
+        yield f"* Asked: {prose(decided.question)}"
+        yield f"* Found: {prose(decided.answer)}"
+    for remark in (*decided.reasons, *decided.notes):
+        yield f"* {prose(remark.message)} ({code(words.short_code(remark.code))})"
+    if decided.next_step:
+        yield f"* What would settle it: {prose(decided.next_step)}"
+    yield from (f"* {prose(problem)}" for problem in view.source.problems)
+    yield ""
+    yield from _cases(view)
+    if record is not None:
+        this = next((run.head for run in view.history if run.seq == record.seq), None)
+        head = f", head {code(f'{view.title}={record.seq}:{this}')}" if this else ""
+        yield f"\nRecord {record.seq}, run {code(record.report.run_id[:16])}{head}"
+    yield "\n</details>"
+
+
+def _cases(view: RunView) -> Iterator[str]:
+    shown = [
+        (group, case)
+        for group in view.groups
+        if group.key not in {"passing", "plain"} or not view.compared
+        for case in group.cases
+        if view.compared or (case.after is not None and not case.after.passed)
+    ]
+    if not shown:
+        return
+    yield "| | case | before | now | change | why |"
+    yield "|---|---|--:|--:|--:|---|"
+    for group, case in shown[:MAX_ROWS]:
+        before, after = (words.number(side.score) if side else "–" for side in (case.before, case.after))
+        yield f"| {group.title} | {code(case.case_id)} | {before} | {after} | {words.signed(case.delta)} | {_why(case)} |"
+    if len(shown) > MAX_ROWS:
+        yield f"\nand {counted(len(shown) - MAX_ROWS, 'case')} more"
+
+
+def _why(case: CaseView) -> str:
+    for trial in case.trials:
+        if not trial.passed:
+            if trial.score is not None and trial.score.explanation is not None:
+                return prose(excerpt(trial.score.explanation, 200))
+            if trial.failure_modes:
+                return ", ".join(code(mode.code) for mode in trial.failure_modes[:5])
+            return code(trial.outcome)
+    return ""
