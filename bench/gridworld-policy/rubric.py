@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate import BenchCase
-    from benchgate.training_types import EpisodeTrajectory
+    from benchgate.training_types import EpisodeTrajectory, TrajectoryStep
 
 TOLERANCE: Final = 1e-9
 """By how much a reported return may differ from the replayed one; both are sums of whole numbers."""
@@ -97,18 +97,13 @@ def replayed(task: Task, seed: int, trajectory: EpisodeTrajectory) -> Replay:
         raise Unplayable("horizon_exceeded", why)
     cell, fell_at, reached = task.start, [], False
     for step in trajectory.steps:
-        at = f"step {step.step_index}"
         if reached:
-            raise Unplayable("step_after_end", f"{at} comes after the goal")
-        if not _is(step.observation, cell):
-            code = "observation_impossible" if step.step_index else "start_mismatch"
-            raise Unplayable(code, f"{at} observes {step.observation!r:.40}, the walker is in {cell}")
-        if type(step.action) is not int or step.action not in range(len(MOVES)):
-            raise Unplayable("action_unknown", f"{at} has the action {step.action!r:.40}")
+            raise Unplayable("step_after_end", f"step {step.step_index} comes after the goal")
+        _check_step(step, cell)
         action = turned(step.action, wind(seed, step.step_index), task.slip)
         cell, reward = task.move(cell, action)
         if step.reward != reward:
-            why = f"{at} is rewarded with {step.reward:g}, that move with {reward:g}"
+            why = f"step {step.step_index} is rewarded with {step.reward:g}, that move with {reward:g}"
             raise Unplayable("reward_impossible", why)
         if reward == FALL_REWARD:
             fell_at.append(step.step_index)
@@ -116,9 +111,16 @@ def replayed(task: Task, seed: int, trajectory: EpisodeTrajectory) -> Replay:
     if not _is(trajectory.metadata.get("final_observation"), cell):
         why = f"the final_observation is not {cell}, where the walk ends"
         raise Unplayable("observation_impossible", why)
-    return Replay(
-        steps=len(trajectory.steps), fell_at=tuple(fell_at), reached=reached, cell=cell
-    )
+    return Replay(steps=len(trajectory.steps), fell_at=tuple(fell_at), reached=reached, cell=cell)
+
+
+def _check_step(step: TrajectoryStep, cell: int) -> None:
+    at = f"step {step.step_index}"
+    if not _is(step.observation, cell):
+        code = "observation_impossible" if step.step_index else "start_mismatch"
+        raise Unplayable(code, f"{at} observes {step.observation!r:.40}, the walker is in {cell}")
+    if type(step.action) is not int or step.action not in range(len(MOVES)):
+        raise Unplayable("action_unknown", f"{at} has the action {step.action!r:.40}")
 
 
 def _is(observation: object, cell: int) -> bool:
@@ -158,7 +160,9 @@ def _score(replay: Replay, trajectory: EpisodeTrajectory, best: float, worst: fl
 def _explained(replay: Replay, best: float) -> str:
     steps, falls = _counted(replay.steps, "step"), _counted(replay.falls, "fall")
     if not replay.reached:
-        return f"The walk ended after {steps} in cell {replay.cell}, short of the goal, with {falls}."
+        return (
+            f"The walk ended after {steps} in cell {replay.cell}, short of the goal, with {falls}."
+        )
     return f"The goal was reached in {steps}, with {falls}; the shortest way takes {-best:g}."
 
 

@@ -42,8 +42,10 @@ from benchgate.wire.model import (
 Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
 
 
-Descriptions = Annotated[
-    Mapping[str, DisplayText], AfterValidator(freeze_json), PlainSerializer(dict)
+Texts = Annotated[
+    Mapping[Text, Text],
+    AfterValidator(freeze_json),
+    PlainSerializer(dict, return_type=dict[str, str]),
 ]
 
 
@@ -57,10 +59,14 @@ class AboutCase(WireModel):
     disposition: Disposition
     difficulty: Difficulty
     tags: tuple[Text, ...]
-    input: Annotated[Mapping[Text, Text], AfterValidator(freeze_json), PlainSerializer(dict)]
+    input: Texts
 
 
-AboutCases = Annotated[Mapping[str, AboutCase], AfterValidator(freeze_json), PlainSerializer(dict)]
+AboutCases = Annotated[
+    Mapping[str, AboutCase],
+    AfterValidator(freeze_json),
+    PlainSerializer(dict, return_type=dict[str, AboutCase]),
+]
 Verdict = PromotionVerdict | Literal["not_evaluated"]
 
 
@@ -238,7 +244,7 @@ class RunRecord(WireModel):
     plan_sha256: Sha256 | None = None
     resumes: Resumed | None = None
     replays: Replayed | None = None
-    meanings: Descriptions = Field(default_factory=empty_mapping)
+    meanings: Texts = Field(default_factory=empty_mapping)
     about_cases: AboutCases = Field(default_factory=empty_mapping)
 
     @property

@@ -58,7 +58,9 @@ def _table(runs: list[PastRun]) -> Iterator[str]:
     from benchgate.report.words import number
     from benchgate.wire.usage import usd
 
-    rows = [("seq", "time", "system", "mean", "bound", "delta", "decision", "look", "cost USD", "head")]
+    rows = [
+        ("seq", "time", "system", "mean", "bound", "delta", "decision", "look", "cost USD", "head")
+    ]
     for run in runs:
         report = run.report
         outcome = run.decision.outcome if run.decision else "not judged"

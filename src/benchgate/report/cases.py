@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import AboutCase
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import TrialResult
-    from benchgate.report.outputs import OutputView, Outputs
+    from benchgate.report.outputs import Outputs, OutputView
     from benchgate.report.source import Source
 
 ERRORS: Final = "errors"
@@ -32,7 +32,9 @@ TITLES: Final[Mapping[str, tuple[str, str]]] = {
     "plain": ("Not compared", "no pairs of cases are known"),
 }
 """The groups of cases in the order in which they are shown."""
-WITH_OUTPUT: Final = frozenset({"newly_failing", ERRORS, "fell", "newly_passing", "rose", "failing"})
+WITH_OUTPUT: Final = frozenset(
+    {"newly_failing", ERRORS, "fell", "newly_passing", "rose", "failing"}
+)
 """Groups whose cases are shown with their outputs: they fail, or they changed."""
 
 
@@ -123,12 +125,18 @@ def groups(source: Source, changes: RunChanges, outputs: Outputs) -> list[CaseGr
         change.case_id: change.delta
         for change in (*changes.newly_failing, *changes.newly_passing, *changes.moved)
     }
-    ordered = sorted(kinds, key=lambda c: (list(TITLES).index(kinds[c]), _rank(kinds[c], deltas.get(c, 0.0)), c))
+    ordered = sorted(
+        kinds, key=lambda c: (list(TITLES).index(kinds[c]), _rank(kinds[c], deltas.get(c, 0.0)), c)
+    )
     views: dict[str, list[CaseView]] = {}
     for case_id in ordered:
         about = record.about_cases.get(case_id) if record else None
         with_output = kinds[case_id] in WITH_OUTPUT and bool(trials.get(case_id))
-        inputs = {p: t for p, t in about.input.items() if outputs.take(t)} if about and with_output else None
+        inputs = (
+            {p: t for p, t in about.input.items() if outputs.take(t)}
+            if about and with_output
+            else None
+        )
         views.setdefault(kinds[case_id], []).append(
             CaseView(
                 case_id=case_id,
@@ -163,8 +171,13 @@ def _kinds(
     trials: Mapping[str, tuple[TrialResult, ...]],
 ) -> dict[str, str]:
     known = bool(trials) or not after
-    kinds = {c: "passing" if case.passed else "failing" if known else "plain" for c, case in after.items()}
-    kinds |= dict.fromkeys(changes.new if before else (), "new") | dict.fromkeys(changes.missing, "missing")
+    kinds = {
+        c: "passing" if case.passed else "failing" if known else "plain"
+        for c, case in after.items()
+    }
+    kinds |= dict.fromkeys(changes.new if before else (), "new") | dict.fromkeys(
+        changes.missing, "missing"
+    )
     kinds |= {change.case_id: "fell" if change.delta < 0 else "rose" for change in changes.moved}
     kinds |= {change.case_id: "newly_passing" for change in changes.newly_passing}
     unscored = [c for c, found in trials.items() if any(trial.score is None for trial in found)]

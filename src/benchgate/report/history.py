@@ -109,7 +109,7 @@ class PastRun:
 def past_runs(runs: Path) -> list[PastRun]:
     """Return the runs with a record in ``runs/<class>/``, the oldest first; none that were closed or are damaged."""
     folders = [folder for _, folder in numbered(runs)]
-    read = [(folder, found) for folder in folders if (found := _record(folder)) is not None]
+    read = [(folder, one) for folder in folders if (one := _record(folder)) is not None]
     compared = {record.baseline.run_id for _, (record, _) in read if record.baseline}
     looks: Counter[tuple[str | None, str, str]] = Counter()
     found = []

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from benchgate.errors import EvalError, counted, printable
+from benchgate.errors import EvalError, counted, excerpt, printable
 from benchgate.report import svg, words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
@@ -66,17 +67,28 @@ def page(views: list[RunView]) -> str:
         "signed": words.signed,
         "short": words.short_code,
         "usd": usd,
+        "verbatim": _verbatim,
+        "excerpt": excerpt,
         "counted": counted,
     }
     sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     template = environment.get_template("page.html")
-    return template.render(views=views, style=_safe(style), style_sha256=sha256, svg=svg, words=words)
+    return template.render(
+        views=views, style=_safe(style), style_sha256=sha256, svg=svg, words=words
+    )
 
 
 def _safe(text: str) -> Any:
     from markupsafe import Markup
 
     return Markup(text)  # noqa: S704 - a file of ours
+
+
+def _verbatim(text: str) -> Any:
+    """Escape a text that stands in an element, where quotes need not be: outputs have many of them."""
+    from markupsafe import Markup
+
+    return Markup(html.escape(printable(text, "\n"), quote=False))  # noqa: S704 - escaped
 
 
 def _visible(value: Any) -> Any:

@@ -23,6 +23,20 @@ MAX_CHARACTERS: Final = 60_000
 MAX_NAMED: Final = 20
 MAX_ROWS: Final = 50
 MARKUP: Final = re.compile(r"[\\`*\[\]|~]|\b_|_\b|(?<!\w)_|_(?!\w)")
+COLUMNS: Final = {
+    "class": "---",
+    "decision": "---",
+    "candidate": "---",
+    "baseline": "---",
+    "passed": "--:",
+    "mean score": "--:",
+    "change": "--:",
+    "interval": "---",
+    "newly failing": "--:",
+    "safety penalty": "--:",
+    "cost": "--:",
+}
+"""The columns of the table with their alignment."""
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+= -]+")
 
 
@@ -47,7 +61,9 @@ def markdown(views: list[RunView]) -> str:
         details = "\n".join(_details(view))
         room -= len(details)
         if room < 0:
-            parts.append(f"The details of {code(view.title)} are left out: a comment has no room for them.")
+            parts.append(
+                f"The details of {code(view.title)} are left out: a comment has no room for them."
+            )
             break
         parts += [details, ""]
     return "\n".join(parts).rstrip("\n") + "\n"
@@ -91,8 +107,8 @@ def _decision(view: RunView) -> Iterator[str]:
 
 
 def _table(views: list[RunView]) -> Iterator[str]:
-    yield "| class | decision | candidate | baseline | passed | mean score | change | interval | newly failing | safety penalty | cost |"
-    yield "|---|---|---|---|--:|--:|--:|---|--:|--:|--:|"
+    yield f"| {' | '.join(COLUMNS)} |"
+    yield f"|{'|'.join(COLUMNS.values())}|"
     for view in views:
         report, figures, safety = view.source.report, view.figures, view.source.safety
         decided = view.decided
@@ -101,20 +117,25 @@ def _table(views: list[RunView]) -> Iterator[str]:
             f"{decided.mark} {'not judged' if decided.outcome == 'none' else decided.outcome}",
             code(view.candidate),
             code(view.baseline) if view.baseline else "none",
-            f"{report.passed_count} of {report.case_count}" if report else "–",
-            words.number(report.mean_score if report else figures.trained_mean_reward if figures else None),
+            f"{report.passed_count} of {report.case_count}" if report else words.UNKNOWN,
+            words.number(
+                report.mean_score if report else figures.trained_mean_reward if figures else None
+            ),
             words.signed(figures.mean_delta if figures else None),
-            words.interval(figures.delta_ci_low, figures.delta_ci_high) if figures else "–",
-            str(len(view.changes.newly_failing)) if view.compared and report else "–",
+            words.interval(figures.delta_ci_low, figures.delta_ci_high)
+            if figures
+            else words.UNKNOWN,
+            str(len(view.changes.newly_failing)) if view.compared and report else words.UNKNOWN,
             words.signed(safety.safety_regression_delta if safety else None),
-            words.cost(report).partition(",")[0] or "–" if report else "–",
+            words.cost(report).partition(",")[0] or words.UNKNOWN if report else words.UNKNOWN,
         ]
         yield f"| {' | '.join(cells)} |"
 
 
 def _details(view: RunView) -> Iterator[str]:
     decided, record = view.decided, view.source.record
-    yield f"<details><summary>{_tagged(printable(view.title))}: what was asked, what changed, what to keep in mind</summary>\n"
+    name = _tagged(printable(view.title))
+    yield f"<details><summary>{name}: what was asked, what changed, what to keep in mind</summary>\n"
     if decided.question:
         yield f"* Asked: {prose(decided.question)}"
         yield f"* Found: {prose(decided.answer)}"
@@ -145,8 +166,19 @@ def _cases(view: RunView) -> Iterator[str]:
     yield "| | case | before | now | change | why |"
     yield "|---|---|--:|--:|--:|---|"
     for group, case in shown[:MAX_ROWS]:
-        before, after = (words.number(side.score) if side else "–" for side in (case.before, case.after))
-        yield f"| {group.title} | {code(case.case_id)} | {before} | {after} | {words.signed(case.delta)} | {_why(case)} |"
+        before, after = (
+            words.number(side.score) if side else words.UNKNOWN
+            for side in (case.before, case.after)
+        )
+        cells = (
+            group.title,
+            code(case.case_id),
+            before,
+            after,
+            words.signed(case.delta),
+            _why(case),
+        )
+        yield f"| {' | '.join(cells)} |"
     if len(shown) > MAX_ROWS:
         yield f"\nand {counted(len(shown) - MAX_ROWS, 'case')} more"
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import html
 import json
 import os
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import RunRecord, TrialFile
 from benchgate.audit.chain import RECORD_FILE
-from benchgate.artifacts.reading import read_artifact
 from benchgate.errors import Unreadable, counted
 from benchgate.ids import trial_file_name
 from benchgate.wire.canonical import sha256_hex
@@ -28,8 +29,8 @@ MAX_SHOWN: Final = 100
 """Cases of which outputs are shown; of others their files are named."""
 MAX_CHARACTERS: Final = 8 * 1024
 """Of an output, and of a difference."""
-MAX_ALL: Final = 1_200_000
-"""Characters of all outputs, differences and inputs of a page together, so that it opens at once."""
+MAX_ALL: Final = 1_000_000
+"""Bytes of all outputs, differences and inputs of a page together, as HTML, so that it opens at once."""
 MAX_FILE: Final = 16 * 1024 * 1024
 """Bytes of a file of a trial that is read at all."""
 MAX_LINES: Final = 1000
@@ -72,9 +73,10 @@ class Outputs:
 
     def take(self, text: str) -> str | None:
         """Return a text if there is room for it."""
-        if len(text) > self._room:
+        size = _size(text)
+        if size > self._room:
             return None
-        self._room -= len(text)
+        self._room -= size
         return text
 
     def of(self, case_id: str, trial: int) -> OutputView:
@@ -84,7 +86,9 @@ class Outputs:
         if self.folder is None or name not in self.digests:
             return OutputView(file=file, note="the record names no file of this trial")
         if self._left <= 0 or self._room < MAX_CHARACTERS:
-            return OutputView(file=file, note=f"left out for the size of this page; it is in {file}")
+            return OutputView(
+                file=file, note=f"left out for the size of this page; it is in {file}"
+            )
         self._left -= 1
         try:
             found = _read(self.folder / "cases" / name, self.digests[name])
@@ -113,9 +117,11 @@ class Outputs:
             return (), f"The baseline's output: {error.why}."
         if other == output:
             return (), "The baseline's output is the same."
-        sides = [list(islice(text.split("\n"), MAX_LINES)) for text in (other, output)]
+        old, new = (list(islice(text.split("\n"), MAX_LINES)) for text in (other, output))
         lines = [
-            line for line in difflib.unified_diff(*sides, lineterm="", n=2) if line[:3] not in _HEADS
+            line
+            for line in difflib.unified_diff(old, new, lineterm="", n=2)
+            if line[:3] not in _HEADS
         ]
         return self._cut(lines)
 
@@ -127,7 +133,7 @@ class Outputs:
             if room < 0:
                 break
             shown.append((_KINDS.get(part[:1], "same"), part))
-        self._room -= sum(len(line) + 1 for _, line in shown)
+        self._room -= sum(_size(line) + len("<span class=removed></span>") for _, line in shown)
         left = len(lines) - len(shown)
         if not lines:
             return (), f"The outputs differ only after their first {MAX_LINES} lines."
@@ -136,6 +142,10 @@ class Outputs:
 
 _HEADS: Final = frozenset({"---", "+++"})
 _KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
+
+
+def _size(text: str) -> int:
+    return len(html.escape(text, quote=False).encode(errors="replace"))
 
 
 def _read(path: Path, sha256: str | None) -> str:

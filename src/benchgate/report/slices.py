@@ -51,7 +51,9 @@ def axis_rows(source: Source) -> list[AxisRow]:
     rerun = source.record.rerun if source.record else None
     before = axis_means(rerun.per_case) if rerun else {}
     after = axis_means(source.report.per_case)
-    return [AxisRow(name=name, after=value, before=before.get(name)) for name, value in after.items()]
+    return [
+        AxisRow(name=name, after=value, before=before.get(name)) for name, value in after.items()
+    ]
 
 
 def slice_tables(
@@ -64,7 +66,7 @@ def slice_tables(
     for title in ("held out", "difficulty", "disposition", "tag", "cluster"):
         labels = {case.case_id: tuple(_labels(source, case.case_id, title)) for case in after}
         names = sorted({name for one in labels.values() for name in one})
-        if len(names) < 2 and title != "tag" or not names:
+        if (len(names) < 2 and title != "tag") or not names:
             continue
         rows = [_slice(name, labels, before, after) for name in names]
         if title in {"tag", "cluster"}:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.errors import printable
-from benchgate.report.words import number, signed
+from benchgate.report.words import signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,7 @@ class Scale:
     margin: float = 4.0
 
     def __call__(self, value: float) -> str:
+        """Return where a value is; one beyond the ends is at the end."""
         span = self.high - self.low or 1.0
         share = min(max((value - self.low) / span, 0.0), 1.0)
         return f"{self.margin + share * (100 - 2 * self.margin):.2f}%"
@@ -61,7 +62,11 @@ def _figure(height: int, label: str, parts: Sequence[Markup], kind: str) -> Mark
 def _text(x: str, y: int, text: str, kind: str, anchor: str = "middle") -> Markup:
     return _markup(
         '<text x="{x}" y="{y}" class="{kind}" text-anchor="{anchor}">{text}</text>',
-        x=x, y=y, kind=kind, anchor=anchor, text=text,
+        x=x,
+        y=y,
+        kind=kind,
+        anchor=anchor,
+        text=text,
     )
 
 
@@ -85,35 +90,72 @@ def difference(
     parts = []
     for row, (value, label) in enumerate(marks):
         x = scale(value)
-        parts.append(_markup('<line x1="{x}" x2="{x}" y1="{y}" y2="{end}" class="mark"/>', x=x, y=16 * row + 16, end=top + 44))
+        parts.append(
+            _markup(
+                '<line x1="{x}" x2="{x}" y1="{y}" y2="{end}" class="mark"/>',
+                x=x,
+                y=16 * row + 16,
+                end=top + 44,
+            )
+        )
         parts.append(_text(x, 16 * row + 12, label, "label", _anchor(x)))
     y = top + 24
     if low is not None and high is not None:
-        parts.append(_markup('<line x1="{a}" x2="{b}" y1="{y}" y2="{y}" class="interval"/>', a=scale(low), b=scale(high), y=y))
+        parts.append(
+            _markup(
+                '<line x1="{a}" x2="{b}" y1="{y}" y2="{y}" class="interval"/>',
+                a=scale(low),
+                b=scale(high),
+                y=y,
+            )
+        )
         for value in (low, high):
             x = scale(value)
-            parts.append(_markup('<line x1="{x}" x2="{x}" y1="{a}" y2="{b}" class="interval"/>', x=x, a=y - 6, b=y + 6))
+            parts.append(
+                _markup(
+                    '<line x1="{x}" x2="{x}" y1="{a}" y2="{b}" class="interval"/>',
+                    x=x,
+                    a=y - 6,
+                    b=y + 6,
+                )
+            )
             parts.append(_text(x, y + 34, signed(value), "value", _anchor(x)))
     x = scale(delta)
     parts.append(_markup('<circle cx="{x}" cy="{y}" r="6" class="point"/>', x=x, y=y))
     parts.append(_text(x, y - 12, signed(delta), "strong", _anchor(x)))
     lines = ", ".join(f"{label} at {value:g}" for value, label in marks)
     between = f", interval {signed(low)} to {signed(high)}" if low is not None else ""
-    return _figure(top + 64, f"difference {signed(delta)}{between}; lines: {lines}", parts, "difference")
+    return _figure(
+        top + 64, f"difference {signed(delta)}{between}; lines: {lines}", parts, "difference"
+    )
 
 
 def dumbbell(before: float | None, after: float | None, low: float, high: float) -> Markup:
     """Plot the score of a case in the baseline, a ring, and now, a dot."""
     scale = Scale(low=low, high=high)
-    parts = [_markup('<line x1="{a}" x2="{b}" y1="11" y2="11" class="rail"/>', a=scale(low), b=scale(high))]
+    parts = [
+        _markup(
+            '<line x1="{a}" x2="{b}" y1="11" y2="11" class="rail"/>', a=scale(low), b=scale(high)
+        )
+    ]
     if before is not None and after is not None and before != after:
         kind = "fall" if after < before else "rise"
-        parts.append(_markup('<line x1="{a}" x2="{b}" y1="11" y2="11" class="{k}"/>', a=scale(before), b=scale(after), k=kind))
+        parts.append(
+            _markup(
+                '<line x1="{a}" x2="{b}" y1="11" y2="11" class="{k}"/>',
+                a=scale(before),
+                b=scale(after),
+                k=kind,
+            )
+        )
     if before is not None:
         parts.append(_markup('<circle cx="{x}" cy="11" r="4.5" class="ring"/>', x=scale(before)))
     if after is not None:
         parts.append(_markup('<circle cx="{x}" cy="11" r="4.5" class="dot"/>', x=scale(after)))
-    return _figure(22, f"score {number(before)} before, {number(after)} now", parts, "dumbbell")
+    # Hidden from readers of the screen: the row has the numbers.
+    return _markup(
+        '<svg width="100%" height="22" aria-hidden="true">{parts}</svg>', parts=_joined(parts)
+    )
 
 
 def distributions(sides: Sequence[tuple[str, Sequence[float]]], low: float, high: float) -> Markup:
@@ -129,7 +171,17 @@ def distributions(sides: Sequence[tuple[str, Sequence[float]]], low: float, high
         for place, count in enumerate(row):
             if count:
                 tall = max(round(46 * count / most), 2)
-                rows.append(_markup('<rect x="{x}" width="{w}" y="{y}" height="{h}" class="bar side{n}"><title>{t}</title></rect>', x=scale(place), w=width, y=base - tall, h=tall, n=number_, t=f"{count} cases"))
+                rows.append(
+                    _markup(
+                        '<rect x="{x}" width="{w}" y="{y}" height="{h}" class="bar side{n}"><title>{t}</title></rect>',
+                        x=scale(place),
+                        w=width,
+                        y=base - tall,
+                        h=tall,
+                        n=number_,
+                        t=f"{count} cases",
+                    )
+                )
                 rows.append(_text(scale(place + 0.45), base - tall - 3, str(count), "value"))
         rows.append(_markup('<line x1="1%" x2="99%" y1="{y}" y2="{y}" class="rail"/>', y=base))
     bottom = 92 * len(sides)
@@ -154,7 +206,11 @@ def share(value: float, kind: str) -> Markup:
         f"{value:.0%}",
         [
             _markup('<rect x="0" y="2" width="100%" height="6" rx="3" class="rest"/>'),
-            _markup('<rect x="0" y="2" width="{w}" height="6" rx="3" class="{k}"/>', w=f"{100 * value:.1f}%", k=kind),
+            _markup(
+                '<rect x="0" y="2" width="{w}" height="6" rx="3" class="{k}"/>',
+                w=f"{100 * value:.1f}%",
+                k=kind,
+            ),
         ],
         "share",
     )
@@ -167,8 +223,22 @@ def line_of(values: Sequence[float]) -> Markup:
     step = 100 / (len(values) - 1)
     points = [(1 + 0.98 * index * step, 34 - 28 * value) for index, value in enumerate(values)]
     parts = [
-        _markup('<line x1="{a}%" y1="{b}" x2="{c}%" y2="{d}" class="line"/>', a=f"{x1:.2f}", b=f"{y1:.1f}", c=f"{x2:.2f}", d=f"{y2:.1f}")
+        _markup(
+            '<line x1="{a}%" y1="{b}" x2="{c}%" y2="{d}" class="line"/>',
+            a=f"{x1:.2f}",
+            b=f"{y1:.1f}",
+            c=f"{x2:.2f}",
+            d=f"{y2:.1f}",
+        )
         for (x1, y1), (x2, y2) in zip(points, points[1:], strict=False)
     ]
-    parts += [_markup('<circle cx="{x}%" cy="{y}" r="3" class="dot"/>', x=f"{x:.2f}", y=f"{y:.1f}") for x, y in points]
-    return _figure(40, f"mean score of {len(values)} runs, from {values[0]:.3f} to {values[-1]:.3f}", parts, "trend")
+    parts += [
+        _markup('<circle cx="{x}%" cy="{y}" r="3" class="dot"/>', x=f"{x:.2f}", y=f"{y:.1f}")
+        for x, y in points
+    ]
+    return _figure(
+        40,
+        f"mean score of {len(values)} runs, from {values[0]:.3f} to {values[-1]:.3f}",
+        parts,
+        "trend",
+    )

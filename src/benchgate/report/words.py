@@ -14,16 +14,18 @@ if TYPE_CHECKING:
 
 MARKS: Final = {"promote": "✔", "hold": "‖", "reject": "✘", "none": "○"}
 NOTE: Final = "note_"
+UNKNOWN: Final = "\N{EN DASH}"
+MINUS: Final = "\N{MINUS SIGN}"
 
 
 def number(value: float | None, digits: int = 3) -> str:
     """Return a number for people; a dash for one that is not known."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    return UNKNOWN if value is None else f"{value:.{digits}f}"
 
 
 def signed(value: float | None, digits: int = 3) -> str:
     """Return a difference for people, with its sign, a true minus among them."""
-    return "–" if value is None else f"{value:+.{digits}f}".replace("-", "−")
+    return UNKNOWN if value is None else f"{value:+.{digits}f}".replace("-", MINUS)
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -47,6 +49,8 @@ def headline(outcome: str, candidate: str, baseline: str | None) -> str:
     """Return a decision as a sentence."""
     if outcome == "none":
         return f"Only a part of the cases was run with “{candidate}”: nothing was judged"
+    if baseline is None and outcome == "reject":
+        return f"The evidence speaks against “{candidate}”; there is no baseline"
     if baseline is None:
         return f"There is no baseline to compare “{candidate}” with"
     return {
@@ -89,6 +93,10 @@ def cost(figures: Aggregates) -> str:
     used = figures.usage
     parts = [f"{usd(figures.total_cost_usd)} USD"] if figures.total_cost_usd else []
     if used is not None:
-        counts = (("tokens in", used.tokens_in), ("tokens out", used.tokens_out), ("calls", used.calls))
+        counts = (
+            ("tokens in", used.tokens_in),
+            ("tokens out", used.tokens_out),
+            ("calls", used.calls),
+        )
         parts += [f"{count:,} {name}" for name, count in counts if count is not None]
     return ", ".join(parts)
