@@ -21,6 +21,8 @@ from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
 from benchgate.runner.run import RunSettings, run_class, run_eval
+from benchgate.wording.block import block
+from benchgate.wording.lines import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -136,10 +138,11 @@ def gated_run(class_path: Path, system: str, out: Path | None = None) -> ClassRu
 
 
 def gate_summary(run: ClassRun) -> str:
-    """Return what a session prints below the table of cases: figures, decision and tier."""
+    """Return what a session prints of a run, without its trials: what changed, decision, figures and tier."""
     if run.judgement is None:
         raise EvalError("; ".join(run.problems))
-    lines = [*wording.summary(run.judgement), *wording.gate(run.judgement.decision)]
+    shown = laid_out(block(run.judgement, more="-v"), 80)
+    lines = [*(text for text, _ in shown), "", *wording.summary(run.judgement)]
     if run.published is not None:
         lines += wording.tier(run.published.verdict, run.judgement.decision)
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS
+from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "crossings.md").read_text("utf-8")
@@ -44,7 +44,7 @@ def test_tables_of_a_group_have_the_same_rows():
 
 
 def test_every_option_has_its_rows():
-    options = [f"`--bench-{option.name}`" for option in (*RUN_OPTIONS, EXIT_OPTION)]
+    options = [f"`--bench-{option.name}`" for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)]
     for table in list(tables())[:2]:
         rows = [row[0] for row in table[1:]]
         own = [f"`--{name}` of `benchgate run`" for name in ("cases", "pythonpath")]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import benchgate
 from benchgate import training_types
-from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS
+from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -26,11 +26,11 @@ def test_the_table_of_options_is_the_one_in_the_code():
         (
             option.name,
             option.metavar,
-            "none" if option is EXIT_OPTION else f"`--{option.name}`",
+            "none" if option in PYTEST_OPTIONS else f"`--{option.name}`",
             f"bench_{option.key}",
             option.variable,
         )
-        for option in (*RUN_OPTIONS, EXIT_OPTION)
+        for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)
     ]
 
 
@@ -39,7 +39,7 @@ def test_every_option_is_explained():
     text = page("command-line")
     terms = re.findall(r"^(`--bench[^\n]*)\n: ", text, re.MULTILINE)
     named = {name for term in terms for name in re.findall(r"`--bench-([\w-]+)`", term)}
-    assert named == {option.name for option in (*RUN_OPTIONS, EXIT_OPTION)}
+    assert named == {option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
 
 
 def test_every_public_name_is_documented():

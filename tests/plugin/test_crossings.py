@@ -12,7 +12,7 @@ import pytest
 
 from benchgate import run_eval
 from benchgate.cli import main
-from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS
+from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS
 
 pytestmark = pytest.mark.slow  # most start workers
 
@@ -39,6 +39,7 @@ OPTIONS = {
     "baseline-checkpoint": "early.json",
     "lineage": "lineage.json",
     "exit": "gate",
+    "junit-gate": "yes",
 }
 """Every option of a run, none with its default."""
 REGISTRATION = """
@@ -148,7 +149,7 @@ def policies(bench):
 
 def test_the_options_here_are_all_there_are():
     # What is replayed is not recorded: that option takes the place of the other.
-    assert {*OPTIONS, "replay"} == {option.name for option in (*RUN_OPTIONS, EXIT_OPTION)}
+    assert {*OPTIONS, "replay"} == {option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
 
 
 def values(name):
@@ -259,7 +260,7 @@ def test_all_options_from_another_folder(policies, monkeypatch, place, way, work
 def test_all_options_decide_at_the_other_door_as_under_pytest(policies, monkeypatch, place):
     policies.run(*command_line("bench-"))
     before = policies.record()
-    given = command_line("", "exit")
+    given = command_line("", "exit", "junit-gate")
     if place == "environment":
         given = set_options(policies, monkeypatch, place)
     assert main(["run", "--task-class=echo", *given]) == 0

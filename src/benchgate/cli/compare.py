@@ -6,19 +6,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.say import complain, say
+from benchgate.cli.say import complain, say, show
 from benchgate.cli.vectors import guarded
 from benchgate.errors import counted
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from benchgate.cli.vectors import Parsers
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.run_diff import CaseChange
-    from benchgate.models import BenchRunReport
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -30,7 +27,9 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "gate says promote, with 10 if it holds. With --aa and one RUN, compares trials of that run with each other: "
         "every promotion is then a false one; exits with 0 if their share is at most alpha.",
     )
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, metavar="RUN", help="the earlier run, then the later one"
+    )
     parser.add_argument(
         "--aa", action="store_true", help="compare one run's trials with each other"
     )
@@ -41,8 +40,18 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         metavar="N",
         help="number of comparisons with --aa (default: 200)",
     )
-    parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--claim", metavar="CLAIM", help="as --bench-claim of pytest")
+    parser.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a threshold over those that the second run was judged by, as in min_delta=0.02; repeatable",
+    )
+    parser.add_argument(
+        "--claim",
+        metavar="CLAIM",
+        help="what a promotion states: better, not_worse or no_regression (default: that of the second run)",
+    )
     parser.set_defaults(execute=guarded(_execute))
 
 
@@ -84,12 +93,11 @@ def _policy(given: argparse.Namespace, path: Path) -> GatePolicy:
 def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.judge import judge
-    from benchgate.wording import gate, summary
+    from benchgate.wording import summary
+    from benchgate.wording.block import block
 
     if before.report is None or after.report is None:  # _read has refused it
         return 2
-    for line in case_changes(before.report, after.report):
-        say(line)
     judgement = judge(
         after.report,
         policy=policy,
@@ -97,7 +105,9 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
         baseline=before,
         exit_rule="gate",
     )
-    for line in (*summary(judgement), *gate(judgement.decision)):
+    show(block(judgement))
+    say("")
+    for line in summary(judgement):
         say(line)
     for problem in after.problems:
         complain(f"{after.path}: {problem}")
@@ -105,27 +115,6 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     if after.problems or judgement.faults:
         return 1
     return 0 if promoted else judgement.exit_status
-
-
-def case_changes(before: BenchRunReport, after: BenchRunReport) -> Iterator[str]:
-    """Yield a line for each case that two runs differ in, the newly failing ones first."""
-    from benchgate.gates.run_diff import changes
-
-    found = changes(before, after)
-    yield from _cases("newly failing", found.newly_failing)
-    yield from _cases("newly passing", found.newly_passing)
-    yield from _cases("score changed", found.moved)
-    for title, ids in (
-        ("new", found.new),
-        ("missing", found.missing),
-        ("files changed", found.changed),
-    ):
-        yield from (f"{title}: {case_id}" for case_id in ids)
-
-
-def _cases(title: str, cases: tuple[CaseChange, ...]) -> Iterator[str]:
-    for case in cases:
-        yield f"{title}: {case.case_id} {case.before:.3f} -> {case.after:.3f} ({case.delta:+.3f})"
 
 
 def _compare_with_itself(given: argparse.Namespace) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.say import complain, say
+from benchgate.cli.say import complain, say, show
 from benchgate.cli.vectors import (
     add_label,
     add_policy,
@@ -19,11 +20,13 @@ from benchgate.wire import clock
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from benchgate.artifacts.build import Comparison
     from benchgate.artifacts.evidence_kinds import SafetyReport
     from benchgate.cli.vectors import Parsers
     from benchgate.training.checkpoints import Checkpoints
+    from benchgate.wording.lines import Line
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -48,7 +51,13 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
             metavar="FILE",
             help=f"as --bench-{name} of pytest",
         )
-    proof.add_argument("--output-dir", type=Path, default=Path("proof"), metavar="DIR")
+    proof.add_argument(
+        "--output-dir",
+        type=Path,
+        default=Path("proof"),
+        metavar="DIR",
+        help="where to write the evidence (default: proof)",
+    )
     add_policy(proof)
     proof.set_defaults(execute=guarded(_proof))
 
@@ -81,6 +90,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
             type=Path,
             required=True,
             metavar="FILE",
+            help=f"safety penalties of the {side} side",
         )
     _add_report(safety)
     safety.set_defaults(execute=guarded(_safety))
@@ -88,7 +98,13 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def _add_report(parser: argparse.ArgumentParser) -> None:
     add_label(parser)
-    parser.add_argument("--output-report", type=Path, required=True, metavar="FILE")
+    parser.add_argument(
+        "--output-report",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="where to write the report",
+    )
     add_policy(parser)
 
 
@@ -104,7 +120,7 @@ def _proof(given: argparse.Namespace) -> int:
         write_file(given.output_dir / name, data)
     for name in files:
         validate_file(given.output_dir / name)
-    _print_reasons(made)
+    show(_lines(made, is_proof=True), sys.stderr)
     say(f"proof_status={'pass' if made.proven else 'fail'}")
     return _status(made, is_met=made.proven)
 
@@ -119,18 +135,25 @@ def _checkpoints(given: argparse.Namespace) -> Checkpoints | None:
     )
 
 
-def _print_reasons(made: Comparison) -> None:
+def _lines(made: Comparison, *, is_proof: bool = False) -> Iterator[Line]:
+    """Yield what a session prints of its gate, and the criteria of a proof that are not met."""
     from benchgate.gates.reason_codes import PREFIX
+    from benchgate.wording.block import gate_lines, side_lines
+    from benchgate.wording.lines import Line
 
-    mismatched = f"{PREFIX}case_mismatch" in made.decision.reason_codes
-    for remark in (*made.decision.remarks, *(() if mismatched else made.criteria_failed())):
-        complain(f"{remark.code}: {remark.message}")
-    if mismatched and made.figures.baseline.case_ids and made.figures.candidate.case_ids:
-        complain(
+    decision, figures = made.decision, made.figures
+    mismatched = f"{PREFIX}case_mismatch" in decision.reason_codes
+    if mismatched and figures.baseline.case_ids and figures.candidate.case_ids:
+        step = (
             "run the missing cases, or count each as the worst: --missing worst --score-range LO HI"
         )
-    elif made.decision.next_step is not None:
-        complain(f"next: {made.decision.next_step}")
+        decision = decision.model_copy(update={"next_step": step})
+    yield from side_lines(made.names, figures)
+    yield Line("", "")
+    yield from gate_lines(made.policy, decision, figures, made.names)
+    if is_proof and not mismatched:
+        for remark in made.criteria_failed():
+            yield Line("criterion", f"{remark.code}: {remark.message}", "bad")
 
 
 def _status(made: Comparison, *, is_met: bool) -> int:
@@ -148,6 +171,7 @@ def _significance(given: argparse.Namespace) -> int:
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(significance_report(made)))
     figures = made.figures.significance
+    show(_lines(made), sys.stderr)
     say(f"significance_status={'pass' if figures.passed else 'fail'}")
     return 0 if figures.passed else 1
 
@@ -158,7 +182,7 @@ def _evaluate(given: argparse.Namespace) -> int:
 
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(evaluation_report(made)))
-    _print_reasons(made)
+    show(_lines(made), sys.stderr)
     say(f"evaluation_status={made.decision.outcome}")
     return _status(made, is_met=made.decision.promotion_allowed)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.compare import case_changes
-from benchgate.cli.say import complain, say
+from benchgate.cli.say import complain, say, show
 from benchgate.cli.vectors import guarded
 from benchgate.wire.argument_types import run_name
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.cli.vectors import Parsers
+    from benchgate.wording.lines import Line
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -59,39 +59,47 @@ def _execute(given: argparse.Namespace) -> int:
     if found or not isinstance(run.record, RunRecord):
         return 1
     target = known[name] / FILE_NAME
-    for line in _changes(target, read_artifact(target, RunRecord), run.record):
-        say(line)
+    show(_changes(target, read_artifact(target, RunRecord), run.record))
     _write(run.folder / RECORD_FILE, target, confirmed=given.yes)
     return 0
 
 
-def _changes(target: Path, before: RunRecord | None, after: RunRecord) -> Iterator[str]:
+def _changes(target: Path, before: RunRecord | None, after: RunRecord) -> Iterator[Line]:
+    from benchgate.gates.run_diff import changes
+    from benchgate.wording.block import change_lines
+    from benchgate.wording.lines import Line
+
     if before is not None:
         yield from _figures("pinned", before)
     elif target.exists():
-        yield f"pinned    {target} is no record that can be read"
+        yield Line("pinned", f"{target} is no record that can be read")
     else:
-        yield "pinned    no baseline is pinned yet"
+        yield Line("pinned", "no baseline is pinned yet")
     yield from _figures("new", after)
     if before is None:
         return
-    yield from case_changes(before.report, after.report)
+    yield from change_lines(changes(before.report, after.report))
     old, new = before.report.digests, after.report.digests
     for part in ("rubric", "scorer", "taxonomy", "policy"):
         then, now = getattr(old, part), getattr(new, part)
         if then != now:
-            yield f"{part} changed: {then[:12]}, now {now[:12]}"
+            yield Line(None, f"{part} changed: {then[:12]}, now {now[:12]}")
 
 
-def _figures(title: str, record: RunRecord) -> Iterator[str]:
+def _figures(title: str, record: RunRecord) -> Iterator[Line]:
+    from benchgate.wording.lines import Line
+
     report, bound = record.report, record.report.score_lower_bound_95
     at_least = "" if bound is None else f" (95 % lower bound {bound:.3f})"
     said = record.decision.outcome if record.decision else "not evaluated"
-    yield (
-        f"{title:9} {report.system}: passed {report.passed_count} of {report.case_count}, "
-        f"mean score {report.mean_score:.3f}{at_least}"
+    yield Line(
+        title,
+        f"{report.system}: passed {report.passed_count} of {report.case_count}, "
+        f"mean score {report.mean_score:.3f}{at_least}",
     )
-    yield f"          {record.finished_at:%Y-%m-%d %H:%M} UTC, run {report.run_id[:16]}, gate {said}"
+    yield Line(
+        "", f"{record.finished_at:%Y-%m-%d %H:%M} UTC, run {report.run_id[:16]}, gate {said}"
+    )
 
 
 def _write(record: Path, target: Path, *, confirmed: bool) -> None:

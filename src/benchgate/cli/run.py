@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
-from benchgate.cli.say import complain
+from benchgate.cli.say import complain, show
 from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class _Printer:
 def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
     from benchgate.wire.writing import json_line
     from benchgate.wording import capped
+    from benchgate.wording.block import block
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
@@ -156,6 +158,7 @@ def _print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
     baseline = {"baseline": beside.model_dump(mode="json", exclude={"per_case"})} if beside else {}
     line = {**report, **baseline, "decision": decision, **_written(finished)}
     print(json_line(line), file=out, flush=True)
+    show(block(judgement), sys.stderr)
     for text in capped(judgement, "--", is_recorded=finished.published is not None):
         complain(text)
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from benchgate.cli.policy_help import POLICY_HELP, RANGE_HELP
 from benchgate.cli.say import complain
 from benchgate.wire import clock
 
@@ -61,17 +62,28 @@ def add_safety(parser: argparse.ArgumentParser) -> None:
     """Declare the options for safety penalties: a vector or one mean for each side."""
     for side in ("baseline", "trained"):
         group = parser.add_mutually_exclusive_group()
-        group.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE")
-        group.add_argument(f"--{side}-safety-penalty", type=float, metavar="X", help="mean penalty")
+        group.add_argument(
+            f"--{side}-safety-samples",
+            type=Path,
+            metavar="FILE",
+            help=f"safety penalty of each {side} score, in the same forms",
+        )
+        group.add_argument(
+            f"--{side}-safety-penalty", type=float, metavar="X", help="or their mean"
+        )
 
 
 def add_label(parser: argparse.ArgumentParser) -> None:
     """Declare the labels of the comparison."""
     parser.add_argument("--run-id", required=True, metavar="ID", help="label of the comparison")
-    parser.add_argument("--suite-name", default="samples", metavar="NAME")
-    parser.add_argument("--suite-version", default="unversioned", metavar="VERSION")
-    parser.add_argument("--baseline-id", default="baseline", metavar="ID")
-    parser.add_argument("--trained-id", default="trained", metavar="ID")
+    for name, metavar, default, what in (
+        ("suite-name", "NAME", "samples", "what the samples come from"),
+        ("suite-version", "VERSION", "unversioned", "version of that"),
+        ("baseline-id", "ID", "baseline", "name of the baseline"),
+        ("trained-id", "ID", "trained", "name of the candidate"),
+    ):
+        text = f"{what} (default: {default})"
+        parser.add_argument(f"--{name}", default=default, metavar=metavar, help=text)
     parser.add_argument(
         "--generated-at", type=_moment, metavar="TIME", help="ISO 8601 with offset (default: now)"
     )
@@ -80,14 +92,20 @@ def add_label(parser: argparse.ArgumentParser) -> None:
 def add_policy(parser: argparse.ArgumentParser) -> None:
     """Declare the thresholds: a gate.toml, and an option for each of its keys, which takes precedence."""
     group = parser.add_argument_group("thresholds, see the reference of the gate policy")
-    group.add_argument("--policy", type=Path, metavar="gate.toml")
+    group.add_argument(
+        "--policy",
+        type=Path,
+        metavar="gate.toml",
+        help="thresholds from a file, with a bench's defaults",
+    )
     for key, kind in POLICY_OPTIONS.items():
         names = [f"--{key.replace('_', '-')}"]
         names += {"min_delta": ["--min-reward-delta"], "alpha": ["--max-p-value"]}.get(key, [])
-        group.add_argument(*names, dest=f"policy_{key}", type=kind, metavar="X")
-    for key in ("score_range", "penalty_range"):
-        name = f"--{key.replace('_', '-')}"
-        group.add_argument(name, dest=f"policy_{key}", type=float, nargs=2, metavar=("LO", "HI"))
+        metavar, text = POLICY_HELP[key]
+        group.add_argument(*names, dest=f"policy_{key}", type=kind, metavar=metavar, help=text)
+    for key, text in RANGE_HELP.items():
+        name, ends = f"--{key.replace('_', '-')}", ("LO", "HI")
+        group.add_argument(name, dest=f"policy_{key}", type=float, nargs=2, metavar=ends, help=text)
 
 
 def _moment(text: str) -> datetime:

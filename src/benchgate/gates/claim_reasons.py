@@ -62,11 +62,11 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
 
 
 def _newly_failing(baseline: Arm, candidate: Arm) -> list[str]:
-    before, after = _passed(baseline), _passed(candidate)
+    before, after = passed(baseline), passed(candidate)
     return sorted(c for c in before.keys() & after.keys() if before[c] and not after[c])
 
 
-def _passed(arm: Arm) -> dict[str, bool]:
+def passed(arm: Arm) -> dict[str, bool]:
     """Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others."""
     ids = arm.case_ids or ()
     if arm.facts is not None:

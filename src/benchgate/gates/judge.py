@@ -13,6 +13,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
 from benchgate.gates.notes import http_note
+from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, unscored_note
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
+    from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport
     from benchgate.training.checkpoints import Checkpoints
 
@@ -43,6 +45,7 @@ class Judgement:
     :param figures: of the comparison; ``None`` if there was none.
     :param decision: ``None`` for a selection of cases, which is not judged.
     :param baseline: the run that it was to be compared with; ``None`` if there is none.
+    :param changes: case by case; ``None`` without a baseline of the same class.
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
     """
@@ -56,6 +59,7 @@ class Judgement:
     faults: tuple[str, ...]
     held: tuple[str, ...]
     checkpoints: Checkpoints | None = None
+    changes: RunChanges | None = None
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -132,7 +136,13 @@ def judge(
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
         ),
         held=tuple(objections(decision, choice, further)),
+        changes=_changes(report, baseline),
     )
+
+
+def _changes(report: BenchRunReport, baseline: Baseline | None) -> RunChanges | None:
+    before = baseline.report if baseline else None
+    return changes(before, report) if before and before.task_class == report.task_class else None
 
 
 def _incomplete_beside(baseline: Baseline | None, choice: BaselineChoice) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.gates.claim_reasons import passed
 from benchgate.gates.missing import first_five
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     yield from _blindness(compared.safety)
     if policy.claim == "better":
         yield from _of_gains(figures, policy)
-    if figures.unseen_failure_ucb95 is not None:
+    # Of failures that were seen it says nothing.
+    if figures.unseen_failure_ucb95 is not None and all(passed(compared.candidate).values()):
         rate = f"{figures.unseen_failure_ucb95:.1%}"
         yield (
             "unseen_failure_bound",

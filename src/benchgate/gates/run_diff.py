@@ -6,23 +6,27 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import case_figures
+from benchgate.aggregate import INCOMPLETE, case_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from benchgate.aggregate import CaseFigures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseChange:
-    """One case that both runs have, with its mean score in each."""
+    """
+    One case that both runs have, with its mean score in each.
+
+    :param codes: the failure modes of its trials in the second run.
+    """
 
     case_id: str
     before: float
     after: float
+    codes: tuple[str, ...] = ()
 
     @property
     def delta(self) -> float:
@@ -33,63 +37,84 @@ class CaseChange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChanges:
     """
-    The differences of two runs; each list is sorted by case id.
+    The differences of two runs. Changes are sorted by their size, the largest first; ids are sorted.
 
-    :param moved: cases with another score that pass, or fail, in both runs.
+    A case is only among the changes if its scores can be compared: its files are the same, and each of its trials says
+    something about the system.
+
+    :param fell: cases with a lower score that pass, or fail, in both runs; ``rose`` with a higher one.
+    :param errors: cases of the second run of which a trial was not scored, each with how it ended.
+    :param same: number of cases that did not change.
     :param new: ids of cases that only the second run has.
-    :param missing: ids of cases that only the first run has.
-    :param changed: ids of cases whose files differ, so that their scores are not comparable.
+    :param missing: ids of cases that only the first run has; none if the second is a selection.
+    :param changed: ids of cases whose files differ.
+    :param is_rescored: the runs were scored by different rubrics, so that no score can be compared.
     """
 
     newly_failing: tuple[CaseChange, ...]
     newly_passing: tuple[CaseChange, ...]
-    moved: tuple[CaseChange, ...]
+    fell: tuple[CaseChange, ...]
+    rose: tuple[CaseChange, ...]
+    errors: tuple[tuple[str, str], ...]
+    same: int
     new: tuple[str, ...]
     missing: tuple[str, ...]
     changed: tuple[str, ...]
+    is_rescored: bool
 
 
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     """Compare two runs case by case, to see which cases explain a difference of the means."""
-    digests = before.digests.cases, after.digests.cases
-    return case_changes(
-        case_figures(before.per_case),
-        case_figures(after.per_case),
-        changed=sorted(
-            c for c in {*digests[0], *digests[1]} if digests[0].get(c) != digests[1].get(c)
-        ),
-    )
-
-
-def case_changes(
-    before: Iterable[CaseFigures], after: Iterable[CaseFigures], *, changed: Iterable[str] = ()
-) -> RunChanges:
-    """
-    Compare two sides by the figures of their cases, as the evidence of a run has them.
-
-    :param changed: ids of cases whose files differ.
-    """
-    old = {case.case_id: case for case in before}
-    new = {case.case_id: case for case in after}
+    old = {case.case_id: case for case in case_figures(before.per_case)}
+    new = {case.case_id: case for case in case_figures(after.per_case)}
     both = sorted(old.keys() & new.keys())
+    digests = before.digests.cases, after.digests.cases
+    edited = tuple(c for c in both if digests[0].get(c) != digests[1].get(c))
+    silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
+    codes = _codes(after)
+    pairs = [
+        (
+            old[c].passed,
+            new[c].passed,
+            CaseChange(case_id=c, before=old[c].score, after=new[c].score, codes=codes.get(c, ())),
+        )
+        for c in both
+        if c not in silent and c not in edited
+    ]
+    moved = [change for was, now, change in pairs if was == now]
     return RunChanges(
-        newly_failing=_pairs(old, new, [c for c in both if old[c].passed and not new[c].passed]),
-        newly_passing=_pairs(old, new, [c for c in both if new[c].passed and not old[c].passed]),
-        moved=_pairs(
-            old,
-            new,
-            [c for c in both if old[c].passed == new[c].passed and old[c].score != new[c].score],
-        ),
+        newly_failing=_by_size(change for was, now, change in pairs if was and not now),
+        newly_passing=_by_size(change for was, now, change in pairs if now and not was),
+        fell=_by_size(change for change in moved if change.delta < 0),
+        rose=_by_size(change for change in moved if change.delta > 0),
+        errors=tuple(_errors(after)),
+        same=sum(change.delta == 0 for change in moved),
         new=tuple(sorted(new.keys() - old.keys())),
-        missing=tuple(sorted(old.keys() - new.keys())),
-        changed=tuple(c for c in changed if c in both),
+        missing=tuple(sorted(old.keys() - new.keys())) if after.scope == "full" else (),
+        changed=edited,
+        is_rescored=before.digests.scorer != after.digests.scorer,
     )
 
 
-def _pairs(
-    old: dict[str, CaseFigures], new: dict[str, CaseFigures], ids: Sequence[str]
-) -> tuple[CaseChange, ...]:
-    return tuple(CaseChange(case_id=c, before=old[c].score, after=new[c].score) for c in ids)
+def _by_size(found: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
+    return tuple(sorted(found, key=lambda change: (-abs(change.delta), change.case_id)))
+
+
+def _codes(report: BenchRunReport) -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for result in report.per_case:
+        found.setdefault(result.case_id, {}).update(
+            dict.fromkeys(m.code for m in result.failure_modes)
+        )
+    return {case_id: tuple(codes) for case_id, codes in found.items()}
+
+
+def _errors(report: BenchRunReport) -> Iterator[tuple[str, str]]:
+    found: dict[str, dict[str, None]] = {}
+    for result in report.per_case:
+        if result.outcome != "scored":
+            found.setdefault(result.case_id, {})[result.outcome] = None
+    yield from ((case_id, ", ".join(found[case_id])) for case_id in sorted(found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
 
@@ -31,14 +33,24 @@ def _section(run: ClassRun) -> dict[str, Any]:
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
     evidence = judgement.figures
     figures = evidence.significance.model_dump(mode="json") if evidence else None
-    beside = judgement.beside
-    baseline = beside.model_dump(mode="json", exclude={"per_case", "digests"}) if beside else None
     return {
         **report,
-        **({"baseline": baseline} if baseline else {}),
+        **_baseline(judgement),
         "decision": decision,
         "significance": figures,
+        "reason_codes": decision["reason_codes"] if decision else None,
+        "delta": figures and figures["mean_delta"],
+        "interval": figures and [figures["delta_ci_low"], figures["delta_ci_high"]],
+        "changes": asdict(judgement.changes) if judgement.changes else None,
         "failures": run.failures,
         "folder": str(run.published.folder) if run.published else None,
         "head": run.published.head if run.published else None,
     }
+
+
+def _baseline(judgement: Judgement) -> dict[str, Any]:
+    baseline = judgement.baseline
+    if baseline is None or baseline.report is None:
+        return {}
+    report = baseline.report.model_dump(mode="json", exclude={"per_case", "digests"})
+    return {"baseline": {**report, "path": str(baseline.path)}}

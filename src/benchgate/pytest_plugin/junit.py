@@ -1,42 +1,104 @@
-"""The gate in JUnit XML: it is no test case, so it goes into the properties of the suite."""
+"""The gate in JUnit XML: in the properties of the suite, and as a test case if that is asked for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from benchgate.errors import printable
+from benchgate.wording.block import block
+from benchgate.wording.lines import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
 
 
 class JunitSuite:
-    """Adds decision and head of each class to pytest's own report, if that accepts properties."""
+    """Adds the gate of each class to pytest's own report, if that accepts properties."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Add the properties before the reporter writes its file."""
+        """Add properties, and the case, before the reporter writes its file."""
         # Only a session-scoped fixture has a public way to these properties, and cases have no fixtures.
         plugins = session.config.pluginmanager.get_plugins()
         reporters = [plugin for plugin in plugins if hasattr(plugin, "add_global_property")]
+        is_case = self._controller.session.settings.junit_gate
         for reporter in reporters:
             for run in self._controller.runs.values():
                 for name, value in _properties(run):
-                    reporter.add_global_property(name, value)
+                    reporter.add_global_property(f"bench.{run.ledger.bench.name}.{name}", value)
+                if is_case:
+                    _add_case(reporter, run)
 
 
 def _properties(run: ClassRun) -> Iterator[tuple[str, str]]:
-    prefix = f"bench.{run.ledger.bench.name}"
-    if run.judgement is not None:
-        decision = run.judgement.decision
-        yield f"{prefix}.run_id", run.judgement.report.run_id
-        yield f"{prefix}.cost_usd", str(run.judgement.report.total_cost_usd)
-        yield f"{prefix}.decision", decision.outcome if decision else "not_evaluated"
+    judgement = run.judgement
+    if judgement is not None:
+        decision = judgement.decision
+        yield "run_id", judgement.report.run_id
+        yield "cost_usd", str(judgement.report.total_cost_usd)
+        yield "decision", decision.outcome if decision else "not_evaluated"
+        if decision is not None:
+            yield "reason_codes", ", ".join(decision.reason_codes)
+        yield from _comparison(judgement)
     if run.published is not None and run.published.head is not None:
-        yield f"{prefix}.head", run.published.head
+        yield "head", run.published.head
+
+
+def _comparison(judgement: Judgement) -> Iterator[tuple[str, str]]:
+    baseline = judgement.baseline
+    if baseline is not None and baseline.report is not None:
+        yield "baseline.system", printable(baseline.report.system)
+        yield "baseline.run_id", baseline.report.run_id
+        yield "baseline.path", printable(baseline.path)
+    if judgement.figures is not None:
+        found = judgement.figures.significance
+        for name in ("mean_delta", "delta_ci_low", "delta_ci_high", "p_value"):
+            if getattr(found, name) is not None:
+                yield name, str(getattr(found, name))
+    if judgement.changes is not None:
+        changes = judgement.changes
+        for name in ("newly_failing", "newly_passing", "fell", "rose"):
+            yield name, ", ".join(change.case_id for change in getattr(changes, name))
+        yield "errors", ", ".join(case_id for case_id, _ in changes.errors)
+
+
+def _add_case(reporter: Any, run: ClassRun) -> None:
+    """Report the gate of a class to JUnit alone, as the call of a test: no other reporter counts it."""
+    path = f"bench/{run.ledger.bench.name}"
+    outcome, why = _outcome(run)
+    common: dict[str, Any] = {
+        "nodeid": f"{path}::gate",
+        "location": (path, None, "gate"),
+        "keywords": {},
+        "duration": 0.0,
+    }
+    told = (path, 0, why) if outcome == "skipped" else why
+    for when, how, text in (("call", outcome, told), ("teardown", "passed", None)):
+        report = pytest.TestReport(**common, when=when, outcome=how, longrepr=text)  # type: ignore[arg-type]
+        reporter.pytest_runtest_logreport(report)
+
+
+def _outcome(run: ClassRun) -> tuple[str, str | None]:
+    """Return ``failed`` where the gate alone ends the session with another status than 0, and why."""
+    judgement = run.judgement
+    if judgement is None:
+        return "failed", printable("; ".join(["the run was not judged", *run.failures]))
+    decision, choice = judgement.decision, judgement.choice
+    if decision is None:
+        why = "not evaluated: only a part of the cases was selected"
+        return "failed" if choice.requested else "skipped", why
+    if decision.outcome == "promote":
+        return "passed", None
+    head = printable(f"{decision.outcome.upper()}: {decision.remarks[0].message}")
+    if not (choice.binding or judgement.held):
+        return "skipped", f"{head}; this decision does not bind"
+    return "failed", "\n".join([head, "", *(text for text, _ in laid_out(block(judgement), 100))])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.report.publish import Publication
-from benchgate.wire.arguments import EXIT_OPTION, RUN_OPTIONS, RunOption, read_options
+from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS, RunOption, read_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.policy import RunTable
 
-OPTIONS = (*RUN_OPTIONS, EXIT_OPTION)
+OPTIONS = (*RUN_OPTIONS, *PYTEST_OPTIONS)
 PREFIX = "bench-"
 
 
@@ -72,6 +72,7 @@ class Settings:
     policy: tuple[str, ...]
     exit_rule: ExitRule
     publication: Publication
+    junit_gate: bool
     out: Path
     checkpoints: dict[str, Path | None]
 

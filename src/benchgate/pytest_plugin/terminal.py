@@ -1,4 +1,4 @@
-"""What a session prints: at its start what will be run, at its end the table, the gate and the files."""
+"""What a session prints: at its start what will be run, at its end what changed, the gate, failed trials and files."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.wire.arguments import misspelled
-from benchgate.wording import capped, gate, summary, table, tier
+from benchgate.wording import capped, summary, tier
+from benchgate.wording.block import block, gate_of
+from benchgate.wording.lines import Line, laid_out
+from benchgate.wording.table import failures, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from benchgate.audit.store import Published
-    from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
 
-COLOURS = {"promote": "green", "hold": "yellow", "reject": "red"}
+MARKUP = {"good": "green", "caution": "yellow", "bad": "red", "quiet": "light"}
+FAILED = 4
+"""Trials that did not pass and are shown without ``-v``."""
 
 
 class Terminal:
@@ -74,12 +78,14 @@ class Terminal:
             self.pytest_terminal_summary(pytest.TerminalReporter(session.config))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print one section for each class."""
+        """Print one section for each class: with ``-q`` its gate only, with ``-v`` all trials."""
+        verbosity = terminalreporter.config.getoption("verbose")
         for run in self._controller.runs.values():
             terminalreporter.write_sep("-", f"bench {run.ledger.bench.name}")
-            if run.judgement is not None:
-                _write_judgement(terminalreporter, run.judgement)
-            _write_files(terminalreporter, run)
+            _write_all(terminalreporter, _section(run, verbosity))
+            if verbosity >= 0 and run.published is not None:
+                for line in _places(run, terminalreporter.config.rootpath, run.published):
+                    _write(terminalreporter, line)
             for text in run.warnings:
                 _write(terminalreporter, f"warning   {text}", yellow=True)
             word = "HELD" if run.exit_status == HELD else "FAILED"
@@ -87,31 +93,26 @@ class Terminal:
                 _write(terminalreporter, f"{word} {failure}", red=True)
 
 
-def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) -> None:
-    for line in table(judgement):
-        _write(reporter, line)
-    _write(reporter, "")
-    for line in summary(judgement):
-        _write(reporter, line)
-    for line in capped(judgement, "--bench-", is_recorded=True):
-        _write(reporter, line, yellow=True)
-    decided, *remarks = gate(judgement.decision)
-    outcome = judgement.decision.outcome if judgement.decision else None
-    _write(reporter, decided, **({COLOURS[outcome]: True, "bold": True} if outcome else {}))
-    for remark in remarks:
-        _write(reporter, remark)
-
-
-def _write_files(reporter: pytest.TerminalReporter, run: ClassRun) -> None:
-    if run.tier_problem is not None:
-        for line in f"tier      not evaluated: {run.tier_problem}".split("\n"):
-            _write(reporter, line, yellow=True)
-    if run.published is None:
+def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
+    judgement = run.judgement
+    if verbosity < 0:
+        if judgement is not None:
+            yield from gate_of(judgement)
         return
-    for line in tier(run.published.verdict, run.judgement.decision if run.judgement else None):
-        _write(reporter, line)
-    for line in _places(run, reporter.config.rootpath, run.published):
-        _write(reporter, line)
+    if judgement is not None:
+        is_all = verbosity > 0
+        yield from block(judgement, more=None if is_all else "-v")
+        yield Line("", "")
+        yield from table(judgement) if is_all else failures(judgement, most=FAILED)
+        yield from (Line(None, text) for text in summary(judgement))
+        stopped = capped(judgement, "--bench-", is_recorded=True)
+        yield from (Line(None, text, "caution") for text in stopped)
+    if run.tier_problem is not None:
+        for text in f"tier      not evaluated: {run.tier_problem}".split("\n"):
+            yield Line(None, text, "caution")
+    if run.published is not None:
+        decision = judgement.decision if judgement else None
+        yield from (Line(None, text) for text in tier(run.published.verdict, decision))
 
 
 def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
@@ -133,6 +134,13 @@ def _resumed(run: ClassRun) -> str:
         return "nothing was left: this is a new run"
     total = sum(len(ledger.planned) for ledger in run.ledgers.values())
     return f"{run.resumes.folder}: {run.taken_over} of {total} trials were finished there"
+
+
+def _write_all(reporter: pytest.TerminalReporter, lines: Iterable[Line]) -> None:
+    width = reporter.config.get_terminal_writer().fullwidth
+    for text, line in laid_out(lines, width):
+        markup = {MARKUP[line.tone]: True} if line.tone in MARKUP else {}
+        reporter.write_line(text, **markup, bold=line.strong)
 
 
 def _write(reporter: pytest.TerminalReporter, text: str, **markup: bool) -> None:

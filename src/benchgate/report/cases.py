@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import CaseFigures, case_figures
-from benchgate.gates.run_diff import case_changes
+from benchgate.aggregate import case_figures
+from benchgate.gates.run_diff import changes
+from benchgate.models import BenchRunReport, BenchScore, RunDigests, TrialResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from benchgate.artifacts.evidence_kinds import ArmReport
+    from benchgate.aggregate import CaseFigures
+    from benchgate.artifacts.evidence_kinds import ArmReport, Sample
     from benchgate.artifacts.run_kinds import AboutCase
     from benchgate.gates.run_diff import RunChanges
-    from benchgate.models import TrialResult
     from benchgate.report.outputs import Outputs, OutputView
     from benchgate.report.source import Source
 
@@ -36,6 +37,7 @@ WITH_OUTPUT: Final = frozenset(
     {"newly_failing", ERRORS, "fell", "newly_passing", "rose", "failing"}
 )
 """Groups whose cases are shown with their outputs: they fail, or they changed."""
+UNCHANGED: Final = frozenset({"failing", "passing", "plain"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,73 +90,150 @@ class CaseGroup:
         return self.key != "passing"
 
 
-def arm_figures(arm: ArmReport | None) -> list[CaseFigures]:
-    """Return the figures of each case that evidence has; of plain vectors, as far as they name cases."""
-    return [
-        CaseFigures(
-            case_id=sample.case_id,
-            score=sample.score,
-            trials=sample.trials or (),
-            safety_penalty=sample.safety_penalty,
-            passed=sample.facts is not None and sample.facts.passed,
-            cost_usd=sample.facts.cost_usd if sample.facts else None,
-            duration_seconds=(sample.facts.duration_seconds if sample.facts else None) or 0.0,
-        )
-        for sample in (arm.samples if arm else ())
+def reports(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]:
+    """
+    Return the results of baseline and candidate, to be compared case by case.
+
+    Of a side that did not run in this session, and of plain vectors, they are what the evidence says of its samples.
+    """
+    report, record = source.report, source.record
+    if report is None:
+        return _of_arm(source.before, None), _of_arm(source.after, None)
+    if record is not None and record.rerun is not None:
+        return (record.rerun if source.before is not None else None), report
+    return _of_arm(source.before, report), report
+
+
+def _of_arm(arm: ArmReport | None, like: BenchRunReport | None) -> BenchRunReport | None:
+    """Return the results that the samples of one side stand for; else it is as the other side: it was comparable."""
+    if arm is None:
+        return None
+    results = tuple(
+        _result(sample, number, score)
+        for sample in arm.samples
         if sample.case_id is not None
-    ]
+        for number, score in enumerate(sample.trials or (sample.score,))
+    )
+    if like is not None:
+        return like.model_copy(update={"per_case": results})
+    fields: dict[str, Any] = {"cases": {}, "scorer": ""}
+    digests = RunDigests.model_construct(**fields)
+    fields = {"per_case": results, "digests": digests, "scope": "full"}
+    return BenchRunReport.model_construct(**fields)
+
+
+def _result(sample: Sample, trial: int, score: float) -> TrialResult:
+    # Constructed: scores of plain vectors have any range, and nothing of this is written.
+    facts = sample.facts
+    points: dict[str, Any] = {
+        "passed": facts is not None and facts.passed,
+        "score": score,
+        "safety_penalty": sample.safety_penalty,
+        "cost_usd": (facts.cost_usd if facts else None) or 0.0,
+    }
+    fields: dict[str, Any] = {
+        "case_id": sample.case_id,
+        "trial": trial,
+        "outcome": "scored",
+        "score": BenchScore.model_construct(**points),
+    }
+    return TrialResult.model_construct(**fields)
 
 
 def sides(source: Source) -> tuple[list[CaseFigures], list[CaseFigures]]:
-    """Return the figures of the baseline's cases and of the candidate's, from the evidence as far as it has them."""
-    report, record = source.report, source.record
-    after = case_figures(report.per_case) if report else arm_figures(source.after)
-    if source.before is None and record is not None and record.rerun is not None:
-        return case_figures(record.rerun.per_case), after
-    return arm_figures(source.before), after
+    """Return the figures of the baseline's cases and of the candidate's; those of a baseline may be unknown."""
+    before, after = (case_figures(r.per_case) if r else [] for r in reports(source))
+    return before, after
 
 
-def groups(source: Source, changes: RunChanges, outputs: Outputs) -> list[CaseGroup]:
+def changes_of(source: Source) -> RunChanges | None:
+    """Return what changed from the baseline, case by case; ``None`` without a baseline."""
+    before, after = reports(source)
+    return changes(before, after) if before is not None and after is not None else None
+
+
+def groups(source: Source, found: RunChanges | None, outputs: Outputs) -> list[CaseGroup]:
     """Return all cases, those to which something happened first."""
     before, after = ({case.case_id: case for case in side} for side in sides(source))
-    report, record = source.report, source.record
-    trials = _by_case(report.per_case if report else ())
-    earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
-    kinds = _kinds(changes, before, after, trials)
-    deltas = {
-        change.case_id: change.delta
-        for change in (*changes.newly_failing, *changes.newly_passing, *changes.moved)
-    }
-    ordered = sorted(
-        kinds, key=lambda c: (list(TITLES).index(kinds[c]), _rank(kinds[c], deltas.get(c, 0.0)), c)
-    )
-    views: dict[str, list[CaseView]] = {}
-    for case_id in ordered:
-        about = record.about_cases.get(case_id) if record else None
-        with_output = kinds[case_id] in WITH_OUTPUT and bool(trials.get(case_id))
-        inputs = (
-            {p: t for p, t in about.input.items() if outputs.take(t)}
-            if about and with_output
-            else None
+    make = _CaseViews(source, before, after, outputs, _deltas(found))
+    return [
+        CaseGroup(key=key, cases=tuple(make.view(key, case_id) for case_id in ids))
+        for key, ids in _grouped(source, found, before, after).items()
+        if ids
+    ]
+
+
+def _deltas(found: RunChanges | None) -> dict[str, float]:
+    kinds = (found.newly_failing, found.fell, found.newly_passing, found.rose) if found else ()
+    return {change.case_id: change.delta for kind in kinds for change in kind}
+
+
+def _grouped(
+    source: Source,
+    found: RunChanges | None,
+    before: Mapping[str, CaseFigures],
+    after: Mapping[str, CaseFigures],
+) -> dict[str, list[str]]:
+    """Return the ids of each group, each case in one of them, the largest change of a kind first."""
+    ids: dict[str, list[str]] = {key: [] for key in TITLES}
+    if found is not None:
+        for key in ("newly_failing", "fell", "newly_passing", "rose"):
+            ids[key] = [change.case_id for change in getattr(found, key)]
+        ids[ERRORS] = [case_id for case_id, _ in found.errors]
+        ids["missing"], ids["new"] = list(found.missing), list(found.new)
+    elif source.report is not None:
+        unscored = (result for result in source.report.per_case if result.score is None)
+        ids[ERRORS] = sorted({result.case_id for result in unscored})
+    seen: set[str] = set()
+    for key in TITLES:
+        ids[key] = [case_id for case_id in ids[key] if case_id not in seen]
+        seen.update(ids[key])
+    for case_id in sorted({*before, *after} - seen):
+        case = after.get(case_id) or before[case_id]
+        known = source.report is not None
+        ids["passing" if case.passed else "failing" if known else "plain"].append(case_id)
+    return ids
+
+
+class _CaseViews:
+    """Makes the views of the cases of one run, in the order in which their outputs are to have room."""
+
+    def __init__(
+        self,
+        source: Source,
+        before: Mapping[str, CaseFigures],
+        after: Mapping[str, CaseFigures],
+        outputs: Outputs,
+        deltas: Mapping[str, float],
+    ) -> None:
+        record, self._report = source.record, source.report
+        self._before, self._after, self._deltas = before, after, deltas
+        self._outputs = outputs
+        self._about = record.about_cases if record else {}
+        self._trials = _by_case(self._report.per_case if self._report else ())
+        self._earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
+
+    def view(self, group: str, case_id: str) -> CaseView:
+        report, about = self._report, self._about.get(case_id)
+        trials = self._trials.get(case_id, ())
+        is_shown = group in WITH_OUTPUT and bool(trials)
+        in_both = case_id in self._before and case_id in self._after
+        texts = about.input.items() if about and is_shown else ()
+        return CaseView(
+            case_id=case_id,
+            group=group,
+            before=self._before.get(case_id),
+            after=self._after.get(case_id),
+            delta=self._deltas.get(case_id, 0.0 if in_both and group in UNCHANGED else None),
+            trials=trials,
+            earlier=self._earlier.get(case_id, ()),
+            about=about,
+            cluster=report.clusters.get(case_id) if report else None,
+            held_out=any(trial.held_out for trial in trials),
+            critical=report is not None and case_id in report.critical,
+            inputs={path: text for path, text in texts if self._outputs.take(text)},
+            output=self._outputs.of(case_id, _worst(trials)) if is_shown else None,
         )
-        views.setdefault(kinds[case_id], []).append(
-            CaseView(
-                case_id=case_id,
-                group=kinds[case_id],
-                before=before.get(case_id),
-                after=after.get(case_id),
-                delta=deltas.get(case_id, 0.0 if case_id in before and case_id in after else None),
-                trials=trials.get(case_id, ()),
-                earlier=earlier.get(case_id, ()),
-                about=about,
-                cluster=report.clusters.get(case_id) if report else None,
-                held_out=any(trial.held_out for trial in trials.get(case_id, ())),
-                critical=report is not None and case_id in report.critical,
-                inputs=inputs,
-                output=outputs.of(case_id, _worst(trials[case_id])) if with_output else None,
-            )
-        )
-    return [CaseGroup(key=key, cases=tuple(views[key])) for key in TITLES if key in views]
 
 
 def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:
@@ -164,38 +243,7 @@ def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...
     return {case_id: tuple(trials) for case_id, trials in found.items()}
 
 
-def _kinds(
-    changes: RunChanges,
-    before: Mapping[str, CaseFigures],
-    after: Mapping[str, CaseFigures],
-    trials: Mapping[str, tuple[TrialResult, ...]],
-) -> dict[str, str]:
-    known = bool(trials) or not after
-    kinds = {
-        c: "passing" if case.passed else "failing" if known else "plain"
-        for c, case in after.items()
-    }
-    kinds |= dict.fromkeys(changes.new if before else (), "new") | dict.fromkeys(
-        changes.missing, "missing"
-    )
-    kinds |= {change.case_id: "fell" if change.delta < 0 else "rose" for change in changes.moved}
-    kinds |= {change.case_id: "newly_passing" for change in changes.newly_passing}
-    unscored = [c for c, found in trials.items() if any(trial.score is None for trial in found)]
-    kinds |= dict.fromkeys(unscored, ERRORS)
-    return kinds | {change.case_id: "newly_failing" for change in changes.newly_failing}
-
-
-def _rank(kind: str, delta: float) -> float:
-    return -delta if kind in {"newly_passing", "rose"} else delta
-
-
 def _worst(trials: Sequence[TrialResult]) -> int:
     """Return the trial whose output is shown: the first one that failed, else the first one."""
     failed = [trial.trial for trial in trials if not trial.passed]
     return failed[0] if failed else trials[0].trial
-
-
-def changes_of(source: Source) -> RunChanges:
-    """Return what changed from the baseline, case by case; without a baseline every case is new."""
-    before, after = sides(source)
-    return case_changes(before, after)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.gates.decision import Remark
 from benchgate.gates.reason_codes import PREFIX, REJECTING
 from benchgate.report import words
+from benchgate.wording.block import answer, limits, question
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Significance
@@ -21,13 +22,16 @@ class Decided:
     A decision in words.
 
     :param outcome: ``promote``, ``hold``, ``reject``, or ``none`` if nothing was judged.
+    :param found: the difference with what the test says of it.
     :param reasons: why it is not ``promote``; ``notes`` never block.
     """
 
     outcome: str
     headline: str
     question: str
+    limits: str
     answer: str
+    found: str
     reasons: tuple[Remark, ...]
     notes: tuple[Remark, ...]
     next_step: str | None
@@ -54,14 +58,17 @@ def decided_of(source: Source, candidate: str, baseline: str | None) -> Decided:
     if source.proof is not None:
         return _proven(source, candidate, baseline or "the baseline", figures)
     decision = source.record.decision if source.record else None
+    names = (baseline or "its baseline", candidate)
     outcome = decision.outcome if decision else "none"
     remarks = decision.remarks if decision else ()
     reasons = decision.reason_codes if decision else ()
     return Decided(
         outcome=outcome,
         headline=words.headline(outcome, candidate, baseline),
-        question=words.question(source.record.policy) if source.record else "",
-        answer=words.answer(figures) if decision else "",
+        question=question(source.record.policy, names) if source.record and decision else "",
+        limits="; ".join(limits(source.record.policy, None)) if source.record and decision else "",
+        answer=answer(decision) if decision else "",
+        found=words.found(figures),
         reasons=tuple(remark for remark in remarks if remark.code in reasons),
         notes=tuple(remark for remark in remarks if remark.code not in reasons),
         next_step=decision.next_step if decision else None,
@@ -78,20 +85,18 @@ def _proven(source: Source, candidate: str, baseline: str, figures: Significance
     return Decided(
         outcome=outcome,
         headline=words.headline(outcome, candidate, baseline),
-        question=words.question(policy) if policy else "",
-        answer=words.answer(figures),
+        question=question(policy, (baseline, candidate)) if policy else "",
+        limits="; ".join(limits(policy, None)) if policy else "",
+        answer="",
+        found=words.found(figures),
         reasons=tuple(Remark(code=code, message=text) for code, text in details),
         notes=(),
         next_step=None,
     )
 
 
-def tiles_of(source: Source, changes: RunChanges, *, compared: bool) -> list[Tile]:
-    """
-    Return the figures that stand first.
-
-    :param compared: there is a baseline to compare case by case.
-    """
+def tiles_of(source: Source, changes: RunChanges | None) -> list[Tile]:
+    """Return the figures that stand first."""
     figures = source.significance.significance if source.significance else None
     report = source.report
     tiles = []
@@ -120,7 +125,7 @@ def tiles_of(source: Source, changes: RunChanges, *, compared: bool) -> list[Til
                 beside="" if report.complete else "the run is incomplete",
             )
         )
-    if compared and report is not None:
+    if changes is not None and report is not None:
         count = len(changes.newly_failing)
         beside = f"{len(changes.newly_passing)} newly passing"
         tiles.append(

@@ -66,6 +66,7 @@ def page(views: list[RunView]) -> str:
         "number": words.number,
         "signed": words.signed,
         "short": words.short_code,
+        "sentence": words.sentence,
         "usd": usd,
         "verbatim": _verbatim,
         "excerpt": excerpt,

@@ -95,12 +95,12 @@ def _decision(view: RunView) -> Iterator[str]:
     decided = view.decided
     outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
     why = "; ".join(remark.message for remark in decided.reasons[:3])
-    why = f"{why[:1].upper()}{why[1:]}"
-    found = decided.answer if not why and decided.outcome == "promote" else f"{why}." if why else ""
+    found = why or (decided.found if decided.outcome == "promote" else "")
+    found = f"{words.sentence(found)}."
     yield f"### {decided.mark} {outcome} {code(view.title)}: {prose(decided.headline)}"
-    if found:
+    if len(found) > 1:
         yield f"\n{prose(found)}"
-    failing = [change.case_id for change in view.changes.newly_failing] if view.compared else []
+    failing = [change.case_id for change in view.changes.newly_failing] if view.changes else []
     if failing:
         more = f" and {len(failing) - MAX_NAMED} more" if len(failing) > MAX_NAMED else ""
         yield f"\n**Newly failing ({len(failing)})**: {', '.join(map(code, failing[:MAX_NAMED]))}{more}"
@@ -125,7 +125,7 @@ def _table(views: list[RunView]) -> Iterator[str]:
             words.interval(figures.delta_ci_low, figures.delta_ci_high)
             if figures
             else words.UNKNOWN,
-            str(len(view.changes.newly_failing)) if view.compared and report else words.UNKNOWN,
+            str(len(view.changes.newly_failing)) if view.changes and report else words.UNKNOWN,
             words.signed(safety.safety_regression_delta if safety else None),
             words.cost(report).partition(",")[0] or words.UNKNOWN if report else words.UNKNOWN,
         ]
@@ -138,7 +138,10 @@ def _details(view: RunView) -> Iterator[str]:
     yield f"<details><summary>{name}: what was asked, what changed, what to keep in mind</summary>\n"
     if decided.question:
         yield f"* Asked: {prose(decided.question)}"
-        yield f"* Found: {prose(decided.answer)}"
+        yield f"* Limits: {prose(decided.limits)}"
+        if decided.answer:
+            yield f"* Answer: {prose(decided.answer)}"
+        yield f"* Found: {prose(decided.found)}"
     for remark in (*decided.reasons, *decided.notes):
         yield f"* {prose(remark.message)} ({code(words.short_code(remark.code))})"
     if decided.next_step:

@@ -32,7 +32,7 @@ class RunView:
     """
     What a report shows of a run or a proof.
 
-    :param changes: case by case, against the baseline; ``compared`` says whether there is one.
+    :param changes: case by case, against the baseline; ``None`` if there is none.
     :param history: the runs of the class in the same store; empty if the record is not in one.
     """
 
@@ -42,8 +42,7 @@ class RunView:
     baseline: str | None
     decided: Decided
     tiles: tuple[Tile, ...]
-    compared: bool
-    changes: RunChanges
+    changes: RunChanges | None
     groups: tuple[CaseGroup, ...]
     before: tuple[CaseFigures, ...]
     after: tuple[CaseFigures, ...]
@@ -52,6 +51,11 @@ class RunView:
     slices: tuple[SliceTable, ...]
     baseline_outputs: bool
     history: tuple[PastRun, ...]
+
+    @property
+    def compared(self) -> bool:
+        """Whether there is a baseline to compare case by case."""
+        return self.changes is not None
 
     @property
     def figures(self) -> Significance | None:
@@ -96,8 +100,7 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
         candidate=candidate,
         baseline=baseline,
         decided=decided,
-        tiles=tuple(tiles_of(source, changes, compared=bool(before))),
-        compared=bool(before),
+        tiles=tuple(tiles_of(source, changes)),
         changes=changes,
         groups=tuple(groups(source, changes, shown)),
         before=tuple(before),

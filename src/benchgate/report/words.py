@@ -9,7 +9,6 @@ from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Significance
-    from benchgate.gates.policy import GatePolicy
     from benchgate.models import Aggregates
 
 MARKS: Final = {"promote": "✔", "hold": "‖", "reject": "✘", "none": "○"}
@@ -40,6 +39,11 @@ def p_value(value: float | None) -> str:
     return "p < 0.0001" if value < 0.0001 else f"p {value:.2g}"
 
 
+def sentence(text: str) -> str:
+    """Return a text with a capital at its beginning."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def short_code(code: str) -> str:
     """Return a reason or a note without its prefix."""
     return code.removeprefix(PREFIX).removeprefix(NOTE)
@@ -60,31 +64,17 @@ def headline(outcome: str, candidate: str, baseline: str | None) -> str:
     }[outcome]
 
 
-def question(policy: GatePolicy) -> str:
-    """Return what a policy asks of the candidate."""
-    level = f"(alpha {policy.alpha:g}, two-sided)"
-    if policy.claim == "not_worse":
-        margin = f"{policy.margin:g}" if policy.margin is not None else "an unset margin"
-        return f"Is it worse than the baseline by less than {margin}? {level}"
-    if policy.claim == "no_regression":
-        fall = f"by more than {policy.tolerance:g}" if policy.tolerance else "at all"
-        failing = f"more than {policy.max_newly_failing}" if policy.max_newly_failing else "any"
-        return f"Does any score on these cases fall {fall}, or do {failing} cases newly fail?"
-    more = f" by more than {policy.min_delta:g}" if policy.min_delta else ""
-    return f"Is it better than the baseline{more}? {level}"
-
-
-def answer(figures: Significance | None) -> str:
+def found(figures: Significance | None) -> str:
     """Return the difference with what the test says of it."""
     if figures is None or figures.mean_delta is None:
-        return "The two sides were not compared."
-    text = f"Mean score {signed(figures.mean_delta)}"
+        return "the two sides were not compared"
+    text = f"mean score {signed(figures.mean_delta)}"
     if figures.test == "none":
-        return f"{text}, on exactly these cases."
+        return f"{text}, on exactly these cases"
     between = interval(figures.delta_ci_low, figures.delta_ci_high)
     test = {"pass_fail": "exact test of pass and fail"}.get(figures.test, f"{figures.test} test")
     return (
-        f"{text}, {1 - figures.alpha:.0%} interval {between}; {p_value(figures.p_value)} ({test})."
+        f"{text}, {1 - figures.alpha:.0%} interval {between}; {p_value(figures.p_value)} ({test})"
     )
 
 

@@ -100,6 +100,18 @@ def summary(text: str) -> str:
     return text
 
 
+def switch(text: str) -> bool:
+    """
+    Parse whether something is wanted.
+
+    :raises argparse.ArgumentTypeError: neither ``yes`` nor ``no``.
+    """
+    if text not in {"yes", "no"}:
+        msg = f"{text!r}: expected yes or no"
+        raise argparse.ArgumentTypeError(msg)
+    return text == "yes"
+
+
 def claim(text: str) -> str:
     """
     Parse what a promotion is to state.

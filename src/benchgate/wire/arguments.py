@@ -28,6 +28,7 @@ from benchgate.wire.argument_types import (
     run_reference,
     seconds,
     summary,
+    switch,
 )
 
 if TYPE_CHECKING:
@@ -220,7 +221,8 @@ RUN_OPTIONS: Final = (
     RunOption(
         name="policy",
         metavar="KEY=VALUE",
-        help="A threshold of the gate, over gate.toml; repeatable",
+        help="A threshold of the gate, over gate.toml; repeatable. benchgate proof --help says what each KEY means, "
+        "as in min_delta=0.02",
         repeatable=True,
     ),
     RunOption(
@@ -274,6 +276,19 @@ EXIT_OPTION: Final = RunOption(
 )
 """For pytest only: the exit status of ``benchgate run`` always follows the gate."""
 
+JUNIT_OPTION: Final = RunOption(
+    name="junit-gate",
+    metavar="yes|no",
+    help="Add the gate of each class to --junitxml as a test case, which fails if the gate binds and does not promote; "
+    "alone it is yes. Write it as one word (default: no)",
+    parse=switch,
+    default=False,
+    bare="yes",
+)
+
+PYTEST_OPTIONS: Final = (EXIT_OPTION, JUNIT_OPTION)
+"""The options that pytest alone has."""
+
 
 def read_options(
     options: Iterable[RunOption],
@@ -320,7 +335,7 @@ def misspelled(environ: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each variable that nearly has the name of an option's."""
     import difflib
 
-    known = {option.variable for option in (*RUN_OPTIONS, EXIT_OPTION)}
+    known = {option.variable for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
     keys = [variable.removeprefix(PREFIX) for variable in known]
     for name in sorted(environ):
         if name.startswith(PREFIX) and name not in known:

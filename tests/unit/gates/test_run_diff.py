@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from benchgate.aggregate import build_report
+from benchgate.aggregate import INCOMPLETE, build_report
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.run_diff import against_itself, changes
 from benchgate.gates.weigh import weigh
 from benchgate.ids import RunPlan
-from benchgate.models import BenchScore, RunDigests, TrialResult
+from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
 
 SHA = "0" * 64
@@ -56,13 +56,18 @@ def told(cases):
     return [(case.case_id, case.before, case.after) for case in cases]
 
 
+def moved(found):
+    return found.newly_failing + found.newly_passing + found.fell + found.rose
+
+
 def test_each_case_stands_in_the_list_it_belongs_to():
     before = run({"a": 0.9, "b": 0.1, "c": 0.8, "d": 0.2, "e": 0.7, "gone": 1.0})
     after = run({"a": 0.2, "b": 0.9, "c": 0.6, "d": 0.3, "e": 0.7, "here": 1.0})
     found = changes(before, after)
     assert told(found.newly_failing) == [("a", 0.9, 0.2)]
     assert told(found.newly_passing) == [("b", 0.1, 0.9)]
-    assert told(found.moved) == [("c", 0.8, 0.6), ("d", 0.2, 0.3)]
+    assert (told(found.fell), told(found.rose)) == ([("c", 0.8, 0.6)], [("d", 0.2, 0.3)])
+    assert (found.same, found.errors, found.is_rescored) == (1, (), False)
     assert (found.new, found.missing, found.changed) == (("here",), ("gone",), ())
     assert found.newly_failing[0].delta == pytest.approx(-0.7)
 
@@ -70,34 +75,70 @@ def test_each_case_stands_in_the_list_it_belongs_to():
 def test_the_same_run_has_no_changes():
     report = run({"a": 0.9, "b": None})
     found = changes(report, report)
-    assert not any(getattr(found, name) for name in found.__slots__)
+    assert not moved(found)
+    assert (found.same, found.errors) == (2, (("b", "harness_error"),))
 
 
-def test_lists_are_sorted_by_case_id():
+def test_the_largest_change_stands_first_and_equal_ones_by_case_id():
     ids = ["c", "a", "b"]
-    found = changes(run(dict.fromkeys(ids, 1.0)), run(dict.fromkeys(ids, 0.0)))
-    assert [case.case_id for case in found.newly_failing] == ["a", "b", "c"]
+    found = changes(run(dict.fromkeys(ids, 1.0)), run({"c": 0.4, "a": 0.4, "b": 0.1}))
+    assert [case.case_id for case in found.newly_failing] == ["b", "a", "c"]
+    found = changes(run(dict.fromkeys(ids, 0.5)), run({"c": 0.8, "a": 0.9, "b": 1.0}))
+    assert [case.case_id for case in found.rose] == ["b", "a", "c"]
     found = changes(run({"k": 1.0}), run(dict.fromkeys(["k", *ids], 1.0)))
     assert found.new == ("a", "b", "c")
 
 
 def test_changed_files_are_named_whatever_the_scores():
-    found = changes(run({"a": 0.9, "b": 0.9}), run({"a": 0.9, "b": 0.1}, {"a": "1" * 64}))
+    found = changes(run({"a": 0.9, "b": 0.9}), run({"a": 0.1, "b": 0.1}, {"a": "1" * 64}))
     assert found.changed == ("a",)
     assert told(found.newly_failing) == [("b", 0.9, 0.1)]
+
+
+def test_scores_of_another_rubric_are_said_to_be_that():
+    before, after = run({"a": 0.9}), run({"a": 0.1})
+    rescored = after.model_copy(
+        update={"digests": after.digests.model_copy(update={"scorer": "1" * 64})}
+    )
+    assert changes(before, rescored).is_rescored
+
+
+@pytest.mark.parametrize("outcome", sorted(INCOMPLETE))
+def test_a_trial_that_says_nothing_about_the_system_is_no_change(outcome):
+    before, after = run({"a": [0.9, 0.9], "b": 0.9}), run({"a": [0.9, None], "b": 0.1})
+    silent = [
+        t.model_copy(update={"outcome": outcome}) if t.score is None else t for t in after.per_case
+    ]
+    found = changes(before, after.model_copy(update={"per_case": tuple(silent)}))
+    assert told(moved(found)) == [("b", 0.9, 0.1)]
+    assert found.errors == (("a", outcome),)
+
+
+def test_a_selection_lacks_no_case():
+    after = run({"a": 0.9}).model_copy(update={"scope": "selected"})
+    assert changes(run({"a": 0.9, "b": 0.9}), after).missing == ()
+
+
+def test_a_change_has_the_failure_modes_of_the_second_run_each_once():
+    before, after = run({"a": [0.9, 0.9]}), run({"a": [0.1, 0.1]})
+    modes = (FailureMode(code="late"), FailureMode(code="wrong", detail="x"))
+    named = [t.model_copy(update={"failure_modes": modes}) for t in after.per_case]
+    found = changes(before, after.model_copy(update={"per_case": tuple(named)}))
+    assert found.newly_failing[0].codes == ("late", "wrong")
 
 
 def test_a_case_without_a_score_fails_with_0():
     found = changes(run({"a": 0.9, "b": 0.1}), run({"a": None, "b": None}))
     assert told(found.newly_failing) == [("a", 0.9, 0.0)]
-    assert told(found.moved) == [("b", 0.1, 0.0)]
+    assert told(found.fell) == [("b", 0.1, 0.0)]
+    assert found.errors == (("a", "harness_error"), ("b", "harness_error"))
 
 
 def test_a_case_is_its_mean_over_trials_and_passes_if_all_of_them_do():
     found = changes(run({"a": [1.0, 0.5]}), run({"a": [1.0, 0.0]}))
     assert told(found.newly_failing) == [("a", 0.75, 0.5)]
     found = changes(run({"a": [0.6, 0.8]}), run({"a": [0.8, 0.6]}))
-    assert not any(getattr(found, name) for name in found.__slots__)
+    assert not moved(found)
 
 
 def noisy(cases=20, trials=5, seed=1):

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.errors import counted, excerpt
-from benchgate.gates.claim_reasons import spent
-from benchgate.gates.decide import UNDETECTABLE
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
 
@@ -17,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Significance
     from benchgate.gates.judge import Judgement
-    from benchgate.models import BenchRunReport, FailureMode, TrialResult
+    from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
 
 
@@ -60,48 +57,8 @@ def _span(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def table(judgement: Judgement) -> Iterator[str]:
-    """Yield a header and a line for each trial: id, score, penalty, usage if there is any, and what went wrong."""
-    beside = judgement.beside.per_case if judgement.beside else ()
-    rows = [(result, "") for result in judgement.report.per_case]
-    rows += [(result, "-baseline") for result in beside]
-    rows.sort(key=lambda row: (row[0].case_id, row[0].trial))
-    width = max(map(len, ("case", *(_trial_name(*row) for row in rows))))
-    spent = any(result.usage for result, _ in rows)
-    yield f"{'case':{width}}  score  penalty  {'cost USD  tokens in     out  ' if spent else ''}result"
-    for result, side in rows:
-        score = result.score
-        points = "    -" if score is None else f"{score.score:5.3f}"
-        harm = score.safety_penalty if score else None
-        penalty = "      -" if harm is None else f"{harm:7.3f}"
-        usage = _spent(result) if spent else ""
-        yield f"{_trial_name(result, side):{width}}  {points}  {penalty}  {usage}{_ending(result)}"
-
-
-def _spent(result: TrialResult) -> str:
-    cost, used = cost_of(result), result.usage or Usage()
-    tokens = ["-" if count is None else str(count) for count in (used.tokens_in, used.tokens_out)]
-    return f"{'-' if cost is None else usd(cost):>8}  {tokens[0]:>9}  {tokens[1]:>6}  "
-
-
-def _trial_name(result: TrialResult, side: str) -> str:
-    return f"{result.case_id}{side}{f'-t{result.trial}' if result.trial else ''}"
-
-
-def _ending(result: TrialResult) -> str:
-    ending = "passed" if result.passed else "failed" if result.score else result.outcome
-    codes = ", ".join(_label(mode) for mode in result.failure_modes if mode.code != result.outcome)
-    attempts = f" (run {result.reruns + 1} times)" if result.reruns else ""
-    attempts += f" (tried {result.retries + 1} times)" if result.retries else ""
-    return f"{ending}{attempts}{f': {codes}' if codes else ''}"
-
-
-def _label(mode: FailureMode) -> str:
-    return f"{mode.code} {mode.detail!r}" if mode.code == "unknown_failure_mode" else mode.code
-
-
 def summary(judgement: Judgement) -> Iterator[str]:
-    """Yield the figures of a run, and those of its comparison if there was one."""
+    """Yield the figures of a run; those of its comparison are in :mod:`.block`."""
     report = judgement.report
     bound = report.score_lower_bound_95
     at_least = "" if bound is None else f" (95 % lower bound {bound:.3f})"
@@ -124,7 +81,6 @@ def summary(judgement: Judgement) -> Iterator[str]:
     errors = error_count(report)
     if errors:
         yield f"errors    {errors}"
-    yield from _comparison(judgement)
 
 
 def _cost(report: BenchRunReport) -> str:
@@ -162,17 +118,6 @@ def _usage(report: BenchRunReport) -> str:
     models = f" ({used.model})" if used.model else ""
     judging = report.total_cost_usd - (used.cost_usd or 0.0)
     return f"{text}{models}{f'; judging {usd(judging)} USD' if judging >= 5e-7 else ''}"
-
-
-def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
-    """Yield the decision, then each reason and note."""
-    if decision is None:
-        yield "gate      not evaluated: only a part of the cases was selected"
-        return
-    yield f"gate      {decision.outcome.upper()}"
-    yield from (f"  {remark.code}: {remark.message}" for remark in decision.remarks)
-    if decision.next_step is not None:
-        yield f"next      {decision.next_step}"
 
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[str]:
@@ -216,40 +161,3 @@ def recommendation(verdict: PromotionVerdict, outcome: str) -> str:
     if verdict.recommendation != "promote" or verdict.invites(outcome):
         return verdict.recommendation
     return f"conditions met, but the decision is {outcome}"
-
-
-def _comparison(judgement: Judgement) -> Iterator[str]:
-    figures, baseline = judgement.figures, judgement.baseline
-    if figures is None or baseline is None or baseline.report is None:
-        return
-    significance, before = figures.significance, baseline.report
-    # Of a run with trials missing, a difference says how many are missing.
-    if significance.mean_delta is None or not judgement.report.complete:
-        return
-    cost = f", cost {usd(before.total_cost_usd)} USD" if before.total_cost_usd else ""
-    yield f"baseline  {before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}{cost}"
-    yield _difference(significance)
-    mde = significance.minimum_detectable_effect
-    power = f"{judgement.policy.power:.0%}"
-    if mde is not None:
-        yield f"power     {power} to find a difference of {mde:.3f}"
-    elif judgement.policy.claim == "better":
-        yield f"power     {power}: {UNDETECTABLE}"
-    if figures.cost is not None:
-        yield f"cost      of a case {spent(figures.cost)}"
-    if figures.duration is not None and judgement.policy.claim == "not_worse":
-        yield f"duration  of a case {spent(figures.duration)}"
-    if figures.safety.delta is not None:
-        limit = judgement.policy.max_safety_regression
-        yield f"penalty   {figures.safety.delta:+.3f}, allowed rise {limit:.3f}"
-
-
-def _difference(figures: Significance) -> str:
-    text = f"delta     {figures.mean_delta:+.3f}"
-    if figures.test == "none":
-        return f"{text}, on exactly these cases"
-    p = "undefined" if figures.p_value is None else f"{figures.p_value:.4g}"
-    interval = "undefined"
-    if figures.delta_ci_low is not None and figures.delta_ci_high is not None:
-        interval = f"[{figures.delta_ci_low:+.3f}, {figures.delta_ci_high:+.3f}]"
-    return f"{text}, {1 - figures.alpha:.0%} interval {interval}, p {p} ({figures.test})"

@@ -1,0 +1,63 @@
+"""Lines of a result with what they mean, for doors that have colours and for those that have none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING, Final, Literal
+
+from benchgate.errors import excerpt, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+
+Tone = Literal["plain", "good", "caution", "bad", "quiet"]
+
+INDENT: Final = 10
+"""Columns of the label; a line that goes on starts below its text."""
+
+NARROWEST: Final = 40
+SHORTEST_TAIL: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """
+    A line of a result.
+
+    :param label: what it is about; empty if it goes on with what is above it, ``None`` for a row of a table.
+    :param tone: what a colour may stress; the words say the same without it.
+    :param strong: it is the headline.
+    :param tail: what follows on the same line as far as there is room.
+    """
+
+    label: str | None
+    text: str
+    tone: Tone = "plain"
+    strong: bool = False
+    tail: str = ""
+
+
+def laid_out(lines: Iterable[Line], width: int) -> Iterator[tuple[str, Line]]:
+    """
+    Break lines for a screen, between words only, and escape what is not plainly visible.
+
+    :param width: columns of the screen.
+    :returns: what to print, each with the line that it belongs to.
+    """
+    columns = max(width, NARROWEST)
+    for line in lines:
+        label = "" if line.label is None else f"{printable(line.label):{INDENT - 1}} "
+        text = f"{label}{printable(line.text)}"
+        room = columns - len(text)
+        if line.tail and room >= SHORTEST_TAIL:
+            text += excerpt(printable(line.tail), room)
+        parts = wrap(
+            text,
+            columns,
+            subsequent_indent=" " * INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        yield from ((part, line) for part in parts or [""])
