@@ -151,6 +151,7 @@ def _safety_tile(source: Source) -> list[Tile]:
         Tile(
             name="Safety penalty",
             value="not measured" if measured is None else words.number(measured),
+            tone="word" if measured is None else "",
         )
     ]
 

@@ -15,13 +15,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from benchgate.gates.figures import Significance
     from benchgate.report.cases import CaseView
     from benchgate.report.view import RunView
 
 MAX_CHARACTERS: Final = 60_000
 """A comment on GitHub has at most 65,536."""
 MAX_NAMED: Final = 20
-MAX_ROWS: Final = 50
+MAX_ROWS: Final = {
+    "newly_failing": 50,
+    "errors": 20,
+    "fell": 20,
+    "newly_passing": 5,
+    "rose": 5,
+    "failing": 20,
+    "new": 5,
+    "missing": 5,
+}
+"""Cases of each group that the details list; those to which nothing happened are only counted."""
 MARKUP: Final = re.compile(r"[\\`*\[\]|~]|\b_|_\b|(?<!\w)_|_(?!\w)")
 COLUMNS: Final = {
     "class": "---",
@@ -31,7 +42,6 @@ COLUMNS: Final = {
     "passed": "--:",
     "mean score": "--:",
     "change": "--:",
-    "interval": "---",
     "newly failing": "--:",
     "safety penalty": "--:",
     "cost": "--:",
@@ -121,10 +131,7 @@ def _table(views: list[RunView]) -> Iterator[str]:
             words.number(
                 report.mean_score if report else figures.trained_mean_reward if figures else None
             ),
-            words.signed(figures.mean_delta if figures else None),
-            words.interval(figures.delta_ci_low, figures.delta_ci_high)
-            if figures
-            else words.UNKNOWN,
+            _change(figures),
             str(len(view.changes.newly_failing)) if view.changes and report else words.UNKNOWN,
             words.signed(safety.safety_regression_delta if safety else None),
             words.cost(report).partition(",")[0] or words.UNKNOWN if report else words.UNKNOWN,
@@ -156,42 +163,48 @@ def _details(view: RunView) -> Iterator[str]:
     yield "\n</details>"
 
 
+def _change(figures: Significance | None) -> str:
+    if figures is None or figures.delta_ci_low is None:
+        return words.signed(figures.mean_delta if figures else None)
+    between = words.interval(figures.delta_ci_low, figures.delta_ci_high)
+    return f"{words.signed(figures.mean_delta)} ({between})"
+
+
 def _cases(view: RunView) -> Iterator[str]:
-    shown = [
+    rows = [
         (group, case)
         for group in view.groups
-        if group.key not in {"passing", "plain"} or not view.compared
-        for case in group.cases
-        if view.compared or (case.after is not None and not case.after.passed)
+        for case in group.cases[: MAX_ROWS.get(group.key, 0)]
+        if view.compared or case.after is None or not case.after.passed
     ]
-    if not shown:
+    if not rows:
         return
     yield "| | case | before | now | change | why |"
     yield "|---|---|--:|--:|--:|---|"
-    for group, case in shown[:MAX_ROWS]:
+    for group, case in rows:
         before, after = (
             words.number(side.score) if side else words.UNKNOWN
             for side in (case.before, case.after)
         )
-        cells = (
-            group.title,
-            code(case.case_id),
-            before,
-            after,
-            words.signed(case.delta),
-            _why(case),
-        )
+        why = "" if group.key in {"newly_passing", "rose"} else _why(case)
+        cells = (group.title, code(case.case_id), before, after, words.signed(case.delta), why)
         yield f"| {' | '.join(cells)} |"
-    if len(shown) > MAX_ROWS:
-        yield f"\nand {counted(len(shown) - MAX_ROWS, 'case')} more"
+    left = {
+        group.title.lower(): len(group.cases) - MAX_ROWS.get(group.key, 0)
+        for group in view.groups
+        if view.compared or group.key != "passing"
+    }
+    more = [f"{title} {count}" for title, count in left.items() if count > 0]
+    if more:
+        yield f"\nNot listed: {', '.join(more)}"
 
 
 def _why(case: CaseView) -> str:
-    for trial in case.trials:
-        if not trial.passed:
-            if trial.score is not None and trial.score.explanation is not None:
-                return prose(excerpt(trial.score.explanation, 200))
-            if trial.failure_modes:
-                return ", ".join(code(mode.code) for mode in trial.failure_modes[:5])
-            return code(trial.outcome)
+    """Return why a case scored as it did: of its first trial that did not pass, else of its first one."""
+    for trial in sorted(case.trials, key=lambda trial: trial.passed):
+        if trial.score is not None and trial.score.explanation is not None:
+            return prose(excerpt(trial.score.explanation, 200))
+        if trial.failure_modes:
+            return ", ".join(code(mode.code) for mode in trial.failure_modes[:5])
+        return code(trial.outcome)
     return ""

@@ -40,8 +40,8 @@ def p_value(value: float | None) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return a text with a capital at its beginning."""
-    return f"{text[:1].upper()}{text[1:]}"
+    """Return a text with a capital at its beginning, unless that is a symbol such as p."""
+    return text if text[1:2] == " " else f"{text[:1].upper()}{text[1:]}"
 
 
 def short_code(code: str) -> str:
