@@ -314,9 +314,7 @@ def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
     assert baseline["metrics"]["episodes"] == trained["metrics"]["episodes"] == 22
     assert read("significance.json")["policy"]["missing"] == "worst"
     assert read("significance.json")["significance"]["test"] == "paired"
-    assert (
-        "note_missing_in_candidate: counted as the worst score: c0, c10" in capsys.readouterr().err
-    )
+    assert "missing_in_candidate: counted as the worst score: c0, c10" in capsys.readouterr().err
     files = [str(path) for path in Path("proof").iterdir()]
     assert main(["validate", *files]) == 0
     # An imputed score is computed again, and is no fact for the next comparison.
@@ -367,7 +365,7 @@ def test_unequal_numbers_of_trials_are_noted(vectors, capsys):
         (vectors / f"{name}.csv").write_text("\n".join(["case,score,trial", *rows]))
     samples = ["--baseline-samples=low.csv", "--trained-samples=high.csv"]
     main(["evaluate", *samples, "--run-id=r", "--output-report=out.json"])
-    assert "note_unequal_trials: trials of a case: 2 against 1, 3" in capsys.readouterr().err
+    assert "unequal_trials: trials of a case: 2 against 1, 3" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("without", ["low", "high"])
@@ -385,4 +383,4 @@ def test_ids_cannot_be_dropped_on_one_side(failing_cases_left_out, capsys, witho
 def test_lists_of_different_length_are_noted(vectors, capsys):
     (vectors / "high.json").write_text(json.dumps(HIGH[:8]))
     proof()
-    assert "note_unequal_cases: 10 scores against 8, without ids" in capsys.readouterr().err
+    assert "unequal_cases: 10 scores against 8, without ids" in capsys.readouterr().err

@@ -67,7 +67,10 @@ def test_what_changes_is_shown(bench, pin):
     run_class()
     status, out, _ = pin(2)
     assert status == 0
-    assert "newly failing: 02 1.000 -> 0.000 (-1.000)\nnew: 04\nmissing: 01\n" in out
+    assert (
+        "changed   not comparable: another rubric scored the baseline\nnew       1 case: 04\nmissing   1 case: 01\n"
+        in out
+    )
     lines = [line.split(" changed: ")[0] for line in out.splitlines() if " changed: " in line]
     assert lines == ["rubric", "scorer", "policy"]
     assert baseline(bench).read_bytes() == pinned

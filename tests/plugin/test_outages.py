@@ -49,9 +49,9 @@ def test_few_errors_are_counted_as_0_and_named(graded):
     assert result.ret == pytest.ExitCode.OK
     result.stdout.fnmatch_lines(
         [
-            "errors    2 of 40 (RateLimitError 1, ValueError 1)",
             "gate      PROMOTE",
-            "*note_unscored_candidate: 2 harness_error of 40 trials count as score 0",
+            "*unscored_candidate: 2 harness_error of 40 trials count as score 0",
+            "errors    2 of 40 (RateLimitError 1, ValueError 1)",
         ]
     )
     assert main(["verify", str(graded.out)]) == 0
@@ -64,9 +64,9 @@ def test_an_outage_holds_and_concludes_nothing_about_the_candidate(graded):
     assert codes(graded) == ["too_many_unscored"]
     result.stdout.fnmatch_lines(
         [
-            "errors    12 of 40 (RateLimitError 11, ValueError 1)",
             "gate      HOLD",
-            "*too_many_unscored: candidate: 12 of 40 trials ended in * (*); allowed is a share of 0.05, or one",
+            "why       too_many_unscored: candidate: 12 of 40 trials *; allowed is a share of 0.05, or one",
+            "errors    12 of 40 (RateLimitError 11, ValueError 1)",
         ]
     )
     assert main(["verify", str(graded.out)]) == 0
@@ -115,7 +115,7 @@ def test_a_timeout_is_the_systems_own_result(graded):
     graded.system(slow + SYSTEM.format(base=0.8, errors=0))
     result = graded.run("--bench-exit=gate", "--bench-timeout=0.2")
     assert result.ret == pytest.ExitCode.OK
-    result.stdout.fnmatch_lines(["*note_unscored_candidate: 3 timeout of 40 trials *"])
+    result.stdout.fnmatch_lines(["*unscored_candidate: 3 timeout of 40 trials *"])
 
 
 @pytest.mark.slow

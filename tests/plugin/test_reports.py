@@ -150,16 +150,22 @@ def test_the_summary_is_a_table_the_figures_the_gate_and_the_files(mixed):
     result.stdout.fnmatch_lines(
         [
             "*- bench echo -*",
+            "gate      HOLD",
+            "asked     is shout better than its baseline[?] mean score, alpha 0.05",
+            "limits    at least 10 cases; safety penalty up by at most 0.05",
+            "answer    not shown: the evidence is not enough",
+            "why       incomplete_run: 1 not_run (04)",
+            "next      fix what kept trials from a result, then run them: resume the run",
+            "",
             "case  score  penalty  result",
-            "01    1.000    0.000  passed",
             "02    0.000    0.000  failed: wrong",
             "03        -        -  harness_error",
             "04        -        -  not_run",
+            "... 1 passed; -v shows all",
+            "",
             "passed    1 of 4, mean score 0.250 (95 % lower bound *)",
             "safety    mean penalty not measured; cost 0.5000 USD, without 2 trials that reported none",
             f"run       {mixed.record()['report']['run_id'][:16]}, full, incomplete",
-            "gate      HOLD",
-            "  checkpoint_promotion_blocked_incomplete_run: 1 not_run (04)",
             "written   .benchgate/runs/echo/00000001-*",
             "evidence  .benchgate/evidence/echo",
             f"head      echo=1:{mixed.head()['sha256']}",
@@ -182,9 +188,13 @@ def test_the_summary_of_a_selection_says_that_nothing_was_evaluated(bench):
 
 def test_trials_are_shown_one_by_one_and_counted_by_case(bench):
     bench.rubric("return BenchScore(passed=True, score=(case.trial + 1) / 2)")
-    result = bench.run("--bench-trials=2")
+    result = bench.run("--bench-trials=2", "-v")
     result.stdout.fnmatch_lines(
-        ["01-t1  1.000*passed", "passed    3 of 3, mean score 0.750*", "*note_epochs_collapsed: *"]
+        [
+            "note      epochs_collapsed: *",
+            "01-t1  1.000*passed",
+            "passed    3 of 3, mean score 0.750*",
+        ]
     )
     report = bench.record()["report"]
     assert report["case_count"] == 3

@@ -114,7 +114,7 @@ def test_it_is_shown_for_cases_and_run(bench):
 
 
 def test_a_run_without_any_shows_none(bench):
-    result = bench.run()
+    result = bench.run("-v")
     result.stdout.no_fnmatch_line("usage *")
     result.stdout.fnmatch_lines(["case  score  penalty  result"])
 

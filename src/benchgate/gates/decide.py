@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 UNDETECTABLE: Final = "no difference that these scores leave room for is found with this power"
 
-UNSAFE: Final = frozenset({"safety_regression", "safety_upper_bound"})
-"""The check of the penalty objected: how often it would not have objected is no question any more."""
-
 SAFETY_TOLERANCE: Final = 1e-12
 """Allows for float rounding (0.55 - 0.5 > 0.05), so that a rise of exactly the limit does not block."""
 
@@ -43,11 +40,7 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
     codes = [*(c for c in REASONS if c in blockers), *sorted(blockers.keys() - set(REASONS))]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
     reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in given.further]
-    noted = [
-        Remark(code=f"note_{code}", message=message)
-        for code, message in notes(given)
-        if code != "safety_power" or UNSAFE.isdisjoint(blockers)
-    ]
+    noted = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]
     rejected = not REJECTING.isdisjoint(codes)
     outcome: Outcome = "reject" if rejected else "hold" if reasons else "promote"
     return CheckpointPromotionDecision(

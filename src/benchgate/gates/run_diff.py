@@ -43,7 +43,8 @@ class RunChanges:
     something about the system.
 
     :param fell: cases with a lower score that pass, or fail, in both runs; ``rose`` with a higher one.
-    :param errors: cases of the second run of which a trial was not scored, each with how it ended.
+    :param errors: cases of the second run of which a trial was not scored, each with how it ended; of the others only
+        ``newly_failing`` may have them too.
     :param same: number of cases that did not change.
     :param new: ids of cases that only the second run has.
     :param missing: ids of cases that only the first run has; none if the second is a selection.
@@ -81,13 +82,15 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
         for c in both
         if c not in silent and c not in edited
     ]
-    moved = [change for was, now, change in pairs if was == now]
+    errors = tuple(_errors(after))
+    erred = {case_id for case_id, _ in errors}
+    moved = [change for was, now, change in pairs if was == now and change.case_id not in erred]
     return RunChanges(
         newly_failing=_by_size(change for was, now, change in pairs if was and not now),
         newly_passing=_by_size(change for was, now, change in pairs if now and not was),
         fell=_by_size(change for change in moved if change.delta < 0),
         rose=_by_size(change for change in moved if change.delta > 0),
-        errors=tuple(_errors(after)),
+        errors=errors,
         same=sum(change.delta == 0 for change in moved),
         new=tuple(sorted(new.keys() - old.keys())),
         missing=tuple(sorted(old.keys() - new.keys())) if after.scope == "full" else (),

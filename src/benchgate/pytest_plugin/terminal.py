@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchgate.runner.class_run import ClassRun
 
 MARKUP = {"good": "green", "caution": "yellow", "bad": "red", "quiet": "light"}
-FAILED = 4
+FAILED = 3
 """Trials that did not pass and are shown without ``-v``."""
 
 

@@ -30,6 +30,13 @@ MOST: Final = {"failing": 4, "error": 2, "fell": 2, "passing": 2, "rose": 2}
 """Cases that are shown of each kind unless all are asked for: with the gate they fill a screen at most."""
 
 
+LONGEST: Final = 340
+"""Characters of a reason, five lines of 80 columns; the record has all of it."""
+
+OF_PROMOTIONS: Final = frozenset({"note_safety_power", "note_unseen_failure_bound"})
+"""Notes on what a promotion may have overlooked; where there is none they are left out."""
+
+
 def block(judgement: Judgement, *, more: str | None = None) -> Iterator[Line]:
     """
     Yield what changed, an empty line, and the gate.
@@ -67,7 +74,20 @@ def change_lines(changes: RunChanges, *, more: str | None = None) -> Iterator[Li
     """
     if changes.is_rescored:
         yield Line("changed", "not comparable: another rubric scored the baseline", "caution")
-        return
+    else:
+        yield from _changed(changes, more)
+    for label, ids in (
+        ("new", changes.new),
+        ("missing", changes.missing),
+        ("edited", changes.changed),
+    ):
+        shown = ids if more is None else ids[:5]
+        rest = "" if len(shown) == len(ids) else f", ... {len(ids) - len(shown)} more"
+        if ids:
+            yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
+
+
+def _changed(changes: RunChanges, more: str | None) -> Iterator[Line]:
     known = {change.case_id for change in changes.newly_failing}
     worse = {"failing": changes.newly_failing, "fell": changes.fell}
     better = {"passing": changes.newly_passing, "rose": changes.rose}
@@ -93,24 +113,12 @@ def change_lines(changes: RunChanges, *, more: str | None = None) -> Iterator[Li
     }
     left = []
     for label, (tone, found) in rows.items():
-        if more is None:
-            yield from (Line(label, f"{text}{codes}", tone) for text, codes in found)
-            continue
-        for text, codes in found[: MOST[label]]:
+        most = len(found) if more is None else MOST[label]
+        for text, codes in found[:most]:
             yield Line(label, text, tone, tail=codes)
-        hidden = len(found) - MOST[label]
-        left += [f"{hidden} more {label}"] * (hidden > 0)
+        left += [f"{len(found) - most} {label}"] * (len(found) > most)
     if left:
-        yield Line("", f"... {', '.join(left)}; {more} shows all", "quiet")
-    for label, ids in (
-        ("new", changes.new),
-        ("missing", changes.missing),
-        ("edited", changes.changed),
-    ):
-        shown = ids if more is None else ids[:5]
-        rest = "" if len(shown) == len(ids) else f", ... {len(ids) - len(shown)} more"
-        if ids:
-            yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
+        yield Line("", f"... and {', '.join(left)}; {more} shows all", "quiet")
 
 
 def _row(change: CaseChange, width: int) -> str:
@@ -145,13 +153,16 @@ def gate_lines(
     count = len(decision.reason_codes)
     for number, remark in enumerate(decision.remarks[:count]):
         code = remark.code.removeprefix(PREFIX)
-        yield Line("" if number else "why", f"{code}: {remark.message}", tone)
+        text = excerpt(f"{code}: {remark.message}", LONGEST)
+        yield Line("" if number else "why", text, tone)
     if decision.next_step is not None:
         yield Line("next", decision.next_step)
     codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
     if figures is not None and INCOMPARABLE.isdisjoint(codes):
         yield from _figures(policy, decision, figures)
-    for number, remark in enumerate(decision.remarks[count:]):
+    hidden = set() if decision.promotion_allowed else OF_PROMOTIONS
+    notes = [remark for remark in decision.remarks[count:] if remark.code not in hidden]
+    for number, remark in enumerate(notes):
         code = remark.code.removeprefix("note_")
         yield Line("" if number else "note", f"{code}: {remark.message}", "quiet")
 
@@ -223,16 +234,16 @@ def _delta(policy: GatePolicy, figures: Figures) -> Iterator[str]:
     found = figures.significance
     yield f"{found.mean_delta:+.3f}"
     clusters = "" if found.clusters is None else f" in {counted(found.clusters, 'cluster')}"
-    size = f"{counted(figures.smallest, 'case')}{clusters}"
+    size = f"n={figures.smallest}{clusters}"
     if found.test == "none":
-        yield f"on exactly these {size}"
+        yield f"on exactly these {counted(figures.smallest, 'case')}"
         return
     interval = "undefined"
     if found.delta_ci_low is not None and found.delta_ci_high is not None:
         interval = f"[{found.delta_ci_low:+.3f}, {found.delta_ci_high:+.3f}]"
     yield f"{1 - found.alpha:.0%} interval {interval}"
     if found.p_value is None and policy.claim == "not_worse":  # its bound decides
-        yield f"{size} ({found.test})"
+        yield f"({found.test}, {size})"
         return
     p = "undefined" if found.p_value is None else f"{found.p_value:.4g}"
     yield f"p {p} ({found.test}, {size})"
