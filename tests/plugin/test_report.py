@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import shutil
 import unicodedata
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -414,3 +416,30 @@ def test_a_record_describes_its_cases_and_failure_modes(bench):
         "tags": ["new"],
         "input": {"question.txt": "q03"},
     }
+
+
+# Markdown as a reader sees it
+
+
+def snapshot(name, text):
+    """Compare a text with its file in ``tests/data/summary``; ``UPDATE_SNAPSHOTS=1`` writes it anew."""
+    shown = re.sub(r"(?<==\d:)[0-9a-f]{64}", "…", text)
+    path = Path(__file__).parents[1] / "data" / "summary" / f"{name}.md"
+    if os.environ.get("UPDATE_SNAPSHOTS"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(shown, "utf-8")
+    assert shown == path.read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", ["compared", "alone", "part", "hostile"])
+def test_the_summary_reads_as_it_did(bench, request, capsys, name):
+    if name == "compared":
+        run_both(bench)
+    elif name == "hostile":
+        request.getfixturevalue("hostile_report")
+    else:
+        bench.run(*(["-k", "01"] if name == "part" else ["--bench-baseline=none"]))
+    capsys.readouterr()
+    folder = bench.out / "last-selected/echo" if name == "part" else bench.folder()
+    assert main(["report", str(folder), "--markdown"]) == 0
+    snapshot(name, capsys.readouterr().out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.gates.decision import Remark
 from benchgate.gates.reason_codes import PREFIX, REJECTING
 from benchgate.report import words
-from benchgate.wording.block import answer, limits, question
+from benchgate.wording.block import answer, limits, notes_of, question
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Significance
@@ -70,7 +70,7 @@ def decided_of(source: Source, candidate: str, baseline: str | None) -> Decided:
         answer=answer(decision) if decision else "",
         found=words.found(figures),
         reasons=tuple(remark for remark in remarks if remark.code in reasons),
-        notes=tuple(remark for remark in remarks if remark.code not in reasons),
+        notes=tuple(notes_of(decision)) if decision else (),
         next_step=decision.next_step if decision else None,
     )
 

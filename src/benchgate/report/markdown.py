@@ -6,7 +6,7 @@ import html
 import re
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import counted, excerpt, printable
+from benchgate.errors import excerpt, printable
 from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of

@@ -18,7 +18,7 @@ from benchgate.wording.lines import Line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision, Remark
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
@@ -160,11 +160,16 @@ def gate_lines(
     codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
     if figures is not None and INCOMPARABLE.isdisjoint(codes):
         yield from _figures(policy, decision, figures)
-    hidden = set() if decision.promotion_allowed else OF_PROMOTIONS
-    notes = [remark for remark in decision.remarks[count:] if remark.code not in hidden]
-    for number, remark in enumerate(notes):
+    for number, remark in enumerate(notes_of(decision)):
         code = remark.code.removeprefix("note_")
         yield Line("" if number else "note", f"{code}: {remark.message}", "quiet")
+
+
+def notes_of(decision: CheckpointPromotionDecision) -> Iterator[Remark]:
+    """Yield the notes of a decision that apply to it."""
+    hidden = set() if decision.promotion_allowed else OF_PROMOTIONS
+    count = len(decision.reason_codes)
+    yield from (remark for remark in decision.remarks[count:] if remark.code not in hidden)
 
 
 def question(policy: GatePolicy, names: tuple[str, str]) -> str:
