@@ -33,8 +33,8 @@ SHOWN = 3
 """Cases that are shown of the progress, and as many of the table."""
 
 COLUMNS, CHARACTER, LINE, MARGIN = 100, 8.4, 19, 18
-COLOURS = {"31": "#ff7b72", "32": "#56d364", "33": "#e3b341"}
 TEXT, DIM, GROUND, EDGE = "#c9d1d9", "#8b949e", "#0d1117", "#6e7681"
+COLOURS = {"2": DIM, "31": "#ff7b72", "32": "#56d364", "33": "#e3b341"}
 HARD_SPACE = "\u00a0"
 FRAME = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" \

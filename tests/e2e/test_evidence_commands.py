@@ -27,6 +27,7 @@ SAFETY_REGRESSION = "checkpoint_promotion_blocked_safety_regression"
 @pytest.fixture
 def vectors(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")  # a line that is broken cannot be matched
     for name, values in (("low", LOW), ("high", HIGH), ("calm", [0] * 10), ("wild", [0.5, 0] * 5)):
         (tmp_path / f"{name}.json").write_text(json.dumps(values))
     return tmp_path
@@ -72,7 +73,7 @@ def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, tra
     assert proof(baseline=baseline, trained=trained) == (10 if baseline == trained else 1)
     printed = capsys.readouterr()
     assert printed.out == "proof_status=fail\n"
-    assert reason in printed.err
+    assert f"why       {reason.removeprefix('checkpoint_promotion_blocked_')}: " in printed.err
     analysis = read("proof.json")["failure_analysis"]
     assert reason in analysis["reasons"]
     assert "reward_gain_below_threshold" in analysis["reasons"]

@@ -118,11 +118,16 @@ def test_penalties_that_nobody_measured_are_no_limit_where_they_are_optional():
     assert text["limits"] == "at least 10 cases"
 
 
-def test_a_long_reason_is_cut():
+def test_a_long_reason_is_cut_in_its_middle():
     policy = GatePolicy(test="auto")
-    made = compare_vectors(arm(POOR), arm(GOOD), policy, checkpoint_problems=("x" * 900,))
+    made = compare_vectors(
+        arm(POOR), arm(GOOD), policy, checkpoint_problems=("x" * 600 + " and what to do",)
+    )
     lines = list(gate_lines(policy, made.decision, made.figures, ("old", "new")))
-    assert max(len(line.text) for line in lines) == 340
+    text = max((line.text for line in lines), key=len)
+    assert len(text) == 240 + 3 + 160
+    assert text.startswith("checkpoint_mismatch: xxx")
+    assert text.endswith("x and what to do")
 
 
 def test_a_part_of_the_cases_is_not_evaluated():

@@ -30,8 +30,8 @@ MOST: Final = {"failing": 4, "error": 2, "fell": 2, "passing": 2, "rose": 2}
 """Cases that are shown of each kind unless all are asked for: with the gate they fill a screen at most."""
 
 
-LONGEST: Final = 340
-"""Characters of a reason, five lines of 80 columns; the record has all of it."""
+BEGINNING, END = 240, 160
+"""Characters of a reason that are shown, for its end often says what to do; the record has all of it."""
 
 OF_PROMOTIONS: Final = frozenset({"note_safety_power", "note_unseen_failure_bound"})
 """Notes on what a promotion may have overlooked; where there is none they are left out."""
@@ -153,8 +153,7 @@ def gate_lines(
     count = len(decision.reason_codes)
     for number, remark in enumerate(decision.remarks[:count]):
         code = remark.code.removeprefix(PREFIX)
-        text = excerpt(f"{code}: {remark.message}", LONGEST)
-        yield Line("" if number else "why", text, tone)
+        yield Line("" if number else "why", _shortened(f"{code}: {remark.message}"), tone)
     if decision.next_step is not None:
         yield Line("next", decision.next_step)
     codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
@@ -170,6 +169,10 @@ def notes_of(decision: CheckpointPromotionDecision) -> Iterator[Remark]:
     hidden = set() if decision.promotion_allowed else OF_PROMOTIONS
     count = len(decision.reason_codes)
     yield from (remark for remark in decision.remarks[count:] if remark.code not in hidden)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= BEGINNING + END else f"{text[:BEGINNING]} … {text[-END:]}"
 
 
 def question(policy: GatePolicy, names: tuple[str, str]) -> str:
