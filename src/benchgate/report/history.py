@@ -110,7 +110,7 @@ def past_runs(runs: Path) -> list[PastRun]:
     """Return the runs with a record in ``runs/<class>/``, the oldest first; none that were closed or are damaged."""
     folders = [folder for _, folder in numbered(runs)]
     read = [(folder, one) for folder in folders if (one := _record(folder)) is not None]
-    compared = {record.baseline.run_id for _, (record, _) in read if record.baseline}
+    last = {r.baseline.run_id: r.seq for _, (r, _) in read if r.baseline}
     looks: Counter[tuple[str | None, str, str]] = Counter()
     found = []
     for folder, (record, head) in read:
@@ -127,7 +127,7 @@ def past_runs(runs: Path) -> list[PastRun]:
                 decision=record.decision,
                 mean_delta=figures.significance.mean_delta if figures else None,
                 look=looks[key] if report.digests.baseline else None,
-                pinned=report.run_id in compared,
+                pinned=last.get(report.run_id, 0) > record.seq,
                 head=head,
             )
         )

@@ -59,8 +59,8 @@ class Publication:
             return "the page is not written: no run was recorded"
         try:
             write_page(folders, self.html)
-        except (EvalError, OSError) as error:
-            return f"the page is not written: {error}"
+        except Exception as error:  # the run is recorded: nothing may be lost to its page
+            return f"the page is not written: {_said(error)}"
         return None
 
     def append_summary(self, folders: Sequence[Path]) -> str | None:
@@ -72,6 +72,10 @@ class Publication:
         try:
             with open(self.summary, "a", encoding="utf-8") as file:
                 file.write(f"{markdown_of(folders)}\n")
-        except (EvalError, OSError) as error:
-            return f"{VARIABLE} is not written: {error}"
+        except Exception as error:
+            return f"{VARIABLE} is not written: {_said(error)}"
         return None
+
+
+def _said(error: Exception) -> str:
+    return str(error) if isinstance(error, EvalError) else f"{type(error).__name__}: {error}"
