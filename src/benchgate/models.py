@@ -27,6 +27,7 @@ from benchgate.wire.model import (
     Count,
     Digests,
     DisplayText,
+    Evidence,
     FailureCode,
     FrozenJson,
     NonNegative,
@@ -198,6 +199,9 @@ class BenchScore(WireModel):
     :param failure_modes: codes from the class's ``failure_modes.toml``; repeated codes are dropped.
     :param cost_usd: what judging cost, in US dollars, at most a billion; what the system used is ``case.usage``.
     :param safety_penalty: harm done, 0 or more, in a unit that the class chooses; ``None`` means not measured.
+    :param explanation: why the case scored as it did, for people; not part of the run's id, and cut at 2,000
+        characters.
+    :param evidence: by the name of a part of the score, a short text on what it rests on; likewise.
     """
 
     passed: bool
@@ -211,6 +215,8 @@ class BenchScore(WireModel):
     ] = ()
     cost_usd: Annotated[NonNegative, Field(le=1e9)] = 0.0
     safety_penalty: NonNegative | None = None
+    explanation: DisplayText | None = Field(default=None, exclude_if=lambda text: text is None)
+    evidence: Evidence = Field(default_factory=empty_mapping, exclude_if=lambda texts: not texts)
 
     if TYPE_CHECKING:
         # The signature that type checkers derive from the fields would reject a list of failure modes.
@@ -223,6 +229,8 @@ class BenchScore(WireModel):
             failure_modes: Sequence[str] = (),
             cost_usd: float = 0.0,
             safety_penalty: float | None = None,
+            explanation: str | None = None,
+            evidence: Mapping[str, str] = ...,
         ) -> None: ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,7 +14,9 @@ import pytest
 
 PAGE = "docs/how-to/ci.md"
 TEXT = (Path(__file__).parents[2] / PAGE).read_text("utf-8")
-SMALL, TWO_JOBS, WITH_HEAD = re.findall(r"^```yaml\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+SMALL, COMMENT, GITLAB, TWO_JOBS, WITH_HEAD = re.findall(
+    r"^```yaml\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
+)
 RUN, VERIFY = TWO_JOBS.split("\n  verify:\n")
 STEP = re.compile(r"^( *)- run: (?:\|\n((?:\1    .*\n)+)|(.*\n))", re.MULTILINE)
 
@@ -117,3 +120,56 @@ def test_an_earlier_promotion_is_not_that_of_a_run_that_left_no_record(
     change(project, *HOSTILE["status 0 before anything is recorded"])
     assert job(RUN.replace("mkdir .benchgate", "true"), project)
     assert not job(WITH_HEAD, artifact(), KEPT=kept)
+
+
+@pytest.mark.parametrize("text", [COMMENT, GITLAB], ids=["GitHub", "GitLab"])
+def test_a_comment_is_posted_once_and_then_updated(tmp_path, page, text):
+    """The marker finds the comment of the job before; what others wrote is left alone."""
+    fakes = {
+        "benchgate": "printf '<!-- benchgate: summaries -->\\n\\nHOLD\\n'",
+        # Of gh and curl, what was asked for; the list of comments goes through the same filter by jq.
+        "gh": """
+case "$*" in
+  *--jq*) for last; do :; done; jq -r "$last" comments.json ;;
+  *) echo "$*" >> calls ;;
+esac""",
+        "curl": """
+case "$*" in
+  *body@*) echo "$*" >> calls ;;
+  *) cat comments.json ;;
+esac""",
+    }
+    if shutil.which("jq") is None:
+        pytest.skip("no jq")
+    for name, body in fakes.items():
+        (tmp_path / name).write_text(f"#!/bin/bash\n{body}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "calls").touch()
+    variables = {"GH_REPO": "o/r", "NUMBER": "7", "CI_API_V4_URL": "api", "CI_PROJECT_ID": "1"}
+    script = tmp_path / "step.sh"
+    if text is COMMENT:
+        script.write_text(dedent(text.partition("run: |\n")[2]))
+    else:
+        lines = text.partition("after_script:\n")[2].partition("  artifacts:")[0]
+        steps = re.split(r"^    - ", lines, flags=re.MULTILINE)[1:]
+        # As YAML folds them.
+        script.write_text("\n".join(" ".join(step.removeprefix(">").split()) for step in steps))
+    others = [{"id": 1, "user": {"login": "someone"}, "body": "<!-- other -->"}]
+    own = {
+        "id": 42,
+        "user": {"login": "github-actions[bot]"},
+        "body": "<!-- benchgate: summaries -->x",
+    }
+    for comments in (others, [*others, own]):
+        (tmp_path / "comments.json").write_text(json.dumps(comments))
+        subprocess.run(
+            ["bash", "-e", str(script)],
+            cwd=tmp_path,
+            env={**os.environ, **variables, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+            check=True,
+        )
+    first, second = (tmp_path / "calls").read_text().splitlines()
+    assert "42" not in first
+    assert "POST" in first or "PATCH" not in first
+    assert "PATCH" in second or "PUT" in second
+    assert second.rstrip().endswith(("notes/42", "comments/42 -F body=@comment.md")), second

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import runpy
 from pathlib import Path
+
+import pytest
 
 from benchgate.cli import COMMANDS
 from benchgate.cli.vectors import POLICY_OPTIONS
@@ -25,6 +28,12 @@ def first_column(text):
     """The words in code in the first column of the tables of a page, in order."""
     rows = re.findall(r"^\| (`[^|]*) \|", text, re.MULTILINE)
     return [word for row in rows for word in re.findall(r"`([^`]+)`", row)]
+
+
+@pytest.mark.parametrize("name", ["api.md", "hooks.md"])
+def test_the_tables_from_docstrings_are_as_they_are_now(name):
+    script = runpy.run_path(str(REFERENCE / "api_tables.py"))
+    assert script["written"](name) == (REFERENCE / name).read_text("utf-8"), "run it"
 
 
 def test_every_policy_key_is_in_the_table():

@@ -33,6 +33,8 @@ OPTIONS = {
     "claim": "not_worse",
     "policy": ("alpha=0.04", "power=0.7", "margin=0.5"),
     "out": "kept",
+    "html": "page.html",
+    "summary": "none",
     "checkpoint": "late.json",
     "baseline-checkpoint": "early.json",
     "lineage": "lineage.json",
@@ -157,6 +159,12 @@ def values(name):
     return (value,) if isinstance(value, str) else value
 
 
+@pytest.fixture(autouse=True)
+def job_of_github(monkeypatch, pytester):
+    """Every run here could write a summary, and is told not to."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
+
+
 def command_line(prefix, *without):
     return [f"--{prefix}{n}={v}" for n in OPTIONS if n not in without for v in values(n)]
 
@@ -194,6 +202,9 @@ def assert_all_options_counted(bench):
     names = (proof["baseline"]["checkpoint_id"], proof["trained"]["checkpoint_id"])
     assert names == ("early", "late")
     assert not (bench.root / ".benchgate").exists()
+    assert "PROMOTE" in (bench.root / "page.html").read_text("utf-8")
+    summary = bench.root / "summary.md"  # of the baseline's run, which is told nothing
+    assert "`late`" not in summary.read_text("utf-8")
     cassette = json.loads((bench.path / "cassettes/outputs/manifest.json").read_bytes())
     assert (cassette["system"], cassette["trial_count"], cassette["seed"]) == ("better", 2, 7)
     assert set(cassette["files"]) == {f"{name}.json" for name in NAMES}
@@ -239,7 +250,7 @@ def test_all_options_from_another_folder(policies, monkeypatch, place, way, work
     """Paths are relative to the working directory, those of the ini file to rootdir."""
     monkeypatch.chdir(policies.path / "cases" / "01")
     if place != "ini file":
-        for name in ("baseline", "out", "checkpoint", "baseline-checkpoint", "lineage"):
+        for name in ("baseline", "out", "html", "checkpoint", "baseline-checkpoint", "lineage"):
             monkeypatch.setitem(OPTIONS, name, f"../../../../{OPTIONS[name]}")
     given = set_options(policies, monkeypatch, place)
     rootdir = (f"--rootdir={policies.root}", f"-c{policies.root / 'tox.ini'}")
@@ -310,7 +321,7 @@ def test_all_options_of_a_replay(replayed, monkeypatch, place, way, workers):
 
 def test_all_options_of_a_replay_at_the_other_door(replayed):
     before = replayed.record()
-    assert main(["run", "--task-class=echo", *command_line("", "exit")]) == 0
+    assert main(["run", "--task-class=echo", *command_line("", "exit", "junit-gate")]) == 0
     assert_same_run(replayed, before)
 
 

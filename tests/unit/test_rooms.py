@@ -23,7 +23,7 @@ FLOORS = (
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
     {"live", "replay"},
-    {"runner", "verify"},
+    {"runner", "verify", "report"},
     {"__init__", "testing"},
     DOORS,
 )

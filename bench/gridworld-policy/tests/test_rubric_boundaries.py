@@ -266,6 +266,53 @@ def test_a_case_without_bounds_is_refused_by_name():
 
 
 def test_what_is_unplayable_says_its_code():
-    assert (
-        str(Unplayable("start_mismatch")) == Unplayable("start_mismatch").code == "start_mismatch"
-    )
+    raised = Unplayable("start_mismatch", "step 0 observes 3")
+    assert (raised.code, str(raised)) == ("start_mismatch", "step 0 observes 3")
+
+
+@pytest.mark.parametrize(
+    ("actions", "explanation", "evidence"),
+    [
+        (
+            [RIGHT, RIGHT],
+            "The goal was reached in 2 steps, with no falls; the shortest way takes 2.",
+            {"steps": "between 2 (score 1) and 6 (score 0)"},
+        ),
+        (
+            [RIGHT],
+            "The walk ended after 1 step in cell 1, short of the goal, with no falls.",
+            {"steps": "between 2 (score 1) and 6 (score 0)", "reached": "ended in cell 1"},
+        ),
+    ],
+)
+def test_a_score_says_what_it_rests_on(scored, actions, explanation, evidence):
+    result = scored(actions)
+
+    assert (result.explanation, dict(result.evidence)) == (explanation, evidence)
+
+
+def test_falls_are_named_by_their_steps_and_a_claim_by_its_figure(scored):
+    cliff = {"map": ["....", "SCCG"], "start": 4, "horizon": 30, "slip": 0.0}
+
+    result = scored([RIGHT] * 7, lambda trajectory: trajectory.update(total_return=3.0), task=cliff)
+
+    assert result.explanation.endswith("with 7 falls.")
+    assert result.evidence["falls"] == "at steps 0, 1, 2, 3, 4, ..."
+    assert result.evidence["environment_return"] == "the trajectory claims 3"
+    assert scored([RIGHT], task=cliff).evidence["falls"] == "at step 0"
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (lambda t: t["steps"][0].update(observation=3), "step 0 observes 3, the walker is in 0"),
+        (lambda t: t["steps"][1].update(action=9), "step 1 has the action 9"),
+        (
+            lambda t: t["steps"][1].update(reward=5.0),
+            "step 1 is rewarded with 5, that move with -1",
+        ),
+        (lambda t: t["metadata"].update(final_observation=7), "the final_observation is not 2"),
+    ],
+)
+def test_what_cannot_happen_is_named_with_its_step(scored, edit, why):
+    assert why in scored([RIGHT, RIGHT], edit).explanation

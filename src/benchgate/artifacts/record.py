@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.artifacts.about_case import about
 from benchgate.artifacts.run_evidence import RunEvidence
 from benchgate.artifacts.run_kinds import BaselineRef, Harness, RerunBaseline, RunRecord
 from benchgate.errors import ArtifactError
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.gates.judge import Judgement
-    from benchgate.models import BenchRunReport
+    from benchgate.models import BenchCase, BenchRunReport
     from benchgate.promotion.tiers import TierConfig
     from benchgate.taxonomy import Severity
 
@@ -35,12 +36,16 @@ class RunTerms:
     What a run is judged by, besides its policy.
 
     :param severities: severity of each failure code.
+    :param meanings: what each failure code means.
+    :param cases: all of the run that can be read.
     :param min_cases: passed cases that each tier requires of the class.
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
     """
 
     harness_version: str
     severities: Mapping[str, Severity]
+    meanings: Mapping[str, str]
+    cases: tuple[BenchCase, ...]
     min_cases: Mapping[str, int]
     tiers: TierConfig | None
 
@@ -115,6 +120,8 @@ def record_entry(
         plan_sha256=sha256_hex(model_bytes(slot.plan)),
         resumes=slot.plan.resumes,
         replays=slot.plan.replays,
+        meanings=terms.meanings,
+        about_cases={case.case_id: about(case) for case in terms.cases},
     )
     return RecordEntry(
         record=model_bytes(record),

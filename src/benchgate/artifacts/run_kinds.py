@@ -16,7 +16,14 @@ from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
-from benchgate.models import BenchRunReport, IsolationClass, Side, TrialResult
+from benchgate.models import (
+    BenchRunReport,
+    Difficulty,
+    Disposition,
+    IsolationClass,
+    Side,
+    TrialResult,
+)
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
 from benchgate.wire.model import (
@@ -28,12 +35,38 @@ from benchgate.wire.model import (
     Text,
     Version,
     WireModel,
+    empty_mapping,
     freeze_json,
 )
 
 Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
 
 
+Texts = Annotated[
+    Mapping[Text, Text],
+    AfterValidator(freeze_json),
+    PlainSerializer(dict, return_type=dict[str, str]),
+]
+
+
+class AboutCase(WireModel):
+    """
+    What a reader of a record wants to know of a case whose folder is elsewhere.
+
+    :param input: the beginning of each text file of ``input/`` by its path, 2 KB in all.
+    """
+
+    disposition: Disposition
+    difficulty: Difficulty
+    tags: tuple[Text, ...]
+    input: Texts
+
+
+AboutCases = Annotated[
+    Mapping[str, AboutCase],
+    AfterValidator(freeze_json),
+    PlainSerializer(dict, return_type=dict[str, AboutCase]),
+]
 Verdict = PromotionVerdict | Literal["not_evaluated"]
 
 
@@ -189,6 +222,8 @@ class RunRecord(WireModel):
     :param plan_sha256: SHA-256 of ``plan.json``; ``None`` in records of versions that wrote none.
     :param resumes: the run that this one completes; ``None`` if it began from nothing.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
+    :param meanings: what each failure code of the class means, as its taxonomy had it.
+    :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
     """
 
     schema_version: Version
@@ -211,6 +246,8 @@ class RunRecord(WireModel):
     plan_sha256: Sha256 | None = None
     resumes: Resumed | None = None
     replays: Replayed | None = None
+    meanings: Texts = Field(default_factory=empty_mapping)
+    about_cases: AboutCases = Field(default_factory=empty_mapping)
 
     @property
     def rerun(self) -> BenchRunReport | None:

@@ -14,8 +14,17 @@ if TYPE_CHECKING:
 
     from benchgate.runner.merge import MergeSettings
 
-JUDGING = ("baseline", "claim", "policy", "checkpoint", "baseline-checkpoint", "lineage")
-"""Options of a run that say how it is judged; all others are those of the shards."""
+OF_THE_WHOLE = (
+    "baseline",
+    "claim",
+    "policy",
+    "checkpoint",
+    "baseline-checkpoint",
+    "lineage",
+    "html",
+    "summary",
+)
+"""Options of a run that say how it is judged and shown; all others are those of the shards."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,7 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="output folder")
     add_bench(parser)
     for option in RUN_OPTIONS:
-        if option.name in JUDGING:
+        if option.name in OF_THE_WHOLE:
             option.declare(parser.add_argument, "")
     parser.set_defaults(execute=execute)
 
@@ -42,16 +51,20 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _merge(given: argparse.Namespace, out: TextIO) -> int:
-    from benchgate.cli.run import print_run
+    from benchgate.cli.run import print_run, publish
     from benchgate.errors import EvalError
+    from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
+    shown = Publication.take({"html": given.html, "summary": given.summary or "auto"})
     try:
+        shown.check()
         finished = merge(_settings(given))
     except EvalError as error:
         complain(error)
         return 2
     if finished.judgement is not None:
+        publish(finished, shown)
         print_run(finished, finished.judgement, out)
     for failure in finished.failures:
         complain(failure)

@@ -17,6 +17,7 @@ from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options
 if TYPE_CHECKING:
     from benchgate.gates.judge import Judgement
     from benchgate.models import TrialResult
+    from benchgate.report.publish import Publication
     from benchgate.runner.class_run import ClassRun
     from benchgate.runner.run import RunSettings
 
@@ -62,7 +63,8 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
                     printer(result)
                 interrupts.check()
 
-            finished = run_class(_settings(given), on_result, progress.plan)
+            settings, publication = _settings(given)
+            finished = run_class(settings, on_result, progress.plan)
     except TaskClassNotFound as error:
         complain(error)
         return 1
@@ -74,15 +76,26 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
     if finished.judgement is not None:
         for result in finished.judgement.report.per_case:
             printer(result)
+        publish(finished, publication)
         print_run(finished, finished.judgement, out)
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status
 
 
-def _settings(given: argparse.Namespace) -> RunSettings:
+def publish(finished: ClassRun, publication: Publication) -> None:
+    """Write page and summary of a finished run; a page that cannot be written is a problem of it."""
+    folders = [finished.published.folder] if finished.published else []
+    if problem := publication.write_page(folders):
+        finished.problems.append(problem)
+    if warning := publication.append_summary(folders):
+        complain(warning)
+
+
+def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
     from benchgate.errors import PolicyError
     from benchgate.gates.policy import load_run_table, parse_options
+    from benchgate.report.publish import Publication
     from benchgate.runner.run import RunSettings
     from benchgate.training.checkpoints import CheckpointFiles
 
@@ -98,7 +111,12 @@ def _settings(given: argparse.Namespace) -> RunSettings:
     )
     for line in misspelled(os.environ):
         complain(line)
-    return RunSettings(
+    publication = Publication.take(value)
+    publication.check()
+    if publication.html is not None and value["out"] is None:
+        msg = "--html needs --out: the page is made of the record"
+        raise argparse.ArgumentTypeError(msg)
+    settings = RunSettings(
         task_class=given.task_class,
         case_filter=given.cases,
         bench_root=given.bench_root,
@@ -111,6 +129,7 @@ def _settings(given: argparse.Namespace) -> RunSettings:
         ),
         **value,
     )
+    return settings, publication
 
 
 class _Printer:

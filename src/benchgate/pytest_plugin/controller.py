@@ -19,6 +19,7 @@ from benchgate.gates.exit_status import HELD
 from benchgate.models import BenchRunReport, Side, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.nodes import CaseItem
+from benchgate.pytest_plugin.pages import Pages
 from benchgate.pytest_plugin.reports import PAYLOAD
 from benchgate.runner.class_run import ClassRun
 from benchgate.training.checkpoints import CheckpointFiles, Checkpoints, read_checkpoints
@@ -52,6 +53,7 @@ class Controller:
         self._unplanned: list[str] = []
         self._held = False
         self._hooks: dict[str, pluggy.HookCaller] = {}
+        self.pages = Pages(session)
 
     def open(self) -> None:
         """
@@ -60,6 +62,7 @@ class Controller:
         :raises pytest.UsageError: baseline or checkpoint cannot be read, or the output folder is not writable.
         """
         settings = self.session.settings
+        self.pages.open()
         try:
             for name, bench in self.session.benches.items():
                 self._choices[name] = choose_baseline(settings.baseline, bench.path)
@@ -223,6 +226,7 @@ class Controller:
             self.session.trials.close()  # what still waits would be paid for and not be in the record
             for run in self.runs.values():
                 run.finish(self._gates(run), self.session.settings.exit_rule)
+            self.pages.write([*self.runs.values()])
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
         statuses = {run.exit_status for run in self.runs.values()}

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.models import Side, TrialResult
+    from benchgate.models import BenchScore, Side, TrialResult
     from benchgate.trials.executor import TrialRecord
 
 
@@ -40,9 +40,9 @@ def failure_text(
         file, line = record.raised_at
         lines.append(f"  raised at {shown(file)}:{line}")
     if result.score is not None:
-        # What has all of its points is no news.
-        axes = result.score.breakdown.items()
-        lines += [f"  {axis}: {value:g}" for axis, value in axes if value != 1]
+        if result.score.explanation is not None:
+            lines.append(f"  {_joined(result.score.explanation)}")
+        lines += _axes(result.score)
         if result.score.safety_penalty:
             lines.append(f"  safety penalty: {result.score.safety_penalty:g}")
     lines += [
@@ -53,6 +53,20 @@ def failure_text(
     if record.output_json is not None:
         lines.append(f"  output: {shown(output)}")
     return "\n".join(map(printable, lines))
+
+
+def _axes(score: BenchScore) -> Iterator[str]:
+    """Yield the parts of a score, each with what it rests on; what has all of its points is no news."""
+    evidence = dict(score.evidence)
+    for axis, value in score.breakdown.items():
+        why = _joined(evidence.pop(axis, ""))
+        if value != 1:
+            yield f"  {axis}: {value:g}{f', {why}' if why else ''}"
+    yield from (f"  {axis}: {_joined(why)}" for axis, why in evidence.items())
+
+
+def _joined(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _reason(result: TrialResult) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchgate.report.publish import Publication
 from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS, RunOption, read_options
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Settings:
     replay: str | Path | None
     policy: tuple[str, ...]
     exit_rule: ExitRule
+    publication: Publication
     junit_gate: bool
     out: Path
     checkpoints: dict[str, Path | None]
@@ -92,6 +94,7 @@ class Settings:
         return cls(
             patterns=tuple(config.option.bench_classes),
             exit_rule=values.pop("exit"),
+            publication=Publication.take(values),
             out=values.pop("out") or config.rootpath / ".benchgate",
             checkpoints={
                 "checkpoint": values.pop("checkpoint"),

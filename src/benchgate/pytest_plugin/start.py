@@ -50,5 +50,6 @@ def start(config: pytest.Config, selection: Selection) -> None:
     config.pluginmanager.register(Crashes(controller), "benchgate-crashes")
     config.pluginmanager.register(SessionProgress(controller), "benchgate-progress")
     config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
+    config.pluginmanager.register(controller.pages, "benchgate-pages")
     config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")
     config.pluginmanager.register(JunitSuite(controller), "benchgate-junit")

@@ -344,6 +344,8 @@ class ClassRun:
             terms = RunTerms(
                 harness_version=version("pytest-benchgate"),
                 severities=bench.taxonomy.severities,
+                meanings=bench.taxonomy.meanings,
+                cases=self.ledger.cases,
                 min_cases=bench.task_class.min_cases_for_promotion,
                 tiers=self._tiers,
             )

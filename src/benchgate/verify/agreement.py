@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LATER: Final = frozenset(
     {
+        "about_cases",
         "checkpoint",
         "claim",
         "cluster",
@@ -37,6 +38,7 @@ LATER: Final = frozenset(
         "max_duration_increase",
         "max_newly_failing",
         "max_unscored",
+        "meanings",
         "missing",
         "next_step",
         "pass_chances",

@@ -90,6 +90,18 @@ def exit_rule(text: str) -> str:
     return text
 
 
+def summary(text: str) -> str:
+    """
+    Parse whether the summary of a CI job is written.
+
+    :raises argparse.ArgumentTypeError: neither ``auto`` nor ``none``.
+    """
+    if text not in {"auto", "none"}:
+        msg = f"{text!r}: expected auto or none"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
 def switch(text: str) -> bool:
     """
     Parse whether something is wanted.

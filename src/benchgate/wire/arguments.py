@@ -28,6 +28,7 @@ from benchgate.wire.argument_types import (
     run_reference,
     seconds,
     shard,
+    summary,
     switch,
 )
 
@@ -236,6 +237,20 @@ RUN_OPTIONS: Final = (
         metavar="DIR",
         help="Folder of the artifacts (default under pytest: .benchgate in rootdir; else nothing is written)",
         parse=path,
+    ),
+    RunOption(
+        name="html",
+        metavar="FILE",
+        help="Also write a page on what was decided and why, of all classes of the session; needs the extra 'report'",
+        parse=path,
+    ),
+    RunOption(
+        name="summary",
+        metavar="auto|none",
+        help="auto: where the environment has GITHUB_STEP_SUMMARY, append what was decided to that file as Markdown "
+        "(default: auto)",
+        parse=summary,
+        default="auto",
     ),
     RunOption(
         name="checkpoint",

@@ -170,6 +170,14 @@ Breakdown = Annotated[
 ]
 
 
+Evidence = Annotated[
+    Mapping[PartName, DisplayText],
+    Field(max_length=MAX_ENTRIES),
+    AfterValidator(freeze_json),
+    PlainSerializer(dict, return_type=dict[str, str]),
+]
+
+
 class WireModel(BaseModel):
     """Base class of all wire models."""
 

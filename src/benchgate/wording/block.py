@@ -18,7 +18,7 @@ from benchgate.wording.lines import Line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.decision import CheckpointPromotionDecision, Remark
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
@@ -147,9 +147,9 @@ def gate_lines(
         return
     tone = TONES[decision.outcome]
     yield Line("gate", decision.outcome.upper(), tone, strong=True)
-    yield Line("asked", _question(policy, names))
-    yield Line("limits", "; ".join(_limits(policy, figures)))
-    yield Line("answer", _answer(decision), tone)
+    yield Line("asked", question(policy, names))
+    yield Line("limits", "; ".join(limits(policy, figures)))
+    yield Line("answer", answer(decision), tone)
     count = len(decision.reason_codes)
     for number, remark in enumerate(decision.remarks[:count]):
         code = remark.code.removeprefix(PREFIX)
@@ -159,18 +159,24 @@ def gate_lines(
     codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
     if figures is not None and INCOMPARABLE.isdisjoint(codes):
         yield from _figures(policy, decision, figures)
-    hidden = set() if decision.promotion_allowed else OF_PROMOTIONS
-    notes = [remark for remark in decision.remarks[count:] if remark.code not in hidden]
-    for number, remark in enumerate(notes):
+    for number, remark in enumerate(notes_of(decision)):
         code = remark.code.removeprefix("note_")
         yield Line("" if number else "note", f"{code}: {remark.message}", "quiet")
+
+
+def notes_of(decision: CheckpointPromotionDecision) -> Iterator[Remark]:
+    """Yield the notes of a decision that apply to it."""
+    hidden = set() if decision.promotion_allowed else OF_PROMOTIONS
+    count = len(decision.reason_codes)
+    yield from (remark for remark in decision.remarks[count:] if remark.code not in hidden)
 
 
 def _shortened(text: str) -> str:
     return text if len(text) <= BEGINNING + END else f"{text[:BEGINNING]} … {text[-END:]}"
 
 
-def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
+def question(policy: GatePolicy, names: tuple[str, str]) -> str:
+    """Return what a policy asks of the second of two sides."""
     before, after = (excerpt(name, 60) for name in names)
     if policy.claim == "no_regression":
         return f"does {after} do no worse than {before} on each of these cases?"
@@ -181,7 +187,8 @@ def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
     return f"is {after} better than {before}{least}? mean score, {level}"
 
 
-def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
+def limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
+    """Yield the other conditions of a policy."""
     yield f"at least {policy.min_cases} cases"
     if policy.claim == "no_regression":
         yield f"at most {policy.max_newly_failing} newly failing"
@@ -198,7 +205,8 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         yield "exact evidence"
 
 
-def _answer(decision: CheckpointPromotionDecision) -> str:
+def answer(decision: CheckpointPromotionDecision) -> str:
+    """Return whether what was asked is so."""
     if decision.outcome == "promote":
         return "yes: every condition is met"
     if decision.outcome == "reject":

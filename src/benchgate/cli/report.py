@@ -1,0 +1,53 @@
+"""``benchgate report RUN|RECORD|PROOF...``: what was decided, as a page or as Markdown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.cli.say import complain, say
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "report",
+        help="show what was decided and why: as one HTML page, or as Markdown for a pull request",
+        description="RUN is the folder of a run in runs/CLASS/ or in last-selected/, RECORD its record.json, PROOF a "
+        "proof.json with its files beside it. Exits with 0 whatever was decided.",
+    )
+    parser.add_argument("sources", nargs="+", type=Path, metavar="RUN|RECORD|PROOF")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page there; needs the extra 'report' (Jinja2)",
+    )
+    parser.add_argument(
+        "--markdown",
+        action="store_true",
+        help="print Markdown; also without --html",
+    )
+    parser.set_defaults(execute=execute)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Write the page, print the Markdown; 2 if a source cannot be read or the page not be written."""
+    from benchgate.errors import EvalError
+    from benchgate.report.html import write_page
+    from benchgate.report.markdown import markdown_of
+
+    try:
+        if given.html is not None:
+            write_page(given.sources, given.html)
+        if given.markdown or given.html is None:
+            print(markdown_of(given.sources), end="")
+        elif given.html is not None:
+            say(f"written   {given.html}")
+    except EvalError as error:
+        complain(error)
+        return 2
+    return 0

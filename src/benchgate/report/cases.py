@@ -1,0 +1,249 @@
+"""The cases of a run as a report shows them: grouped by what changed, the worst change first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.aggregate import case_figures
+from benchgate.gates.run_diff import changes
+from benchgate.models import BenchRunReport, BenchScore, RunDigests, TrialResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from benchgate.aggregate import CaseFigures
+    from benchgate.artifacts.evidence_kinds import ArmReport, Sample
+    from benchgate.artifacts.run_kinds import AboutCase
+    from benchgate.gates.run_diff import RunChanges
+    from benchgate.report.outputs import Outputs, OutputView
+    from benchgate.report.source import Source
+
+ERRORS: Final = "errors"
+TITLES: Final[Mapping[str, tuple[str, str]]] = {
+    "newly_failing": ("Newly failing", "passed in the baseline, fails now"),
+    ERRORS: ("Errors", "has no score: it counts as 0 and not passed"),
+    "fell": ("Lower scores", "the score fell; passed or failed as before"),
+    "newly_passing": ("Newly passing", "failed in the baseline, passes now"),
+    "rose": ("Higher scores", "the score rose; passed or failed as before"),
+    "missing": ("Not in this run", "only the baseline has it"),
+    "failing": ("Failing", "as in the baseline"),
+    "passing": ("Passing", "as in the baseline"),
+    "new": ("Not in the baseline", "only this run has it"),
+    "plain": ("Not compared", "no pairs of cases are known"),
+}
+"""The groups of cases in the order in which they are shown."""
+WITH_OUTPUT: Final = frozenset(
+    {"newly_failing", ERRORS, "fell", "newly_passing", "rose", "failing"}
+)
+"""Groups whose cases are shown with their outputs: they fail, or they changed."""
+UNCHANGED: Final = frozenset({"failing", "passing", "plain"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseView:
+    """
+    A case as a row, and what it opens to.
+
+    :param before: the baseline's figures; ``None`` if it has none of this case.
+    :param delta: score minus that of the baseline.
+    :param trials: the results; empty for plain vectors.
+    :param earlier: the baseline's results, if this report has them.
+    :param inputs: beginnings of the input's text files, by path; empty if they are not shown.
+    """
+
+    case_id: str
+    group: str
+    before: CaseFigures | None
+    after: CaseFigures | None
+    delta: float | None
+    trials: tuple[TrialResult, ...] = ()
+    earlier: tuple[TrialResult, ...] = ()
+    about: AboutCase | None = None
+    cluster: str | None = None
+    held_out: bool = False
+    critical: bool = False
+    inputs: Mapping[str, str] | None = None
+    output: OutputView | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseGroup:
+    """Cases to which the same happened."""
+
+    key: str
+    cases: tuple[CaseView, ...]
+
+    @property
+    def title(self) -> str:
+        """What happened to them."""
+        return TITLES[self.key][0]
+
+    @property
+    def meaning(self) -> str:
+        """The same in a sentence."""
+        return TITLES[self.key][1]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is shown without a click: all but the cases to which nothing happened."""
+        return self.key != "passing"
+
+
+def reports(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]:
+    """
+    Return the results of baseline and candidate, to be compared case by case.
+
+    Of a side that did not run in this session, and of plain vectors, they are what the evidence says of its samples.
+    """
+    report, record = source.report, source.record
+    if report is None:
+        return _of_arm(source.before, None), _of_arm(source.after, None)
+    if record is not None and record.rerun is not None:
+        return (record.rerun if source.before is not None else None), report
+    return _of_arm(source.before, report), report
+
+
+def _of_arm(arm: ArmReport | None, like: BenchRunReport | None) -> BenchRunReport | None:
+    """Return the results that the samples of one side stand for; else it is as the other side: it was comparable."""
+    if arm is None:
+        return None
+    results = tuple(
+        _result(sample, number, score)
+        for sample in arm.samples
+        if sample.case_id is not None
+        for number, score in enumerate(sample.trials or (sample.score,))
+    )
+    if like is not None:
+        return like.model_copy(update={"per_case": results})
+    fields: dict[str, Any] = {"cases": {}, "scorer": ""}
+    digests = RunDigests.model_construct(**fields)
+    fields = {"per_case": results, "digests": digests, "scope": "full"}
+    return BenchRunReport.model_construct(**fields)
+
+
+def _result(sample: Sample, trial: int, score: float) -> TrialResult:
+    # Constructed: scores of plain vectors have any range, and nothing of this is written.
+    facts = sample.facts
+    points: dict[str, Any] = {
+        "passed": facts is not None and facts.passed,
+        "score": score,
+        "safety_penalty": sample.safety_penalty,
+        "cost_usd": (facts.cost_usd if facts else None) or 0.0,
+    }
+    fields: dict[str, Any] = {
+        "case_id": sample.case_id,
+        "trial": trial,
+        "outcome": "scored",
+        "score": BenchScore.model_construct(**points),
+    }
+    return TrialResult.model_construct(**fields)
+
+
+def sides(source: Source) -> tuple[list[CaseFigures], list[CaseFigures]]:
+    """Return the figures of the baseline's cases and of the candidate's; those of a baseline may be unknown."""
+    before, after = (case_figures(r.per_case) if r else [] for r in reports(source))
+    return before, after
+
+
+def changes_of(source: Source) -> RunChanges | None:
+    """Return what changed from the baseline, case by case; ``None`` without a baseline."""
+    before, after = reports(source)
+    return changes(before, after) if before is not None and after is not None else None
+
+
+def groups(source: Source, found: RunChanges | None, outputs: Outputs) -> list[CaseGroup]:
+    """Return all cases, those to which something happened first."""
+    before, after = ({case.case_id: case for case in side} for side in sides(source))
+    make = _CaseViews(source, before, after, outputs, _deltas(found))
+    return [
+        CaseGroup(key=key, cases=tuple(make.view(key, case_id) for case_id in ids))
+        for key, ids in _grouped(source, found, before, after).items()
+        if ids
+    ]
+
+
+def _deltas(found: RunChanges | None) -> dict[str, float]:
+    kinds = (found.newly_failing, found.fell, found.newly_passing, found.rose) if found else ()
+    return {change.case_id: change.delta for kind in kinds for change in kind}
+
+
+def _grouped(
+    source: Source,
+    found: RunChanges | None,
+    before: Mapping[str, CaseFigures],
+    after: Mapping[str, CaseFigures],
+) -> dict[str, list[str]]:
+    """Return the ids of each group, each case in one of them, the largest change of a kind first."""
+    ids: dict[str, list[str]] = {key: [] for key in TITLES}
+    if found is not None:
+        for key in ("newly_failing", "fell", "newly_passing", "rose"):
+            ids[key] = [change.case_id for change in getattr(found, key)]
+        ids[ERRORS] = [case_id for case_id, _ in found.errors]
+        ids["missing"], ids["new"] = list(found.missing), list(found.new)
+    elif source.report is not None:
+        unscored = (result for result in source.report.per_case if result.score is None)
+        ids[ERRORS] = sorted({result.case_id for result in unscored})
+    seen: set[str] = set()
+    for key in TITLES:
+        ids[key] = [case_id for case_id in ids[key] if case_id not in seen]
+        seen.update(ids[key])
+    for case_id in sorted({*before, *after} - seen):
+        case = after.get(case_id) or before[case_id]
+        known = source.report is not None
+        ids["passing" if case.passed else "failing" if known else "plain"].append(case_id)
+    return ids
+
+
+class _CaseViews:
+    """Makes the views of the cases of one run, in the order in which their outputs are to have room."""
+
+    def __init__(
+        self,
+        source: Source,
+        before: Mapping[str, CaseFigures],
+        after: Mapping[str, CaseFigures],
+        outputs: Outputs,
+        deltas: Mapping[str, float],
+    ) -> None:
+        record, self._report = source.record, source.report
+        self._before, self._after, self._deltas = before, after, deltas
+        self._outputs = outputs
+        self._about = record.about_cases if record else {}
+        self._trials = _by_case(self._report.per_case if self._report else ())
+        self._earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
+
+    def view(self, group: str, case_id: str) -> CaseView:
+        report, about = self._report, self._about.get(case_id)
+        trials = self._trials.get(case_id, ())
+        is_shown = group in WITH_OUTPUT and bool(trials)
+        in_both = case_id in self._before and case_id in self._after
+        texts = about.input.items() if about and is_shown else ()
+        return CaseView(
+            case_id=case_id,
+            group=group,
+            before=self._before.get(case_id),
+            after=self._after.get(case_id),
+            delta=self._deltas.get(case_id, 0.0 if in_both and group in UNCHANGED else None),
+            trials=trials,
+            earlier=self._earlier.get(case_id, ()),
+            about=about,
+            cluster=report.clusters.get(case_id) if report else None,
+            held_out=any(trial.held_out for trial in trials),
+            critical=report is not None and case_id in report.critical,
+            inputs={path: text for path, text in texts if self._outputs.take(text)},
+            output=self._outputs.of(case_id, _worst(trials)) if is_shown else None,
+        )
+
+
+def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:
+    found: dict[str, list[TrialResult]] = {}
+    for result in results:
+        found.setdefault(result.case_id, []).append(result)
+    return {case_id: tuple(trials) for case_id, trials in found.items()}
+
+
+def _worst(trials: Sequence[TrialResult]) -> int:
+    """Return the trial whose output is shown: the first one that failed, else the first one."""
+    failed = [trial.trial for trial in trials if not trial.passed]
+    return failed[0] if failed else trials[0].trial

@@ -1,0 +1,148 @@
+"""The recorded runs of a class, one after the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import AwareDatetime
+
+from benchgate.artifacts.evidence_kinds import SignificanceReport
+from benchgate.artifacts.reading import read_artifact
+from benchgate.audit.chain import RECORD_FILE, numbered
+from benchgate.errors import Unreadable
+from benchgate.gates.decision import CheckpointPromotionDecision
+from benchgate.models import Suite
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_bytes
+from benchgate.wire.model import Count, NonNegative, Sha256, UnitInterval, WireModel
+from benchgate.wire.parsing import MAX_JSON_BYTES
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+
+class PastDigests(WireModel):
+    """What says whether two runs of a class are looks at the same thing."""
+
+    scorer: Sha256
+    baseline: Sha256 | None = None
+
+
+class PastReport(WireModel):
+    """The figures of a recorded run, without its results."""
+
+    run_id: Sha256
+    system: str
+    suite: Suite
+    complete: bool
+    case_count: Count
+    passed_count: Count
+    mean_score: UnitInterval
+    score_lower_bound_95: UnitInterval | None
+    total_cost_usd: NonNegative
+    digests: PastDigests
+
+
+class PastBaseline(WireModel):
+    """Which run another one was compared with; of one that ran beside it, that run itself."""
+
+    run_id: Sha256 | None = None
+
+
+class PastRecord(WireModel):
+    """The fields of a record that a history shows: only these, so that many records can be read quickly."""
+
+    seq: Count
+    finished_at: AwareDatetime
+    report: PastReport
+    decision: CheckpointPromotionDecision | None
+    baseline: PastBaseline | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastRun:
+    """
+    A run in the history of its class.
+
+    :param look: how many runs, with this one, were compared with the same baseline on the same cases by the same
+        rubric; ``None`` if it was compared with none.
+    :param pinned: a later run was compared with it: it had become the baseline.
+    :param head: SHA-256 of its record.
+    """
+
+    seq: int
+    folder: Path
+    time: datetime
+    report: PastReport
+    decision: CheckpointPromotionDecision | None
+    mean_delta: float | None
+    look: int | None
+    pinned: bool
+    head: str
+
+    def plain(self) -> dict[str, object]:
+        """Return it as JSON values."""
+        report = self.report
+        return {
+            "seq": self.seq,
+            "time": self.time.isoformat(),
+            "system": report.system,
+            "run_id": report.run_id,
+            "complete": report.complete,
+            "case_count": report.case_count,
+            "passed_count": report.passed_count,
+            "mean_score": report.mean_score,
+            "score_lower_bound_95": report.score_lower_bound_95,
+            "mean_delta": self.mean_delta,
+            "decision": self.decision.outcome if self.decision else None,
+            "look": self.look,
+            "pinned": self.pinned,
+            "cost_usd": report.total_cost_usd,
+            "head": f"{self.seq}:{self.head}",
+            "folder": self.folder.name,
+        }
+
+
+def past_runs(runs: Path) -> list[PastRun]:
+    """Return the runs with a record in ``runs/<class>/``, the oldest first; none that were closed or are damaged."""
+    folders = [folder for _, folder in numbered(runs)]
+    read = [(folder, one) for folder in folders if (one := _record(folder)) is not None]
+    last = {r.baseline.run_id: r.seq for _, (r, _) in read if r.baseline}
+    looks: Counter[tuple[str | None, str, str]] = Counter()
+    found = []
+    for folder, (record, head) in read:
+        report = record.report
+        key = (report.digests.baseline, report.suite.version, report.digests.scorer)
+        looks[key] += 1
+        figures = read_artifact(folder / "evidence" / "significance.json", SignificanceReport)
+        found.append(
+            PastRun(
+                seq=record.seq,
+                folder=folder,
+                time=record.finished_at,
+                report=report,
+                decision=record.decision,
+                mean_delta=figures.significance.mean_delta if figures else None,
+                look=looks[key] if report.digests.baseline else None,
+                pinned=last.get(report.run_id, 0) > record.seq,
+                head=head,
+            )
+        )
+    return found
+
+
+def _record(folder: Path) -> tuple[PastRecord, str] | None:
+    try:
+        data = read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES)
+        return PastRecord.parse(folder / RECORD_FILE, data, "record"), sha256_hex(data)
+    except Unreadable:
+        return None
+
+
+def sparkline(values: list[float]) -> str:
+    """Return values in [0, 1] as a line of block characters, one for each."""
+    blocks = "▁▂▃▄▅▆▇█"
+    return "".join(blocks[min(int(value * len(blocks)), len(blocks) - 1)] for value in values)

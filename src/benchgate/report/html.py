@@ -1,0 +1,99 @@
+"""The page: one HTML file without scripts, that asks for nothing from anywhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from benchgate.errors import EvalError, counted, excerpt, printable
+from benchgate.report import svg, words
+from benchgate.report.source import read_source
+from benchgate.report.view import view_of
+from benchgate.wire.usage import usd
+from benchgate.wire.writing import write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from benchgate.report.view import RunView
+
+
+def check_jinja() -> None:
+    """
+    Check that the library which fills in the page is there.
+
+    :raises EvalError: it is not installed.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("jinja2") is None:
+        msg = "the page needs Jinja2: pip install 'pytest-benchgate[report]'"
+        raise EvalError(msg)
+
+
+def write_page(paths: Iterable[Path], target: Path) -> None:
+    """
+    Write the page of some runs and proofs.
+
+    :raises EvalError: one cannot be read, Jinja2 is missing, or the file cannot be written.
+    """
+    check_jinja()
+    views = [view_of(read_source(path)) for path in paths]
+    write_file(target, page(views).encode())
+
+
+def page(views: list[RunView]) -> str:
+    """Return the page as text."""
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    room = files("benchgate.report")
+    names = ("page.html", "run.html", "case.html")
+    texts = {name: (room / name).read_text("utf-8") for name in names}
+    style = (room / "page.css").read_text("utf-8")
+    environment = Environment(
+        loader=DictLoader(texts),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": words.number,
+        "signed": words.signed,
+        "short": words.short_code,
+        "sentence": words.sentence,
+        "usd": usd,
+        "verbatim": _verbatim,
+        "excerpt": excerpt,
+        "counted": counted,
+    }
+    sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    template = environment.get_template("page.html")
+    return template.render(
+        views=views, style=_safe(style), style_sha256=sha256, svg=svg, words=words
+    )
+
+
+def _safe(text: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - a file of ours
+
+
+def _verbatim(text: str) -> Any:
+    """Escape a text that stands in an element, where quotes need not be: outputs have many of them."""
+    from markupsafe import Markup
+
+    return Markup(html.escape(printable(text, "\n"), quote=False))  # noqa: S704 - escaped
+
+
+def _visible(value: Any) -> Any:
+    """Show control and format characters of every text on the page, which could hide or reorder what stands there."""
+    if type(value) is str:
+        return printable(value, "\n")
+    return "" if value is None else value

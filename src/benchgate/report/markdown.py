@@ -1,0 +1,210 @@
+"""The summary of runs as Markdown, for a comment on a pull request or the summary of a CI job."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import excerpt, printable
+from benchgate.report import words
+from benchgate.report.source import read_source
+from benchgate.report.view import view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from benchgate.gates.figures import Significance
+    from benchgate.report.cases import CaseView
+    from benchgate.report.view import RunView
+
+MAX_CHARACTERS: Final = 60_000
+"""A comment on GitHub has at most 65,536."""
+MAX_NAMED: Final = 20
+MAX_ROWS: Final = {
+    "newly_failing": 50,
+    "errors": 20,
+    "fell": 20,
+    "newly_passing": 5,
+    "rose": 5,
+    "failing": 20,
+    "new": 5,
+    "missing": 5,
+}
+"""Cases of each group that the details list; those to which nothing happened are only counted."""
+MARKUP: Final = re.compile(r"[\\`*\[\]|~]|\b_|_\b|(?<!\w)_|_(?!\w)")
+COLUMNS: Final = {
+    "class": "---",
+    "decision": "---",
+    "candidate": "---",
+    "baseline": "---",
+    "passed": "--:",
+    "mean score": "--:",
+    "change": "--:",
+    "newly failing": "--:",
+    "safety penalty": "--:",
+    "cost": "--:",
+}
+"""The columns of the table with their alignment."""
+PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+= -]+")
+
+
+def markdown_of(paths: Iterable[Path]) -> str:
+    """
+    Return the summary of some runs and proofs.
+
+    :raises ArtifactError: one cannot be read.
+    """
+    return markdown([view_of(read_source(path), outputs=False) for path in paths])
+
+
+def markdown(views: list[RunView]) -> str:
+    """Return the summary; its first line is a comment by which a job finds its own comment again."""
+    names = " ".join(sorted({re.sub(r"[^A-Za-z0-9_.-]", "", view.title) for view in views}))
+    parts = [f"<!-- benchgate: {names} -->", ""]
+    for view in views:
+        parts += [*_decision(view), ""]
+    parts += [*_table(views), ""]
+    room = MAX_CHARACTERS - len("\n".join(parts))
+    for view in views:
+        details = "\n".join(_details(view))
+        room -= len(details)
+        if room < 0:
+            parts.append(
+                f"The details of {code(view.title)} are left out: a comment has no room for them."
+            )
+            break
+        parts += [details, ""]
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+def code(text: str) -> str:
+    """Return a name as code: nothing in it is a link, a mention or markup."""
+    shown = printable(excerpt(" ".join(text.split()), 200))
+    return f"`{shown}`" if PLAIN.fullmatch(shown) else _tagged(shown)
+
+
+def _tagged(text: str) -> str:
+    return f"<code>{_entities(text)}</code>"
+
+
+def prose(text: str) -> str:
+    """Return a sentence as plain text; as code if a forge could make a link or a mention of a part of it."""
+    shown = printable(excerpt(" ".join(text.split()), 600))
+    if re.search(r"[@#!]|://|www\.", shown):
+        return _tagged(shown)
+    return _entities(shown)
+
+
+def _entities(text: str) -> str:
+    return MARKUP.sub(lambda found: f"&#{ord(found[0])};", html.escape(text, quote=False))
+
+
+def _decision(view: RunView) -> Iterator[str]:
+    decided = view.decided
+    outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
+    why = "; ".join(remark.message for remark in decided.reasons[:3])
+    found = why or (decided.found if decided.outcome == "promote" else "")
+    found = f"{words.sentence(found)}."
+    yield f"### {decided.mark} {outcome} {code(view.title)}: {prose(decided.headline)}"
+    if len(found) > 1:
+        yield f"\n{prose(found)}"
+    failing = [change.case_id for change in view.changes.newly_failing] if view.changes else []
+    if failing:
+        more = f" and {len(failing) - MAX_NAMED} more" if len(failing) > MAX_NAMED else ""
+        yield f"\n**Newly failing ({len(failing)})**: {', '.join(map(code, failing[:MAX_NAMED]))}{more}"
+
+
+def _table(views: list[RunView]) -> Iterator[str]:
+    yield f"| {' | '.join(COLUMNS)} |"
+    yield f"|{'|'.join(COLUMNS.values())}|"
+    for view in views:
+        report, figures, safety = view.source.report, view.figures, view.source.safety
+        decided = view.decided
+        cells = [
+            code(view.title),
+            f"{decided.mark} {'not judged' if decided.outcome == 'none' else decided.outcome}",
+            code(view.candidate),
+            code(view.baseline) if view.baseline else "none",
+            f"{report.passed_count} of {report.case_count}" if report else words.UNKNOWN,
+            words.number(
+                report.mean_score if report else figures.trained_mean_reward if figures else None
+            ),
+            _change(figures),
+            str(len(view.changes.newly_failing)) if view.changes and report else words.UNKNOWN,
+            words.signed(safety.safety_regression_delta if safety else None),
+            words.cost(report).partition(",")[0] or words.UNKNOWN if report else words.UNKNOWN,
+        ]
+        yield f"| {' | '.join(cells)} |"
+
+
+def _details(view: RunView) -> Iterator[str]:
+    decided, record = view.decided, view.source.record
+    name = _tagged(printable(view.title))
+    yield f"<details><summary>{name}: what was asked, what changed, what to keep in mind</summary>\n"
+    if decided.question:
+        yield f"* Asked: {prose(decided.question)}"
+        yield f"* Limits: {prose(decided.limits)}"
+        if decided.answer:
+            yield f"* Answer: {prose(decided.answer)}"
+        yield f"* Found: {prose(decided.found)}"
+    for remark in (*decided.reasons, *decided.notes):
+        yield f"* {prose(remark.message)} ({code(words.short_code(remark.code))})"
+    if decided.next_step:
+        yield f"* What would settle it: {prose(decided.next_step)}"
+    yield from (f"* {prose(problem)}" for problem in view.source.problems)
+    yield ""
+    yield from _cases(view)
+    if record is not None:
+        this = next((run.head for run in view.history if run.seq == record.seq), None)
+        head = f", head {code(f'{view.title}={record.seq}:{this}')}" if this else ""
+        yield f"\nRecord {record.seq}, run {code(record.report.run_id[:16])}{head}"
+    yield "\n</details>"
+
+
+def _change(figures: Significance | None) -> str:
+    if figures is None or figures.delta_ci_low is None:
+        return words.signed(figures.mean_delta if figures else None)
+    between = words.interval(figures.delta_ci_low, figures.delta_ci_high)
+    return f"{words.signed(figures.mean_delta)} ({between})"
+
+
+def _cases(view: RunView) -> Iterator[str]:
+    rows = [
+        (group, case)
+        for group in view.groups
+        for case in group.cases[: MAX_ROWS.get(group.key, 0)]
+        if view.compared or case.after is None or not case.after.passed
+    ]
+    if not rows:
+        return
+    yield "| | case | before | now | change | why |"
+    yield "|---|---|--:|--:|--:|---|"
+    for group, case in rows:
+        before, after = (
+            words.number(side.score) if side else words.UNKNOWN
+            for side in (case.before, case.after)
+        )
+        why = "" if group.key in {"newly_passing", "rose"} else _why(case)
+        cells = (group.title, code(case.case_id), before, after, words.signed(case.delta), why)
+        yield f"| {' | '.join(cells)} |"
+    left = {
+        group.title.lower(): len(group.cases) - MAX_ROWS.get(group.key, 0)
+        for group in view.groups
+        if view.compared or group.key != "passing"
+    }
+    more = [f"{title} {count}" for title, count in left.items() if count > 0]
+    if more:
+        yield f"\nNot listed: {', '.join(more)}"
+
+
+def _why(case: CaseView) -> str:
+    """Return why a case scored as it did: of its first trial that did not pass, else of its first one."""
+    for trial in sorted(case.trials, key=lambda trial: trial.passed):
+        if trial.score is not None and trial.score.explanation is not None:
+            return prose(excerpt(trial.score.explanation, 200))
+        if trial.failure_modes:
+            return ", ".join(code(mode.code) for mode in trial.failure_modes[:5])
+        return code(trial.outcome)
+    return ""

@@ -1,0 +1,184 @@
+"""The outputs of the systems as a report shows them: the beginning of each, and how it differs from the baseline's."""
+
+from __future__ import annotations
+
+import difflib
+import html
+import json
+import os
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.artifacts.reading import read_artifact
+from benchgate.artifacts.run_kinds import RunRecord, TrialFile
+from benchgate.audit.chain import RECORD_FILE
+from benchgate.errors import Unreadable, counted
+from benchgate.ids import trial_file_name
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from benchgate.models import Side
+    from benchgate.report.history import PastRun
+
+MAX_SHOWN: Final = 100
+"""Cases of which outputs are shown; of others their files are named."""
+MAX_CHARACTERS: Final = 8 * 1024
+"""Of an output, and of a difference."""
+MAX_ALL: Final = 1_000_000
+"""Bytes of all outputs, differences and inputs of a page together, as HTML, so that it opens at once."""
+MAX_FILE: Final = 16 * 1024 * 1024
+"""Bytes of a file of a trial that is read at all."""
+MAX_LINES: Final = 1000
+"""Lines of each output that are compared: comparing takes the square of their number."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputView:
+    """
+    What is shown of the output of a trial.
+
+    :param file: where all of it is, relative to the folder of the run.
+    :param text: its beginning as JSON; ``None`` if it is not shown, and ``note`` says why.
+    :param difference: lines of a unified diff from the baseline's output, each with its sign; empty if there is none.
+    """
+
+    file: str
+    text: str | None = None
+    note: str = ""
+    difference: tuple[tuple[str, str], ...] = ()
+    difference_note: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Outputs:
+    """
+    Reads outputs of a run from its folder, as long as there is room on the page.
+
+    :param digests: of the files of the trials, from the record; a file that is another is not shown.
+    :param before: folder and digests of the run that was the baseline, if its files are in reach.
+    """
+
+    folder: Path | None
+    digests: Mapping[str, str]
+    before: tuple[Path, Mapping[str, str]] | None
+    before_side: Side = "candidate"
+    _room: int = MAX_ALL
+    _left: int = MAX_SHOWN
+    _given: set[str] = field(default_factory=set)
+
+    def take(self, text: str) -> str | None:
+        """Return a text if there is room for it."""
+        size = _size(text)
+        if size > self._room:
+            return None
+        self._room -= size
+        return text
+
+    def of(self, case_id: str, trial: int) -> OutputView:
+        """Return what is shown of a trial's output."""
+        name = trial_file_name(case_id, trial)
+        file = f"cases/{name}"
+        if self.folder is None or name not in self.digests or "/" in name:
+            return OutputView(file=file, note="the record names no file of this trial")
+        if self._left <= 0 or self._room < MAX_CHARACTERS:
+            return OutputView(
+                file=file, note=f"left out for the size of this page; it is in {file}"
+            )
+        self._left -= 1
+        try:
+            found = _read(self.folder / "cases" / name, self.digests[name])
+        except Unreadable as error:
+            return OutputView(file=file, note=f"{file}: {error.why}")
+        lines, note = self._difference(case_id, trial, found)
+        text = self.take(_shown(found, file))
+        return OutputView(
+            file=file,
+            text=text,
+            note="" if text else f"left out for the size of this page; it is in {file}",
+            difference=lines,
+            difference_note=note,
+        )
+
+    def _difference(
+        self, case_id: str, trial: int, output: str
+    ) -> tuple[tuple[tuple[str, str], ...], str]:
+        if self.before is None:
+            return (), ""
+        folder, digests = self.before
+        name = trial_file_name(case_id, trial, self.before_side)
+        try:
+            other = _read(folder / "cases" / name, digests.get(name))
+        except Unreadable as error:
+            return (), f"The baseline's output: {error.why}."
+        if other == output:
+            return (), "The baseline's output is the same."
+        old, new = (list(islice(text.split("\n"), MAX_LINES)) for text in (other, output))
+        lines = [
+            line
+            for line in difflib.unified_diff(old, new, lineterm="", n=2)
+            if line[:3] not in _HEADS
+        ]
+        return self._cut(lines)
+
+    def _cut(self, lines: list[str]) -> tuple[tuple[tuple[str, str], ...], str]:
+        room, shown = min(MAX_CHARACTERS, self._room), []
+        for line in lines:
+            part = line[:400]
+            room -= len(part) + 1
+            if room < 0:
+                break
+            shown.append((_KINDS.get(part[:1], "same"), part))
+        self._room -= sum(_size(line) + len("<span class=removed></span>") for _, line in shown)
+        left = len(lines) - len(shown)
+        if not lines:
+            return (), f"The outputs differ only after their first {MAX_LINES} lines."
+        return tuple(shown), f"{counted(left, 'line')} more" if left else ""
+
+
+_HEADS: Final = frozenset({"---", "+++"})
+_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
+
+
+def _size(text: str) -> int:
+    return len(html.escape(text, quote=False).encode(errors="replace"))
+
+
+def _read(path: Path, sha256: str | None) -> str:
+    if os.path.islink(path):
+        raise Unreadable(path, "is a symlink")
+    data = read_bytes(path, limit=MAX_FILE)
+    if sha256_hex(data) != sha256:
+        raise Unreadable(path, "is not the file that was recorded")
+    output: Any = TrialFile.parse(path, data, "file of a trial").output
+    return json.dumps(output, indent=1, ensure_ascii=False)
+
+
+def _shown(text: str, file: str) -> str:
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    more = len(text) - MAX_CHARACTERS
+    return f"{text[:MAX_CHARACTERS]}\n... {more} characters more in {file}"
+
+
+def outputs_of(folder: Path | None, record: RunRecord | None, history: list[PastRun]) -> Outputs:
+    """Return what reads the outputs of a run, and those of its baseline if its files lie in the same store."""
+    if folder is None or record is None:
+        return Outputs(folder=None, digests={}, before=None)
+    digests = record.case_files
+    if record.rerun is not None:
+        before = (folder, digests)
+        return Outputs(folder=folder, digests=digests, before=before, before_side="baseline")
+    wanted = getattr(record.baseline, "run_id", None)
+    # The newest: the records of one run id have equal results, and its outputs are as good as any other's.
+    known = [run for run in reversed(history) if run.report.run_id == wanted and wanted]
+    for run in known:
+        past = read_artifact(run.folder / RECORD_FILE, RunRecord)
+        if past is not None:
+            before = (run.folder, past.case_files)
+            return Outputs(folder=folder, digests=digests, before=before)
+    return Outputs(folder=folder, digests=digests, before=None)

@@ -1,0 +1,160 @@
+"""Reads what a report shows: the record of a run with the files beside it, or a proof of plain vectors."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from benchgate.artifacts.evidence_kinds import (
+    ArmReport,
+    EvaluationReport,
+    ProofBundle,
+    SafetyReport,
+    SignificanceReport,
+)
+from benchgate.artifacts.reading import read_artifact
+from benchgate.artifacts.run_kinds import PromotionReport, RunRecord, SelectedRecord
+from benchgate.audit.chain import RECORD_FILE
+from benchgate.errors import ArtifactError, Unreadable
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_bytes
+from benchgate.wire.model import WireModel
+from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from benchgate.models import BenchRunReport
+
+Model = TypeVar("Model", bound=WireModel)
+
+EVIDENCE: Final[tuple[tuple[str, type[WireModel]], ...]] = (
+    ("baseline", ArmReport),
+    ("trained", ArmReport),
+    ("significance", SignificanceReport),
+    ("safety", SafetyReport),
+    ("evaluation", EvaluationReport),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """
+    A run or a proof as it was read; what is not there is ``None``.
+
+    :param path: as it was given.
+    :param folder: of the record, where its trials lie too.
+    :param proof: of plain vectors; that of a run says no more than its record.
+    :param problems: files that are missing or are not those that record or proof name; they are not shown.
+    """
+
+    path: Path
+    folder: Path | None = None
+    record: RunRecord | None = None
+    selected: SelectedRecord | None = None
+    proof: ProofBundle | None = None
+    before: ArmReport | None = None
+    after: ArmReport | None = None
+    significance: SignificanceReport | None = None
+    safety: SafetyReport | None = None
+    evaluation: EvaluationReport | None = None
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def report(self) -> BenchRunReport | None:
+        """The results of the run."""
+        found = self.record or self.selected
+        return found.report if found else None
+
+
+def read_source(path: Path) -> Source:
+    """
+    Read a run by its folder or its record, or a proof.
+
+    :raises ArtifactError: it is none of these.
+    """
+    found = _file(path)
+    data = read_bytes(found, limit=MAX_JSON_BYTES)
+    try:
+        head = read_json(data)
+    except ValueError as error:
+        raise Unreadable(found, str(error)) from error
+    kind = head.get("report_kind") if isinstance(head, dict) else None
+    if kind == "record":
+        return _run(path, found, RunRecord.parse(found, data, "record of a run"))
+    if kind == "selected":
+        selected = SelectedRecord.parse(found, data, "report of a selection")
+        return Source(path=path, folder=found.parent, selected=selected)
+    if kind is None and isinstance(head, dict) and "failure_analysis" in head:
+        return _proof(path, found, ProofBundle.parse(found, data, "proof"))
+    raise ArtifactError(found, "is no record of a run and no proof; see benchgate runs")
+
+
+def _file(path: Path) -> Path:
+    if not os.path.isdir(path):
+        return path
+    for name in (RECORD_FILE, "report.json", "proof.json"):
+        if os.path.exists(path / name):
+            return path / name
+    raise ArtifactError(path, f"has none of {RECORD_FILE}, report.json and proof.json")
+
+
+def _run(path: Path, found: Path, record: RunRecord) -> Source:
+    files = _Files(found.parent / "evidence", record.evidence_files)
+    parts = {name: files.read(f"{name}.json", model) for name, model in EVIDENCE}
+    return Source(
+        path=path,
+        folder=found.parent,
+        record=record,
+        problems=tuple(files.problems),
+        **_named(parts),
+    )
+
+
+def _proof(path: Path, found: Path, proof: ProofBundle) -> Source:
+    # The evidence of a run: its record says more.
+    promotion = read_artifact(found.with_name("promotion.json"), PromotionReport)
+    reference = promotion.record_ref if promotion else None
+    if reference is not None:
+        record_file = found.parent / reference.path
+        record = read_artifact(record_file, RunRecord)
+        if record is not None and record.report.run_id == proof.run_id:
+            return _run(path, record_file, record)
+    named, digests = proof.artifacts.model_dump(), proof.artifact_sha256.model_dump()
+    files = _Files(found.parent, {named[key]: digests[key] for key in named})
+    parts: dict[str, Any] = {
+        "baseline": files.read(proof.artifacts.baseline_report, ArmReport),
+        "trained": files.read(proof.artifacts.trained_report, ArmReport),
+        "significance": files.read(proof.artifacts.significance_report, SignificanceReport),
+        "safety": files.read(proof.artifacts.safety_regression_report, SafetyReport),
+    }
+    return Source(path=path, proof=proof, problems=tuple(files.problems), **_named(parts))
+
+
+def _named(parts: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"baseline": "before", "trained": "after"}
+    return {names.get(name, name): value for name, value in parts.items()}
+
+
+class _Files:
+    """Reads files that a record or a proof names with their digests, and collects what is wrong with them."""
+
+    def __init__(self, folder: Path, digests: Mapping[str, str]) -> None:
+        self._folder = folder
+        self._digests = digests
+        self.problems: list[str] = []
+
+    def read(self, name: str, model: type[Model]) -> Model | None:
+        if name not in self._digests:
+            return None
+        try:
+            data = read_bytes(self._folder / name, limit=MAX_JSON_BYTES)
+            if sha256_hex(data) == self._digests[name]:
+                return model.parse(self._folder / name, data, "artifact")
+            why = "is not the file that was recorded"
+        except Unreadable as error:
+            why = error.why
+        self.problems.append(f"{name}: {why}; not shown")
+        return None

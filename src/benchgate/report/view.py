@@ -1,0 +1,148 @@
+"""One run or proof, arranged for a reader: what was decided and why, then what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.audit.chain import FOLDER_NAME
+from benchgate.report import words
+from benchgate.report.cases import changes_of, groups, sides
+from benchgate.report.decided import decided_of, tiles_of
+from benchgate.report.history import past_runs
+from benchgate.report.outputs import outputs_of
+from benchgate.report.slices import axis_rows, slice_tables
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from benchgate.aggregate import CaseFigures
+    from benchgate.gates.figures import Significance
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_diff import RunChanges
+    from benchgate.report.cases import CaseGroup
+    from benchgate.report.decided import Decided, Tile
+    from benchgate.report.history import PastRun
+    from benchgate.report.slices import AxisRow, SliceTable
+    from benchgate.report.source import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """
+    What a report shows of a run or a proof.
+
+    :param changes: case by case, against the baseline; ``None`` if there is none.
+    :param history: the runs of the class in the same store; empty if the record is not in one.
+    """
+
+    source: Source
+    title: str
+    candidate: str
+    baseline: str | None
+    decided: Decided
+    tiles: tuple[Tile, ...]
+    changes: RunChanges | None
+    groups: tuple[CaseGroup, ...]
+    before: tuple[CaseFigures, ...]
+    after: tuple[CaseFigures, ...]
+    score_range: tuple[float, float]
+    axes: tuple[AxisRow, ...]
+    slices: tuple[SliceTable, ...]
+    baseline_outputs: bool
+    history: tuple[PastRun, ...]
+
+    @property
+    def compared(self) -> bool:
+        """Whether there is a baseline to compare case by case."""
+        return self.changes is not None
+
+    @property
+    def figures(self) -> Significance | None:
+        """What the tests found."""
+        found = self.source.significance
+        return found.significance if found else None
+
+    @property
+    def policy(self) -> GatePolicy | None:
+        """The thresholds that the decision was made by."""
+        if self.source.record is not None:
+            return self.source.record.policy
+        return self.source.significance.policy if self.source.significance else None
+
+    @property
+    def marks(self) -> list[tuple[float, str]]:
+        """The lines that a difference is compared with."""
+        policy, lines = self.policy, [(0.0, "no difference")]
+        if policy is not None and policy.claim == "better" and policy.min_delta:
+            lines.append((policy.min_delta, f"must exceed {policy.min_delta:g}"))
+        if policy is not None and policy.claim == "not_worse" and policy.margin is not None:
+            lines.append((-policy.margin, f"margin {words.signed(-policy.margin, 2)}"))
+        return lines
+
+
+def view_of(source: Source, *, outputs: bool = True) -> RunView:
+    """
+    Arrange a run or a proof for a reader.
+
+    :param outputs: read outputs of the systems too, which takes time.
+    """
+    history = _history(source)
+    changes = changes_of(source)
+    before, after = sides(source)
+    candidate, baseline = _names(source)
+    decided = decided_of(source, candidate, baseline)
+    shown = outputs_of(source.folder if outputs else None, source.record, history)
+    title = source.report.task_class if source.report else _suite(source)
+    return RunView(
+        source=source,
+        title=title,
+        candidate=candidate,
+        baseline=baseline,
+        decided=decided,
+        tiles=tuple(tiles_of(source, changes)),
+        changes=changes,
+        groups=tuple(groups(source, changes, shown)),
+        before=tuple(before),
+        after=tuple(after),
+        score_range=_range(source, [*before, *after]),
+        axes=tuple(axis_rows(source)),
+        slices=tuple(slice_tables(source, before, after)),
+        baseline_outputs=shown.before is not None,
+        history=tuple(history),
+    )
+
+
+def _suite(source: Source) -> str:
+    return source.proof.benchmark_suite.name if source.proof else ""
+
+
+def _history(source: Source) -> list[PastRun]:
+    if source.record is None or source.folder is None:
+        return []
+    folder = source.folder.resolve()
+    return past_runs(folder.parent) if FOLDER_NAME.fullmatch(folder.name) else []
+
+
+def _names(source: Source) -> tuple[str, str | None]:
+    """Return what candidate and baseline are called; ``None`` for no baseline."""
+    if source.record is None:
+        if source.proof is not None:
+            return source.proof.trained.checkpoint_id, source.proof.baseline.checkpoint_id
+        return (source.report.system if source.report else ""), None
+    record = source.record
+    if record.baseline is None:
+        return record.subject.id, None
+    if source.evaluation is not None:  # the one file that names the baseline
+        return record.subject.id, source.evaluation.baseline_policy_id or "the baseline"
+    return record.subject.id, record.rerun.system if record.rerun else "the baseline"
+
+
+def _range(source: Source, cases: Sequence[CaseFigures]) -> tuple[float, float]:
+    policy = source.record.policy if source.record else None
+    if source.significance is not None and policy is None:
+        policy = source.significance.policy
+    scores = [case.score for case in cases]
+    if policy is not None and policy.score_range is not None:
+        return policy.score_range
+    return (min(scores, default=0.0), max(scores, default=1.0)) if source.proof else (0.0, 1.0)

@@ -1,0 +1,92 @@
+"""The sentences that page and Markdown share, each made of a decision and its figures as they are recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.gates.reason_codes import PREFIX
+from benchgate.wire.usage import usd
+
+if TYPE_CHECKING:
+    from benchgate.gates.figures import Significance
+    from benchgate.models import Aggregates
+
+MARKS: Final = {"promote": "✔", "hold": "‖", "reject": "✘", "none": "○"}
+NOTE: Final = "note_"
+UNKNOWN: Final = "\N{EN DASH}"
+MINUS: Final = "\N{MINUS SIGN}"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number for people; a dash for one that is not known."""
+    return UNKNOWN if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float | None, digits: int = 3) -> str:
+    """Return a difference for people, with its sign, a true minus among them."""
+    return UNKNOWN if value is None else f"{value:+.{digits}f}".replace("-", MINUS)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Return an interval for people."""
+    return "undefined" if low is None or high is None else f"{signed(low)} to {signed(high)}"
+
+
+def p_value(value: float | None) -> str:
+    """Return a p-value for people."""
+    if value is None:
+        return "p undefined"
+    return "p < 0.0001" if value < 0.0001 else f"p {value:.2g}"
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital at its beginning, unless that is a symbol such as p."""
+    return text if text[1:2] == " " else f"{text[:1].upper()}{text[1:]}"
+
+
+def short_code(code: str) -> str:
+    """Return a reason or a note without its prefix."""
+    return code.removeprefix(PREFIX).removeprefix(NOTE)
+
+
+def headline(outcome: str, candidate: str, baseline: str | None) -> str:
+    """Return a decision as a sentence."""
+    if outcome == "none":
+        return f"Only a part of the cases was run with “{candidate}”: nothing was judged"
+    if baseline is None and outcome == "reject":
+        return f"The evidence speaks against “{candidate}”; there is no baseline"
+    if baseline is None:
+        return f"There is no baseline to compare “{candidate}” with"
+    return {
+        "promote": f"The evidence supports replacing “{baseline}” by “{candidate}”",
+        "hold": f"Not enough evidence to replace “{baseline}” by “{candidate}”",
+        "reject": f"The evidence speaks against replacing “{baseline}” by “{candidate}”",
+    }[outcome]
+
+
+def found(figures: Significance | None) -> str:
+    """Return the difference with what the test says of it."""
+    if figures is None or figures.mean_delta is None:
+        return "the two sides were not compared"
+    text = f"mean score {signed(figures.mean_delta)}"
+    if figures.test == "none":
+        return f"{text}, on exactly these cases"
+    between = interval(figures.delta_ci_low, figures.delta_ci_high)
+    test = {"pass_fail": "exact test of pass and fail"}.get(figures.test, f"{figures.test} test")
+    return (
+        f"{text}, {1 - figures.alpha:.0%} interval {between}; {p_value(figures.p_value)} ({test})"
+    )
+
+
+def cost(figures: Aggregates) -> str:
+    """Return what a run cost, and what it used."""
+    used = figures.usage
+    parts = [f"{usd(figures.total_cost_usd)} USD"] if figures.total_cost_usd else []
+    if used is not None:
+        counts = (
+            ("tokens in", used.tokens_in),
+            ("tokens out", used.tokens_out),
+            ("calls", used.calls),
+        )
+        parts += [f"{count:,} {name}" for name, count in counts if count is not None]
+    return ", ".join(parts)
