@@ -166,6 +166,7 @@ def test_the_head_stands_in_the_terminal_and_in_junit(bench, workers):
         "bench.echo.run_id": bench.record()["report"]["run_id"],
         "bench.echo.cost_usd": "0.75",
         "bench.echo.decision": "hold",
+        "bench.echo.reason_codes": "checkpoint_promotion_blocked_baseline_missing",
         "bench.echo.head": head,
     }
     assert main(["verify", str(bench.out), f"--head=echo={head}", "--require-complete"]) == 0

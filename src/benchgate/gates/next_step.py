@@ -68,11 +68,11 @@ def _too_few(figures: Figures, policy: GatePolicy) -> str:
 
 
 def _no_gain(figures: Figures, policy: GatePolicy) -> str:
-    instead = "or, if it is enough to be no worse, claim not_worse with a margin"
+    instead = "if no worse is enough, claim not_worse with a margin"
     high = figures.significance.delta_ci_high
     if not _is_identical(figures) and high is not None and high > policy.min_delta:
-        return f"improve the candidate; if so small a gain is worth it, lower target_effect and add cases; {instead}"
-    return f"more cases will not help: improve the candidate, {instead}"
+        return f"improve the candidate; for a smaller gain, lower target_effect and add cases; {instead}"
+    return f"more cases will not help: improve the candidate; {instead}"
 
 
 def _unsure(figures: Figures, policy: GatePolicy) -> str:

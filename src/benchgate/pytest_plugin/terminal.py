@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import pytest
@@ -137,7 +138,10 @@ def _resumed(run: ClassRun) -> str:
 
 
 def _write_all(reporter: pytest.TerminalReporter, lines: Iterable[Line]) -> None:
-    width = reporter.config.get_terminal_writer().fullwidth
+    config = reporter.config
+    # A plugin may have taken the place of pytest's reporter, to which the writer belongs.
+    has_own = config.pluginmanager.has_plugin("terminalreporter")
+    width = config.get_terminal_writer().fullwidth if has_own else get_terminal_size().columns
     for text, line in laid_out(lines, width):
         markup = {MARKUP[line.tone]: True} if line.tone in MARKUP else {}
         reporter.write_line(text, **markup, bold=line.strong)
