@@ -36,7 +36,7 @@ def out(tmp_path_factory):
 @pytest.mark.parametrize("name", CLASSES)
 def test_verify_agrees_with_the_session(out, name):
     session = python(
-        "-m", "pytest", f"--bench={name}", f"--bench-out={out / name}", "-p", "no:randomly", "-q"
+        "-m", "pytest", f"--bench={name}", f"--bench-out={out / name}", "-p", "no:randomly"
     )
     said = session.stdout
     decided = re.search(r"^gate +([A-Z]+)$", said, re.MULTILINE)[1].lower()
