@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import nodesemver  # type: ignore[import-untyped]  # the package ships no types
 
@@ -25,6 +25,61 @@ def satisfies(version: str, spec: str) -> bool:
     except Exception:
         # Where node's own semver answers false, the port raises one of several kinds (``1.0.0beta2``).
         return False
+
+
+@lru_cache(maxsize=200_000)
+def affects(version: str, affected: str) -> bool:
+    """
+    Return whether an advisory's range has a version, as ``npm audit`` reads it.
+
+    Unlike in a dependency's range, prereleases count by their place in the order: ``4.17.21-rc.1`` is in ``<4.17.21``.
+    """
+    if len(version) > MAX_LENGTH or len(affected) > MAX_LENGTH:
+        return False
+    try:
+        return bool(nodesemver.satisfies(version, affected, loose=True, include_prerelease=True))
+    except Exception:
+        return False
+
+
+@lru_cache(maxsize=50_000)
+def _bounds(spec: str) -> tuple[tuple[Any, ...], ...]:
+    """Return the comparators of each alternative of a range; empty if it cannot be read."""
+    if len(spec) > MAX_LENGTH:
+        return ()
+    try:
+        parsed = nodesemver.make_range(spec, False)
+    except Exception:
+        return ()
+    return tuple(tuple(alternative) for alternative in parsed.set)
+
+
+def is_range(spec: str) -> bool:
+    """Return whether a text is a range of versions, not a tag, an alias or an address."""
+    return bool(_bounds(spec))
+
+
+def intersects(one: str, other: str) -> bool:
+    """Return whether two ranges have versions in common; False if either cannot be read."""
+    return any(_overlap(a + b) for a in _bounds(one) for b in _bounds(other))
+
+
+def _overlap(comparators: tuple[Any, ...]) -> bool:
+    low: tuple[Any, ...] = ((-1,), True)
+    high: tuple[Any, ...] | None = None
+    for comparator in comparators:
+        if not hasattr(comparator.semver, "major"):
+            continue  # any version
+        key = sort_key(str(comparator.semver))
+        sign = comparator.operator or "="
+        if sign in (">", ">=", "="):
+            low = max(low, (key, sign == ">"))
+        if sign in ("<", "<=", "="):
+            bound = (key, sign != "<")
+            high = bound if high is None else min(high, bound)
+    if high is None:
+        return True
+    return bool(low[0] < high[0] or (low[0] == high[0] and not low[1] and high[1]))
 
 
 @lru_cache(maxsize=50_000)

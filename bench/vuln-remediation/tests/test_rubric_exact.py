@@ -171,7 +171,7 @@ MAJOR = {
     ("made", "edited", "axis", "cost"),
     [
         (fixed, {"fix_classes": {"parent-bump": 1.0}}, "fix_class", (0.80, "fix_class_unexpected")),
-        (lock_broken, {}, "lock_consistent", (0.85 / 4, "tables_mismatch")),
+        (lock_broken, {}, "lock_consistent", (0.85 / 4, "entry_mismatch")),
         (lambda: overridden("2.0.0"), SCOPED, "edges_in_range", (0.94, "range_broken")),
         (
             lambda: overridden("2.0.0"),
@@ -368,7 +368,7 @@ def scripted():
         (advised, 0.5, "advisory_introduced"),
         (scripted, 0.5, "lifecycle_script_added"),
         (downgraded, 0.25, "downgrade"),
-        (lock_broken, 0.0, "tables_mismatch"),
+        (lock_broken, 0.0, "entry_mismatch"),
         (spare_lost, 0.0, "direct_dependency_lost"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

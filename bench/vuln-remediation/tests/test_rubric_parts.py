@@ -846,7 +846,7 @@ def test_everything_that_can_be_wrong_with_an_entry():
     assert judged(integrity="sha512-other") == ("integrity_mismatch",)
     assert judged(integrity="") == judged(integrity=None) == ("integrity_missing",)
     assert judged(version="1.0.1") == ("version_unknown",)
-    assert judged(os=["linux"]) == ("tables_mismatch",)
+    assert judged(os=["linux"]) == ("entry_mismatch",)
     assert judged(os=[]) == judged(license="MIT") == ()
 
 
