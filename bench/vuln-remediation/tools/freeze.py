@@ -109,7 +109,7 @@ def freeze(
     """
     Return the packages that resolving a project can need: stable versions, prereleases if a range names them.
 
-    :param packages: those of the advisories; included even if the project does not depend on them.
+    :param packages: those of the advisories; included with all versions, even if the project does not depend on them.
     """
     direct = {**manifest.get("dependencies", {}), **manifest.get("devDependencies", {})}
     start = [split_alias(name, spec) for name, spec in direct.items()]
@@ -127,7 +127,11 @@ def freeze(
             version: frozen_entry(name, found)
             for version, found in source["versions"].items()
             if not any(has_address(spec) for _, spec in asked_for(found))
-            and (not is_prerelease(version) or any(satisfies(version, r) for r in ranges[name]))
+            and (
+                not is_prerelease(version)
+                or name in packages
+                or any(satisfies(version, r) for r in ranges[name])
+            )
         }
         for version, entry in kept.items():
             if satisfies(version, scripted.get(name, "<0.0.0")):
