@@ -182,5 +182,3 @@ def _wrongly_peer(before: Project, after: Project) -> bool:
         and not before.packages.get(path, {}).get("peer")
         for path, entry in after.packages.items()
     )
-
-

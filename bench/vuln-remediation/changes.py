@@ -10,6 +10,7 @@ from .lockfile import (
     edges,
     in_range,
     package_name,
+    reachable,
     split_alias,
     vulnerable,
 )
@@ -100,6 +101,18 @@ def edited_specs(before: Project, after: Project) -> set[str]:
     return {name for name in old.keys() & new.keys() if old[name][1] != new[name][1]}
 
 
+def direct_above(project: Project, paths: Collection[str]) -> set[str]:
+    """Return the direct dependencies that lead to one of some entries, or are one."""
+    packages = project.packages
+    return {
+        edge.name
+        for edge, to in edges(packages)
+        if edge.source == ROOT
+        and to is not None
+        and not {to, *reachable(packages, to)}.isdisjoint(paths)
+    }
+
+
 def loosened_specs(
     before: Project, after: Project, registry: Registry, targets: Iterable[Advisory]
 ) -> set[str]:
@@ -115,11 +128,10 @@ def loosened_specs(
     for name in edited_specs(before, after) & old.keys() & new.keys():
         package, wanted = split_alias(name, after.direct[name][1])
         given = split_alias(name, before.direct[name][1])[1]
-        gone = (
-            [v for v in registry.versions(package) if affects(v, affected[package])]
-            if package in affected
-            else [old[name]]
-        )
+        if package in affected:
+            gone = [v for v in registry.versions(package) if affects(v, affected[package])]
+        else:
+            gone = [old[name]] if new[name] != old[name] else []
         probes = [v for v in _beyond(new[name]) if not satisfies(v, given)]
         if any(satisfies(version, wanted) for version in [*gone, *probes]):
             found.add(name)

@@ -53,7 +53,18 @@ WEIGHTS: Final = MappingProxyType(
 )
 """Hundredths of the score of a positive case."""
 
-DECIDING: Final = WEIGHTS.keys() - {"fix_class", "sentinels_kept", "changes_bounded"}
+DECIDING: Final = frozenset(
+    {
+        "target_dropped",
+        "lock_consistent",
+        "project_kept",
+        "no_needless_override",
+        "no_needless_major",
+        "no_downgrade",
+        "no_added_direct",
+        "no_new_advisory",
+    }
+)
 """The axes on which ``passed`` depends: what a reviewer would send back, rather than wish to be better."""
 
 STATUS_NO_FIX: Final = "no-fix"
@@ -180,6 +191,7 @@ class VulnRemediationRubric:
 def _score_positive(states: _States) -> BenchScore:
     found = _join(_task(states), _care(states))
     axes = found.axes
+    deciding = DECIDING | ({"specs_kept"} if _strays(states) else set())
     whole = axes["lock_consistent"] == 1.0 and axes["project_kept"] == 1.0
     done = axes["target_dropped"]
     # An unchanged tree breaks nothing, so the other axes count only as far as the task is done.
@@ -190,12 +202,12 @@ def _score_positive(states: _States) -> BenchScore:
     total = math.fsum(earned) / 100 * (1.0 if whole else BROKEN_FACTOR)
     clean = all(axes[axis] == 1.0 for axis in WEIGHTS)
     return BenchScore(
-        passed=all(axes[axis] == 1.0 for axis in DECIDING),
+        passed=all(axes[axis] == 1.0 for axis in deciding),
         score=total,
         breakdown={**axes, "clean": float(clean)},
         failure_modes=_failure_modes(axes, states),
         safety_penalty=_penalty(states),
-        **_reasons(found, DECIDING),
+        **_reasons(found, deciding),
     )
 
 
@@ -282,6 +294,15 @@ def _care(states: _States) -> _Findings:
     }
     axes = {axis: float(not found) for axis, found in faults.items()}
     return _below_one(axes, {axis: listed(found) for axis, found in faults.items()})
+
+
+def _strays(states: _States) -> set[str]:
+    """Return the edited ranges that are sent back; that of a package on the way to what is vulnerable may be raised."""
+    before, after, expected = states.before, states.after, states.expected
+    related = changes.direct_above(before, states.hit(before)) | expected.spec_edits_allowed
+    return (changes.edited_specs(before, after) - related) | changes.loosened_specs(
+        before, after, states.registry, expected.targets
+    )
 
 
 def _introduced(states: _States) -> set[str]:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+UNREADABLE: Final[tuple[int, int, int, tuple[tuple[int, int, str], ...]]] = (-1, 0, 0, ())
+"""The key of what is no version; it sorts first."""
+
 MAX_LENGTH: Final = 2000
 """Characters beyond which a version or range is not read; the longest known is below 500."""
 
@@ -24,21 +27,6 @@ def satisfies(version: str, spec: str) -> bool:
         return bool(nodesemver.satisfies(version, spec, loose=False))
     except Exception:
         # Where node's own semver answers false, the port raises one of several kinds (``1.0.0beta2``).
-        return False
-
-
-@lru_cache(maxsize=200_000)
-def affects(version: str, affected: str) -> bool:
-    """
-    Return whether an advisory's range has a version, as ``npm audit`` reads it.
-
-    Unlike in a dependency's range, prereleases count by their place in the order: ``4.17.21-rc.1`` is in ``<4.17.21``.
-    """
-    if len(version) > MAX_LENGTH or len(affected) > MAX_LENGTH:
-        return False
-    try:
-        return bool(nodesemver.satisfies(version, affected, loose=True, include_prerelease=True))
-    except Exception:
         return False
 
 
@@ -86,16 +74,39 @@ def _overlap(comparators: tuple[Any, ...]) -> bool:
 def sort_key(version: str) -> tuple[int, int, int, tuple[tuple[int, int, str], ...]]:
     """Return a key that sorts versions by precedence; an unreadable version sorts first."""
     if len(version) > MAX_LENGTH:
-        return (-1, 0, 0, ())
+        return UNREADABLE
     try:
         parsed = nodesemver.make_semver(version, loose=False)
     except Exception:
-        return (-1, 0, 0, ())
+        return UNREADABLE
     # A release sorts after its prereleases, a number before a word.
     tail = tuple(
         (0, part, "") if isinstance(part, int) else (1, 0, str(part)) for part in parsed.prerelease
     )
     return (parsed.major, parsed.minor, parsed.patch, tail or ((2, 0, ""),))
+
+
+@lru_cache(maxsize=200_000)
+def affects(version: str, affected: str) -> bool:
+    """
+    Return whether an advisory's range has a version, as ``npm audit`` reads it; False if either cannot be read.
+
+    Unlike in a dependency's range, prereleases count by their place in the order: ``4.17.21-rc.1`` is in ``<4.17.21``.
+    """
+    key = sort_key(version)
+    return key != UNREADABLE and any(
+        all(_holds(key, comparator) for comparator in alternative)
+        for alternative in _bounds(affected)
+    )
+
+
+def _holds(key: tuple[Any, ...], comparator: Any) -> bool:
+    if not hasattr(comparator.semver, "major"):
+        return True  # any version
+    bound, sign = sort_key(str(comparator.semver)), comparator.operator or "="
+    if key == bound:
+        return "=" in sign
+    return (">" if key > bound else "<") in sign
 
 
 def is_prerelease(version: str) -> bool:

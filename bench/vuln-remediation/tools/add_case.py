@@ -40,7 +40,9 @@ RECORDS: Final = Path(__file__).with_name("records")
 def main() -> int:
     """Write a case and print what is left to decide."""
     options = argparse.ArgumentParser(description=__doc__.strip().splitlines()[0])
-    options.add_argument("case", metavar="NUMBER-NAME", help="such as 024-nanoid; the CVE is put in between")
+    options.add_argument(
+        "case", metavar="NUMBER-NAME", help="such as 024-nanoid; the CVE is put in between"
+    )
     options.add_argument("--record", type=Path, action="append", required=True)
     options.add_argument("--project", type=Path, required=True)
     options.add_argument("--metadata", type=Path, required=True)
@@ -71,7 +73,9 @@ def add(given: argparse.Namespace) -> int:
         return _fail(f"needs npm {RECORDED[1]} on Node.js {RECORDED[2]}, found {found}")
     records = [read_record(path) for path in given.record]
     try:
-        facts = [facts_of(record, None if at else given.package) for at, record in enumerate(records)]
+        facts = [
+            facts_of(record, None if at else given.package) for at, record in enumerate(records)
+        ]
     except RecordError as error:
         return _fail(str(error))
     number, _, name = given.case.partition("-")
@@ -107,16 +111,35 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
         target = folder / path.relative_to(given.project)
         target.parent.mkdir(parents=True, exist_ok=True)
         _json(target, json.loads(path.read_text(encoding="utf-8")))
-    manifest, lock = (json.loads((folder / name).read_text()) for name in ("package.json", "package-lock.json"))
-    frozen = freeze(read_metadata(given.metadata), manifest, lock, *(one["package"] for one in facts))
+    manifest, lock = (
+        json.loads((folder / name).read_text()) for name in ("package.json", "package-lock.json")
+    )
+    frozen = freeze(
+        read_metadata(given.metadata), manifest, lock, *(one["package"] for one in facts)
+    )
     (folder / "registry.json").write_text(render(frozen), encoding="utf-8")
     for path, entry in lock["packages"].items():
-        known = frozen.get(package_name(path, entry), {}).get("versions", {}).get(entry.get("version"), {})
+        known = (
+            frozen.get(package_name(path, entry), {})
+            .get("versions", {})
+            .get(entry.get("version"), {})
+        )
         if known.get("hasInstallScript"):
             entry["hasInstallScript"] = True
     (folder / "package-lock.json").write_text(lock_text(lock), encoding="utf-8")
     public = [
-        {key: one[key] for key in ("cve", "ghsa", "package", "vulnerable_range", "ranges", "severity", "first_patched")}
+        {
+            key: one[key]
+            for key in (
+                "cve",
+                "ghsa",
+                "package",
+                "vulnerable_range",
+                "ranges",
+                "severity",
+                "first_patched",
+            )
+        }
         for one in facts
     ]
     _json(folder / "advisory.json", {**public[0], **({"also": public[1:]} if public[1:] else {})})
@@ -140,7 +163,9 @@ def read_metadata(path: Path) -> dict[str, Any]:
     return dict(held)
 
 
-def _append(records: list[dict[str, Any]], facts: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+def _append(
+    records: list[dict[str, Any]], facts: list[dict[str, Any]]
+) -> dict[str, list[dict[str, Any]]]:
     """Keep the records, and add to the frozen advisories those that are not there yet."""
     from _benchgate_bench.vuln_remediation.tools.cassettes import ADVISORIES, frozen_advisories
     from _benchgate_bench.vuln_remediation.tools.records import bulk_entry
@@ -151,13 +176,17 @@ def _append(records: list[dict[str, Any]], facts: list[dict[str, Any]]) -> dict[
         _json(RECORDS / f"{record['id']}.json", record)
         known = [entry["url"].rpartition("/")[2] for entry in held.get(one["package"], [])]
         if one["ghsa"] not in known:
-            number = 1 + max((entry["id"] for entries in held.values() for entry in entries), default=0)
+            number = 1 + max(
+                (entry["id"] for entries in held.values() for entry in entries), default=0
+            )
             held.setdefault(one["package"], []).append(bulk_entry(record, one, number))
     _json(ADVISORIES, held)
     return held
 
 
-def _proposal(folder: Path, npm: Any, facts: list[dict[str, Any]], advisories: Mapping[str, Any]) -> Any:
+def _proposal(
+    folder: Path, npm: Any, facts: list[dict[str, Any]], advisories: Mapping[str, Any]
+) -> Any:
     from _benchgate_bench.vuln_remediation.metadata import Registry
     from _benchgate_bench.vuln_remediation.project import read_input, read_output
     from _benchgate_bench.vuln_remediation.systems.ladder import Ladder
@@ -170,20 +199,30 @@ def _proposal(folder: Path, npm: Any, facts: list[dict[str, Any]], advisories: M
     with LoopbackRegistry({"new": registry.packages}, advisories) as served:
         run = npm.run(COMMAND, project_files(folder), served.url("new"))
     by_npm = read_output({"files": run.files})
-    return propose(read_input(folder), (read_output(solved), solved["status"]), by_npm, facts, registry)
+    return propose(
+        read_input(folder), (read_output(solved), solved["status"]), by_npm, facts, registry
+    )
 
 
 def _write_expected(
-    folder: Path, proposed: dict[str, Any], facts: list[dict[str, Any]], advisories: Mapping[str, Any]
+    folder: Path,
+    proposed: dict[str, Any],
+    facts: list[dict[str, Any]],
+    advisories: Mapping[str, Any],
 ) -> None:
-    registry = json.loads((folder / "input" / "registry.json").read_text(encoding="utf-8"))["packages"]
+    registry = json.loads((folder / "input" / "registry.json").read_text(encoding="utf-8"))[
+        "packages"
+    ]
     targets = [_brief(one["ghsa"], one["package"], one["vulnerable_range"]) for one in facts]
     others = [
         brief
         for package, entries in advisories.items()
         for entry in entries
         if package in registry
-        and (brief := _brief(entry["url"].rpartition("/")[2], package, entry["vulnerable_versions"])) not in targets
+        and (
+            brief := _brief(entry["url"].rpartition("/")[2], package, entry["vulnerable_versions"])
+        )
+        not in targets
     ]
     (folder / "expected").mkdir()
     expected = {
@@ -202,12 +241,18 @@ def _tell_others(case_id: str, facts: list[dict[str, Any]]) -> list[str]:
     for other in load_cases(CLASS).values():
         path = CLASS / "cases" / other.case_id / "expected" / "expected.json"
         held = json.loads(path.read_text(encoding="utf-8"))
-        known = {one["ghsa"] for one in (held["target"], *held.get("also", []), *held["advisories"])}
-        packages = json.loads((other.input_path / "registry.json").read_text(encoding="utf-8"))["packages"]
+        known = {
+            one["ghsa"] for one in (held["target"], *held.get("also", []), *held["advisories"])
+        }
+        packages = json.loads((other.input_path / "registry.json").read_text(encoding="utf-8"))[
+            "packages"
+        ]
         fresh = [one for one in facts if one["package"] in packages and one["ghsa"] not in known]
         if other.case_id == case_id or not fresh:
             continue
-        held["advisories"] += [_brief(one["ghsa"], one["package"], one["vulnerable_range"]) for one in fresh]
+        held["advisories"] += [
+            _brief(one["ghsa"], one["package"], one["vulnerable_range"]) for one in fresh
+        ]
         held["advisories"].sort(key=lambda one: one["ghsa"])
         _json(path, held)
         touched.append(other.case_id)
@@ -248,9 +293,14 @@ def _write_manifest(
 
 
 def _report(case_id: str, proposal: Any, touched: list[str]) -> None:
-    said = [f"{case_id}: {proposal.fix_class}, {proposal.observed}", *(f"decide: {text}" for text in proposal.open)]
+    said = [
+        f"{case_id}: {proposal.fix_class}, {proposal.observed}",
+        *(f"decide: {text}" for text in proposal.open),
+    ]
     said.append(f"other cases told of the advisory: {', '.join(touched) or 'none'}")
-    said.append("then: pytest bench/vuln-remediation/tests, benchgate pin, and the tables of README.md")
+    said.append(
+        "then: pytest bench/vuln-remediation/tests, benchgate pin, and the tables of README.md"
+    )
     sys.stdout.write("\n".join(said) + "\n")
 
 

@@ -52,9 +52,7 @@ def known_advisories(packages: Mapping[str, Any]) -> dict[str, list[dict[str, An
 def project_files(folder: Path) -> dict[str, str]:
     """Return the files of a case's project: manifest, lock, and the manifests of its workspaces."""
     paths = [folder / LOCK, *sorted(folder.rglob(MANIFEST))]
-    return {
-        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths
-    }
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
 def unpruned_packages(path: Path) -> dict[str, Any]:

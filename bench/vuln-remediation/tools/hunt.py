@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 LOOKS: Final = ("--dry-run --omit=dev", "--dry-run --omit=peer --omit=optional")
-QUIET: Final = ("--no-audit", "--no-fund", "--no-update-notifier", "--no-progress", "--fetch-retries=0", "--offline=false")
+QUIET: Final = (
+    "--no-audit",
+    "--no-fund",
+    "--no-update-notifier",
+    "--no-progress",
+    "--fetch-retries=0",
+    "--offline=false",
+)
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,9 @@ def main() -> int:
     options.add_argument("--seconds", type=float, default=60.0)
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--npm", type=Path, action="append", help="an npm; default the one found")
-    options.add_argument("--all", action="store_true", help="print what may be refused without need")
+    options.add_argument(
+        "--all", action="store_true", help="print what may be refused without need"
+    )
     given = options.parse_args()
     with loaded_class(CLASS) as bench:
         from _benchgate_bench.vuln_remediation.tools.npm import Npm
@@ -98,7 +107,10 @@ def every_subject(ladder: Any) -> list[Subject]:
     for case in load_cases(CLASS).values():
         if case.disposition == "positive":
             project = read_output(ladder(case))
-            answer = {"package.json": dict(project.manifest), "package-lock.json": dict(project.lock)}
+            answer = {
+                "package.json": dict(project.manifest),
+                "package-lock.json": dict(project.lock),
+            }
             made.append(Subject(case.case_id, case, answer, installable=False))
     return made
 
@@ -131,7 +143,10 @@ def hunt(
         with LoopbackRegistry(packages, {}, small_world.tarballs()) as registry:
             # The small project shows what npm runs: every other change is one of its answer.
             order = itertools.chain.from_iterable((own, one) for one in subjects or [own])
-            streams = {one.label: mutations.mutants(one.answer, seed, one.label) for one in (own, *subjects)}
+            streams = {
+                one.label: mutations.mutants(one.answer, seed, one.label)
+                for one in (own, *subjects)
+            }
             rights: dict[tuple[str, int], Any] = {}
             for subject in itertools.cycle(list(order)):
                 if until(tally.made):
@@ -152,7 +167,9 @@ def hunt(
                     # Only what an answer may hold is written: the two files, and those of the case.
                     now = _seen(npm, {**_beside(subject), **mutant.files}, url, subject)
                     unlike = [name for name in rights[key] if rights[key][name] != now[name]]
-                    found = Finding(subject.label, mutant.title, npm.version, _shown(rights[key], now, unlike))
+                    found = Finding(
+                        subject.label, mutant.title, npm.version, _shown(rights[key], now, unlike)
+                    )
                     if passes and unlike:
                         tally.findings.append(found)
                     if not passes and not unlike:
@@ -183,7 +200,11 @@ def _versions(text: str) -> object:
 
     def tree(node: Any) -> object:
         below = node.get("dependencies") or {}
-        return (node.get("version"), bool(node.get("invalid")), sorted((k, tree(v)) for k, v in below.items()))
+        return (
+            node.get("version"),
+            bool(node.get("invalid")),
+            sorted((k, tree(v)) for k, v in below.items()),
+        )
 
     try:
         return json.dumps(tree(json.loads(text)))
@@ -208,7 +229,12 @@ def _installed(project: Path) -> object:
                 held = json.loads(path.read_text(encoding="utf-8"))
                 found.append((place, f"{held.get('name')} {held.get('version')}"))
             elif name == "ran":
-                found.append((place, "".join(sorted(path.read_text(encoding="utf-8").splitlines(keepends=True)))))
+                found.append(
+                    (
+                        place,
+                        "".join(sorted(path.read_text(encoding="utf-8").splitlines(keepends=True))),
+                    )
+                )
     return sorted(found)
 
 

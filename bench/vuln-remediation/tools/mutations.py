@@ -124,7 +124,9 @@ def _overrides(rng: random.Random, names: list[str]) -> Any:
     one, other = rng.choice(names), rng.choice(names)
     rule = rng.choice([rng.choice(SPECS), f"${one}", "1.0.1", "1.0.0"])
     key = rng.choice([one, f"{one}@^1.0.0", f"{one}@<1.0.1", f"{one}@1", f"{one}@*", f"{one}@"])
-    return rng.choice([{key: rule}, {other: {key: rule}}, {other: {".": rule}}, {key: rng.choice(ODD)}])
+    return rng.choice(
+        [{key: rule}, {other: {key: rule}}, {other: {".": rule}}, {key: rng.choice(ODD)}]
+    )
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -175,7 +177,9 @@ def _add_to_entry(rng: random.Random, held: Answer, _texts: list[Any]) -> str:
 
 
 def _add_to_manifest(rng: random.Random, held: Answer, _texts: list[Any]) -> str:
-    key = rng.choice((*ENTRY_KEYS, "overrides", "overrides", "packageManager", "config", "type", "files"))
+    key = rng.choice(
+        (*ENTRY_KEYS, "overrides", "overrides", "packageManager", "config", "type", "files")
+    )
     packages = held[LOCK]["packages"]
     value = held[MANIFEST][key] = _value(rng, key, packages)
     both = rng.random() < 0.5
@@ -189,7 +193,9 @@ def _edit_both(rng: random.Random, held: Answer, _texts: list[Any]) -> str:
     table = rng.choice(ROOT_TABLES)
     name = rng.choice(sorted({path.rpartition("node_modules/")[2] for path in packages if path}))
     locked = packages.get(f"node_modules/{name}", {}).get("version", "1.0.0")
-    spec = rng.choice([*SPECS, f"^{locked}", f"~{locked}", locked, f">={locked}", f"npm:{name}@{locked}"])
+    spec = rng.choice(
+        [*SPECS, f"^{locked}", f"~{locked}", locked, f">={locked}", f"npm:{name}@{locked}"]
+    )
     for held_table in (held[MANIFEST], packages[""]):
         held_table.setdefault(table, {})[name] = spec
     if rng.random() < 0.3:
@@ -238,7 +244,10 @@ _TEXTS: Final[tuple[tuple[str, Callable[[str], str]], ...]] = (
     ("Infinity", lambda text: text.replace("{", '{"x": -Infinity, ', 1)),
     ("a key twice", lambda text: text.replace("{", '{"name": "other", ', 1)),
     ("tables twice", lambda text: text.replace("{", '{"dependencies": {}, "packages": {}, ', 1)),
-    ("__proto__", lambda text: text.replace("{", '{"__proto__": {"scripts": {"install": "x"}}, ', 1)),
+    (
+        "__proto__",
+        lambda text: text.replace("{", '{"__proto__": {"scripts": {"install": "x"}}, ', 1),
+    ),
     ("one line", lambda text: json.dumps(json.loads(text))),
     ("a control character", lambda text: text.replace("{", '{"x": "\x01", ', 1)),
 )

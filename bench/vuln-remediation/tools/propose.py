@@ -64,7 +64,9 @@ def propose(
     wanted = list(targets)
     hit = _hit(before, wanted)
     if status in ("no-fix", "not-affected"):
-        return Proposal(status, "negative", "medium", _chain(before, hit), status, _bounds(before), [])
+        return Proposal(
+            status, "negative", "medium", _chain(before, hit), status, _bounds(before), []
+        )
     kind = changes.fix_class(before, after, hit)
     solved_by_npm = not _hit(npm, wanted)
     solutions = [after, *([npm] if solved_by_npm else [])]
@@ -103,9 +105,13 @@ def _open(kind: str, moved: set[str], *, solved_by_npm: bool, many: bool) -> lis
         "difficulty, held_out and critical; errors in the copies of the advisory belong into note",
     ]
     if moved:
-        said.append(f"{', '.join(sorted(moved))} changes in every solution seen, and is no sentinel here")
+        said.append(
+            f"{', '.join(sorted(moved))} changes in every solution seen, and is no sentinel here"
+        )
     if many:
-        said.append("may_change is all that a new version of the parent can bring in: narrow it if fewer will do")
+        said.append(
+            "may_change is all that a new version of the parent can bring in: narrow it if fewer will do"
+        )
     return said
 
 
