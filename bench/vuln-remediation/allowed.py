@@ -1,8 +1,8 @@
 """
 What an answer may contain, key by key: all else is a fault, and harm if npm would run code for it.
 
-A key that npm writes for a version must be the one of the frozen metadata. A key that npm does not write is never right,
-whatever it says: npm reads a lock entry as the manifest of its package, so that scripts in it run.
+A key that npm writes for a version must be the one of the frozen metadata. A key that npm does not write is never
+right, whatever it says: npm reads a lock entry as the manifest of its package, so that scripts in it run.
 """
 
 from __future__ import annotations

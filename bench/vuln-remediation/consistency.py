@@ -17,13 +17,13 @@ from .lockfile import (
     parent_folder,
     reachable,
 )
-from .metadata import Registry
 from .overrides import Bending, is_malformed, read_overrides
 from .semver import satisfies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from .metadata import Registry
     from .project import Project
 
 # Not ``peer``: npm's own versions disagree on it.
@@ -101,6 +101,10 @@ def _root_problems(project: Project) -> Iterator[str]:
     for field in ("name", "version"):
         if project.manifest.get(field) != project.lock.get(field):
             yield "root_mismatch"
+    yield from _override_problems(project)
+
+
+def _override_problems(project: Project) -> Iterator[str]:
     if is_malformed(project.manifest):
         yield "override_malformed"
     direct = project.direct

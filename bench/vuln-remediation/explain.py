@@ -32,11 +32,9 @@ MEANINGS: Final = MappingProxyType(
 )
 
 
-def listed(names: Iterable[object]) -> str:
-    """Return names in order as one short text."""
-    known = sorted(
-        {name if isinstance(name, str) else " > ".join(map(str, name)) for name in names}
-    )  # type: ignore[call-overload]  # pairs
+def listed(names: Iterable[str | tuple[str, ...]]) -> str:
+    """Return names, or tuples of them, in order as one short text."""
+    known = sorted({name if isinstance(name, str) else " > ".join(name) for name in names})
     more = len(known) - MOST
     return ", ".join(known[:MOST]) + (f" and {more} more" if more > 0 else "")
 

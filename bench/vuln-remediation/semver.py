@@ -36,7 +36,7 @@ def _bounds(spec: str) -> tuple[tuple[Any, ...], ...]:
     if len(spec) > MAX_LENGTH:
         return ()
     try:
-        parsed = nodesemver.make_range(spec, False)
+        parsed = nodesemver.make_range(spec, loose=False)
     except Exception:
         return ()
     return tuple(tuple(alternative) for alternative in parsed.set)

@@ -2,6 +2,7 @@
 """Why an answer scored as it did, in words."""
 
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from _benchgate_bench.vuln_remediation import rubric
@@ -16,14 +17,18 @@ from _benchgate_bench.vuln_remediation.tests.support import (
 )
 
 
+class Told(SimpleNamespace):
+    """A score of a harness that has the fields."""
+
+    model_fields: ClassVar = {"explanation": None}
+
+
 @pytest.fixture
 def told(monkeypatch):
     """Return explanation and evidence of an answer, whether or not the harness has fields for them."""
 
     def tell(case_id, output):
-        kept = SimpleNamespace(model_fields={"explanation": None})
-        monkeypatch.setattr(rubric, "BenchScore", lambda **fields: SimpleNamespace(**fields))
-        rubric.BenchScore.model_fields = kept.model_fields
+        monkeypatch.setattr(rubric, "BenchScore", Told)
         made = output if isinstance(output, dict) else output.files()
         found = rubric.VulnRemediationRubric().score(load(case_id), made)
         return found.explanation, found.evidence
@@ -32,7 +37,7 @@ def told(monkeypatch):
 
 
 def test_every_axis_has_a_meaning():
-    assert MEANINGS.keys() == {*rubric.WEIGHTS, *rubric.NEGATIVE_WEIGHTS}
+    assert sorted(MEANINGS) == sorted([*rubric.WEIGHTS, *rubric.NEGATIVE_WEIGHTS])
     assert rubric.DECIDING < MEANINGS.keys()
 
 

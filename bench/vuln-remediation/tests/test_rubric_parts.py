@@ -724,8 +724,8 @@ SPECS_BEFORE = project(
 )
 SPECS_KNOWN = Registry(
     {
-        "bad": {"versions": dict.fromkeys(("0.21.0", "0.21.1", "0.21.2", "0.22.0"), {})},
-        "a": {"versions": dict.fromkeys(("1.0.0", "1.1.0", "2.0.0"), {})},
+        "bad": {"versions": {v: {} for v in ("0.21.0", "0.21.1", "0.21.2", "0.22.0")}},
+        "a": {"versions": {v: {} for v in ("1.0.0", "1.1.0", "2.0.0")}},
     }
 )
 

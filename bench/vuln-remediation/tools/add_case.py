@@ -1,15 +1,15 @@
-"""
+r"""
 Write a new case: from advisory records, a project and registry metadata.
 
-    python bench/vuln-remediation/tools/add_case.py NUMBER-NAME --record R.json [--record ...] --project DIR \\
+    python bench/vuln-remediation/tools/add_case.py NUMBER-NAME --record R.json [--record ...] --project DIR \
         --metadata M.json.xz [--package NAME] [--cluster NAME] [--held-out] [--critical] [--tag TAG ...] [--note TEXT]
 
-Records are in the form of OSV or of GitHub (``records.py``), the first is the case's own. DIR has a manifest and its lock,
-made with ``--omit-lockfile-registry-resolved``, and the manifests of its workspaces. The metadata maps names to documents of a
-registry, or is the ``registry.json`` of another case. What it writes: the case, with fix class and bounds proposed from
-what ``ladder`` and npm do; the cassette, by the recorded versions of npm and Node.js only; the record, and its entry
-in ``advisories.json``. Other cases change only if their metadata has the advisory's package. It ends with what a person
-has to decide.
+Records are in the form of OSV or of GitHub (``records.py``), the first is the case's own. DIR has a manifest and its
+lock, made with ``--omit-lockfile-registry-resolved``, and the manifests of its workspaces. The metadata maps names to
+documents of a registry, or is the ``registry.json`` of another case. What it writes: the case, with fix class and
+bounds proposed from what ``ladder`` and npm do; the cassette, by the recorded versions of npm and Node.js only; the
+record, and its entry in ``advisories.json``. Other cases change only if their metadata has the advisory's package. It
+ends with what a person has to decide.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""A hundred changes to right answers, written from README.md alone before the rubric was read.
+# ruff: noqa: FBT003 - the values of a mutation are JSON
+"""
+A hundred changes to right answers, written from README.md alone before the rubric was read.
 
-Each takes the right answer of one case (what `ladder` returns) and changes it in one place. `word` is what a reviewer should say,
-by the README and by what npm does: `right`, it can still be merged, or `fault`, it cannot. The list is kept as it was written; where npm
-or the rubric disagree, `judge_mutations.py` prints it and README.md names it.
+Each takes the right answer of one case (what `ladder` returns) and changes it in one place. `word` is what a reviewer
+should say, by the README and by what npm does: `right`, it can still be merged, or `fault`, it cannot. The list is
+kept as it was written; where npm or the rubric disagree, `judge_mutations.py` prints it and README.md names it.
 """
 
 import json
@@ -29,8 +31,9 @@ class Answer:
     text: Callable[[str, str], str] = lambda _name, text: text
 
     def entry(self, name: str) -> Json:
-        """The entry of a package in the project's own node_modules."""
-        return self.lock["packages"][f"node_modules/{name}"]
+        """Return the entry of a package in the project's own node_modules."""
+        found: Json = self.lock["packages"][f"node_modules/{name}"]
+        return found
 
     def spec(self, name: str, range_: str, table: str = "dependencies") -> None:
         """Set a direct dependency's range in the manifest and in the lock's root entry."""
@@ -38,7 +41,7 @@ class Answer:
         self.lock["packages"][""].setdefault(table, {})[name] = range_
 
     def output(self) -> Json:
-        """The answer as a system gives it."""
+        """Return the answer as a system gives it."""
         files = {
             name: self.text(
                 name, json.dumps(value, indent=self.indent, ensure_ascii=self.ascii_only) + "\n"

@@ -46,10 +46,7 @@ def frozen_entry(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     scripts = manifest.get("scripts")
     if isinstance(scripts, dict) and any(scripts.get(name) for name in _AT_INSTALL):
         entry["hasInstallScript"] = True
-    licence = manifest.get("license")
-    if isinstance(licence, dict):
-        licence = licence.get("type", licence)
-    if licence:
+    if licence := _licence(manifest.get("license")):
         entry["license"] = licence
     if binaries := _binaries(name, manifest.get("bin")):
         entry["bin"] = binaries
@@ -57,6 +54,10 @@ def frozen_entry(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     if integrity:
         entry["integrity"] = integrity
     return entry
+
+
+def _licence(written: Any) -> Any:
+    return written.get("type", written) if isinstance(written, dict) else written
 
 
 def _binaries(name: str, written: Any) -> dict[str, str]:

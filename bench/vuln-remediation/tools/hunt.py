@@ -4,9 +4,10 @@ Look for answers that the rubric passes and npm does not take, or acts on: a fin
     python bench/vuln-remediation/tools/hunt.py [--seconds S] [--seed N] [--npm PATH ...] [--all]
 
 Right answers, of the cases and of a small project whose packages can be installed, are changed key by key. What the
-rubric passes is given to every npm named: ``npm ls``, ``npm ci --dry-run``, and for the small project ``npm ci``, with
-scripts. Its exit code, the packages, the programs on the path and what ran must be those of the unchanged answer. With
-``--all`` it also prints what the rubric refuses and npm takes as before: not a hole, but maybe too strict.
+rubric passes is given to the named npms in turn: ``npm ls``, ``npm ci --dry-run``, and for the small project ``npm
+ci``, with scripts. Its exit code, the packages, the programs on the path and what ran must be those of the unchanged
+answer. With ``--all`` it also prints what the rubric refuses and npm takes as before: not a hole, but maybe too
+strict.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 LOOKS: Final = ("--dry-run --omit=dev", "--dry-run --omit=peer --omit=optional")
+OWN_SHARE: Final = 20
+"""Changes of the small project's answer for each one of a case's."""
 QUIET: Final = (
     "--no-audit",
     "--no-fund",
@@ -47,6 +50,14 @@ class Subject:
     case: Any
     answer: Mapping[str, Any]
     installable: bool
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The unchanged answer as files, with the manifests of the project's workspaces."""
+        from _benchgate_bench.vuln_remediation.tools.cassettes import project_files
+
+        answer = {name: json.dumps(held) for name, held in self.answer.items()}
+        return {**project_files(self.case.input_path), **answer}
 
 
 @dataclass(frozen=True)
@@ -83,20 +94,21 @@ def main() -> int:
     with loaded_class(CLASS) as bench:
         from _benchgate_bench.vuln_remediation.tools.npm import Npm
 
-        found = [Npm(path.absolute()) for path in given.npm or []] or [Npm.find()]
-        if None in found:
+        default = Npm.find()
+        found = [Npm(path.absolute()) for path in given.npm or []] or ([default] if default else [])
+        if not found:
             sys.stdout.write("no npm beside this Python or on the path\n")
             return 2
         subjects = every_subject(bench.task_class.systems["ladder"])
         end = time.monotonic() + given.seconds
         tally = hunt(
-            [one for one in found if one is not None],
+            found,
             subjects,
             given.seed,
             until=lambda _made: time.monotonic() > end,
             strictness=given.all,
         )
-    return _report(tally, given.seed, [one.version for one in found if one])
+    return _report(tally, given.seed, [one.version for one in found])
 
 
 def every_subject(ladder: Any) -> list[Subject]:
@@ -124,7 +136,7 @@ def hunt(
     strictness: bool = False,
 ) -> Tally:
     """
-    Change answers and ask every npm about those that pass.
+    Change answers and ask npm about those that pass, each time the next one.
 
     :param until: given the number of changed answers so far, whether to stop.
     """
@@ -141,51 +153,52 @@ def hunt(
         packages = {one.label: frozen_packages(one.label) for one in subjects}
         packages[own.label] = small_world.packages()
         with LoopbackRegistry(packages, {}, small_world.tarballs()) as registry:
-            # The small project shows what npm runs: every other change is one of its answer.
-            order = itertools.chain.from_iterable((own, one) for one in subjects or [own])
             streams = {
                 one.label: mutations.mutants(one.answer, seed, one.label)
                 for one in (own, *subjects)
             }
-            rights: dict[tuple[str, int], Any] = {}
-            for subject in itertools.cycle(list(order)):
+            rights: dict[tuple[str, str], dict[str, tuple[int, object]]] = {}
+            known: set[tuple[str, str]] = set()
+            for subject in _turns(own, subjects):
                 if until(tally.made):
                     return tally
                 mutant = next(streams[subject.label])
                 tally.made += 1
                 passes = rubric.score(subject.case, {"files": dict(mutant.files)}).passed
                 tally.passed += passes
-                if not passes and not strictness:
+                if not (passes or strictness) or (subject.label, mutant.title) in known:
                     continue
+                known.add((subject.label, mutant.title))
+                npm = npms[tally.asked % len(npms)]
                 tally.asked += 1
-                for at, npm in enumerate(npms):
-                    url = registry.url(subject.label)
-                    key = (subject.label, at)
-                    if key not in rights:
-                        texts = {name: json.dumps(held) for name, held in subject.answer.items()}
-                        rights[key] = _seen(npm, {**_beside(subject), **texts}, url, subject)
-                    # Only what an answer may hold is written: the two files, and those of the case.
-                    now = _seen(npm, {**_beside(subject), **mutant.files}, url, subject)
-                    unlike = [name for name in rights[key] if rights[key][name] != now[name]]
-                    found = Finding(
-                        subject.label, mutant.title, npm.version, _shown(rights[key], now, unlike)
-                    )
-                    if passes and unlike:
-                        tally.findings.append(found)
-                    if not passes and not unlike:
-                        tally.strict.append(found)
-    raise AssertionError("the cycle does not end")
+                url, key = registry.url(subject.label), (subject.label, npm.version)
+                if key not in rights:
+                    rights[key] = seen(npm, subject.texts, url, subject)
+                now = seen(npm, {**subject.texts, **mutant.files}, url, subject)
+                unlike = [name for name in rights[key] if rights[key][name] != now[name]]
+                found = Finding(
+                    subject.label, mutant.title, npm.version, _shown(rights[key], now, unlike)
+                )
+                if passes and unlike:
+                    tally.findings.append(found)
+                if not passes and not unlike:
+                    tally.strict.append(found)
+    raise AssertionError("the turns do not end")
 
 
-def _beside(subject: Subject) -> dict[str, str]:
-    from _benchgate_bench.vuln_remediation.tools.cassettes import project_files
+def _turns(own: Subject, subjects: list[Subject]) -> Iterator[Subject]:
+    """Yield whose answer is changed next: mostly the small project's, which shows what npm installs and runs."""
+    for one in itertools.cycle(subjects or [own]):
+        yield from itertools.repeat(own, OWN_SHARE)
+        yield one
 
-    return project_files(subject.case.input_path)
 
-
-def _seen(npm: Any, files: Mapping[str, str], url: str, subject: Subject) -> dict[str, object]:
+def seen(
+    npm: Any, files: Mapping[str, str], url: str, subject: Subject
+) -> dict[str, tuple[int, object]]:
+    """Return what an npm makes of a project: for each command the exit code, and what it lists or installs."""
     ls = npm.run(("ls", "--all", "--json"), files, url)
-    found: dict[str, object] = {"npm ls": (ls.exit_code, _versions(ls.stdout))}
+    found: dict[str, tuple[int, object]] = {"npm ls": (ls.exit_code, _versions(ls.stdout))}
     for look in LOOKS:
         run = npm.run(("ci", *look.split()), files, url, flags=("--ignore-scripts", *QUIET))
         found[f"npm ci {look}"] = (run.exit_code, sorted(_added(run.stdout)))

@@ -39,7 +39,7 @@ SPECS: Final = (
     "git+ssh://git@host.invalid/a.git", "host/a", "workspace:*", "https://host.invalid/a.tgz", "not a range",
 )  # fmt: skip
 
-ODD: Final = (
+ODD: Final[tuple[Any, ...]] = (
     True, False, None, 0, 1, -1, 1.5, "", "x", [], {}, ["x"], {"x": "y"}, {"x": {}}, [[]], "../x", "__proto__",
 )  # fmt: skip
 
@@ -74,7 +74,7 @@ def mutants(answer: Mapping[str, Any], seed: int, label: str) -> Iterator[Mutant
         held = copy.deepcopy(dict(answer))
         rewrite: list[tuple[str, Callable[[str], str]]] = []
         titles = [_KINDS[rng.choice(_KINDS_DRAWN)](rng, held, rewrite)]
-        if rng.random() < 0.15:
+        if rng.random() < 0.15 and _is_whole(held):
             titles.append(_KINDS[rng.choice(_KINDS_DRAWN)](rng, held, rewrite))
         texts = {
             name: value if isinstance(value, str) else json.dumps(value, indent=2) + "\n"
@@ -83,6 +83,21 @@ def mutants(answer: Mapping[str, Any], seed: int, label: str) -> Iterator[Mutant
         for name, change in rewrite:
             texts[name] = change(texts[name])
         yield Mutant("; ".join(titles), texts)
+
+
+def _is_whole(held: Answer) -> bool:
+    """Return whether an answer can be changed once more: its tables are still tables."""
+    packages = held[LOCK].get("packages")
+    tables = [packages, *packages.values()] if isinstance(packages, dict) else [packages]
+    return (
+        all(isinstance(table, dict) for table in tables)
+        and "" in packages
+        and all(
+            isinstance(one.get(name, {}), dict)
+            for one in (held[MANIFEST], packages[""])
+            for name in ROOT_TABLES
+        )
+    )
 
 
 def _value(rng: random.Random, key: str, packages: Mapping[str, Any]) -> Any:
@@ -217,7 +232,7 @@ def _move_entry(rng: random.Random, held: Answer, _texts: list[Any]) -> str:
     return f"{LOCK}: {path} {'also ' if keep else ''}at {target}"
 
 
-def _text(rng: random.Random, held: Answer, texts: list[Any]) -> str:
+def _text(rng: random.Random, _held: Answer, texts: list[Any]) -> str:
     name = rng.choice([MANIFEST, LOCK])
     title, change = rng.choice(_TEXTS)
     texts.append((name, change))

@@ -99,9 +99,10 @@ def propose(
 
 
 def _open(kind: str, moved: set[str], *, solved_by_npm: bool, many: bool) -> list[str]:
+    by_npm = "solves" if solved_by_npm else "does not solve"
     said = [
-        f"npm audit fix {'solves' if solved_by_npm else 'does not solve'} it; ladder's kind of fix is {kind}: is it the "
-        "smallest that a maintainer would take, and does a second kind earn part of fix_classes?",
+        f"npm audit fix {by_npm} it, ladder's kind of fix is {kind}: would a maintainer take a smaller one?",
+        "whether a second kind of fix earns part of fix_classes",
         "difficulty, held_out and critical; errors in the copies of the advisory belong into note",
     ]
     if moved:
@@ -178,7 +179,9 @@ def _chain(project: Project, hit: Iterable[str]) -> list[str]:
     for edge, to in edges(packages):
         if to is not None:
             below.setdefault(edge.source, []).append(to)
-    waiting = deque([(path, ()) for path in packages if "node_modules/" not in path])
+    waiting: deque[tuple[str, tuple[str, ...]]] = deque(
+        (path, ()) for path in packages if "node_modules/" not in path
+    )
     seen = {ROOT}
     while waiting:
         path, names = waiting.popleft()

@@ -1,10 +1,10 @@
 """
 Advisory records: read in the form of OSV or of GitHub's REST interface, kept in ``tools/records`` in that of OSV.
 
-Of OSV these fields are read: ``id``, ``aliases`` (the CVE), ``modified``, ``affected`` (``package`` and ``ranges`` with
-``events``), and in ``database_specific`` the ``severity`` and ``cwe_ids``, with three fields of this bench: ``cvss`` (the base
-score), ``note`` and ``source`` (repository, path, commit and licence of the copy). Of GitHub's form: ``ghsa_id``,
-``cve_id``, ``updated_at``, ``severity``, ``cwes``, ``cvss``, ``vulnerabilities``.
+Of OSV these fields are read: ``id``, ``aliases`` (the CVE), ``modified``, ``affected`` (``package`` and ``ranges``
+with ``events``), and in ``database_specific`` the ``severity`` and ``cwe_ids``, with three fields of this bench:
+``cvss`` (the base score), ``note`` and ``source`` (repository, path, commit and licence of the copy). Of GitHub's
+form: ``ghsa_id``, ``cve_id``, ``updated_at``, ``severity``, ``cwes``, ``cvss``, ``vulnerabilities``.
 """
 
 from __future__ import annotations
