@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-"""Curating: both forms of a record give the same facts, proposals those of the cases, and only the pinned npm records."""
+"""Curating: both forms of a record give the same facts, proposals those of the cases; only the pinned npm records."""
 
 import argparse
 import json
