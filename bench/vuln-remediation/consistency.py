@@ -17,7 +17,7 @@ from .lockfile import (
     parent_folder,
     reachable,
 )
-from .overrides import Bending, is_malformed, read_overrides
+from .overrides import Bending, bends_direct, is_malformed, read_overrides
 from .semver import satisfies
 
 if TYPE_CHECKING:
@@ -107,12 +107,8 @@ def _root_problems(project: Project) -> Iterator[str]:
 def _override_problems(project: Project) -> Iterator[str]:
     if is_malformed(project.manifest):
         yield "override_malformed"
-    direct = project.direct
-    for rule in read_overrides(project.manifest):
-        if not rule.scope and rule.name in direct:
-            spec = direct[rule.name][1]
-            if rule.when in ("", spec) and rule.value != spec:
-                yield "override_conflict"  # npm refuses to install: EOVERRIDE
+    if bends_direct(project.manifest, {name: spec for name, (_, spec) in project.direct.items()}):
+        yield "override_conflict"  # npm refuses to install: EOVERRIDE
 
 
 def _address_problems(project: Project) -> Iterator[str]:

@@ -40,9 +40,7 @@ class Override:
 
     def asks(self, edge: Edge) -> bool:
         """Whether the rule names what an edge asks for, wherever the edge is."""
-        return self.name == edge.name and (
-            self.when in ("", "*") or intersects(edge.range, self.when)
-        )
+        return self.name == edge.name and _meets(edge.range, self.when)
 
 
 def split_key(key: str) -> tuple[str, str]:
@@ -77,6 +75,28 @@ def _rules(
             yield from _rules(below, (*scope, (name, when)), direct)
         elif isinstance(value, str):
             yield Override(scope, name, when, _value(value, direct))
+
+
+def bends_direct(manifest: Mapping[str, Any], direct: Mapping[str, str]) -> bool:
+    """
+    Return whether a rule gives a direct dependency another range than the project's own.
+
+    A key with a range and only rules below it, ``"a@1": {...}``, gives its own range to what it applies to.
+    """
+    table = manifest.get("overrides")
+    for key, held in table.items() if isinstance(table, dict) else ():
+        name, when = split_key(key)
+        own = direct.get(name)
+        written = held.get(".", when) if isinstance(held, dict) else held
+        if own is None or not isinstance(written, str) or not _meets(own, when):
+            continue
+        if _value(written, direct) not in ("", "*", own):
+            return True
+    return False
+
+
+def _meets(spec: str, when: str) -> bool:
+    return when in ("", "*") or intersects(spec, when)
 
 
 def is_malformed(manifest: Mapping[str, Any]) -> bool:
