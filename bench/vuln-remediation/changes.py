@@ -10,16 +10,18 @@ from .lockfile import (
     edges,
     in_range,
     package_name,
+    reachable,
     split_alias,
     vulnerable,
 )
-from .overrides import read_overrides
-from .project import same_json
-from .semver import breaking_line, sort_key
+from .overrides import Bending, read_overrides
+from .semver import affects, breaking_line, satisfies, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from .expected import Advisory
+    from .metadata import Registry
     from .overrides import Override
     from .project import Project
 
@@ -33,10 +35,13 @@ INSTALL_SCRIPTS: Final = (
     "preprepare",
     "prepare",
     "postprepare",
+    "predependencies",
+    "dependencies",
+    "postdependencies",
 )
 """The scripts of a project that ``npm install`` runs in it; source: npm's documentation of scripts."""
 
-_NOT_FIELDS: Final = frozenset({*ROOT_TABLES, "overrides"})
+_HIGHEST: Final = 999_999
 
 
 def versions(packages: Packages) -> dict[str, set[str]]:
@@ -69,8 +74,19 @@ def lost_direct(before: Project, after: Project) -> set[tuple[str, str, str]]:
 
 
 def added_direct(before: Project, after: Project) -> set[str]:
-    """Return direct dependencies that were not there before."""
-    return after.direct.keys() - before.direct.keys()
+    """Return direct dependencies that were not there before, or that a further table names now."""
+    old, new = _tables(before), _tables(after)
+    return {name for name, tables in new.items() if old.get(name, frozenset()) < tables}
+
+
+def _tables(project: Project) -> dict[str, frozenset[str]]:
+    names = {name for table in ROOT_TABLES for name in project.manifest.get(table) or {}}
+    return {
+        name: frozenset(
+            table for table in ROOT_TABLES if name in (project.manifest.get(table) or {})
+        )
+        for name in names
+    }
 
 
 def _placed(project: Project) -> set[tuple[str, str, str]]:
@@ -85,12 +101,48 @@ def edited_specs(before: Project, after: Project) -> set[str]:
     return {name for name in old.keys() & new.keys() if old[name][1] != new[name][1]}
 
 
-def edited_fields(before: Project, after: Project) -> set[str]:
-    """Return the manifest's fields that differ, other than dependencies and overrides."""
-    fields = (before.manifest.keys() | after.manifest.keys()) - _NOT_FIELDS
+def direct_above(project: Project, paths: Collection[str]) -> set[str]:
+    """Return the direct dependencies that lead to one of some entries, or are one."""
+    packages = project.packages
     return {
-        key for key in fields if not same_json(before.manifest.get(key), after.manifest.get(key))
+        edge.name
+        for edge, to in edges(packages)
+        if edge.source == ROOT
+        and to is not None
+        and not {to, *reachable(packages, to)}.isdisjoint(paths)
     }
+
+
+def loosened_specs(
+    before: Project, after: Project, registry: Registry, targets: Iterable[Advisory]
+) -> set[str]:
+    """
+    Return direct dependencies whose edited range lets back in what had to go, or further breaking lines.
+
+    What had to go is an affected version of an advisory's package; of another package, a parent, the version that
+    was locked before.
+    """
+    affected = {one.package: one.vulnerable_range for one in targets}
+    old, new = direct_versions(before), direct_versions(after)
+    found = set()
+    for name in edited_specs(before, after) & old.keys() & new.keys():
+        package, wanted = split_alias(name, after.direct[name][1])
+        given = split_alias(name, before.direct[name][1])[1]
+        if package in affected:
+            gone = [v for v in registry.versions(package) if affects(v, affected[package])]
+        else:
+            gone = [old[name]] if new[name] != old[name] else []
+        probes = [v for v in _beyond(new[name]) if not satisfies(v, given)]
+        if any(satisfies(version, wanted) for version in [*gone, *probes]):
+            found.add(name)
+    return found
+
+
+def _beyond(version: str) -> list[str]:
+    """Return versions beyond the breaking line of one: the first of the next, and one that is not reached."""
+    major, minor, _, _ = sort_key(version)
+    following = [f"{major + 1}.0.0", f"{_HIGHEST}.0.0"]
+    return following if major else [f"0.{minor + 1}.0", *following]
 
 
 def major_bumps(before: Project, after: Project) -> set[str]:
@@ -146,10 +198,31 @@ def fresh_overrides(before: Project, after: Project) -> list[Override]:
     return [rule for rule in read_overrides(after.manifest) if rule not in old]
 
 
-def needless_overrides(before: Project, after: Project, allowed: Collection[str]) -> set[str]:
-    """Return packages that are overridden and need not be; an override is allowed only if it is scoped."""
-    fresh = fresh_overrides(before, after)
-    return {rule.name for rule in fresh if not (rule.is_scoped and rule.name in allowed)}
+def needless_overrides(
+    before: Project, after: Project, allowed: Collection[str], hit: Collection[str]
+) -> set[str]:
+    """
+    Return packages that are overridden and need not be; an override is allowed only if it is narrow.
+
+    :param hit: paths of the vulnerable entries before the fix.
+    """
+    return {
+        rule.name
+        for rule in fresh_overrides(before, after)
+        if not (rule.name in allowed and is_narrow(rule, before, hit))
+    }
+
+
+def is_narrow(rule: Override, before: Project, hit: Collection[str]) -> bool:
+    """
+    Return whether a rule bends what is vulnerable, and was written to bend no more.
+
+    It is scoped, or keyed by a range that only dependents of vulnerable entries ask for.
+    """
+    bending = Bending([rule], before.packages)
+    bent = [to for edge, to in edges(before.packages) if bending.rules_for(edge)]
+    on_target = [to in hit for to in bent]
+    return any(on_target) and (rule.is_scoped or (rule.when not in ("", "*") and all(on_target)))
 
 
 def introduced_advisories(
@@ -164,12 +237,11 @@ def introduced_advisories(
     }
 
 
-def scripts_added(before: Project, after: Project) -> bool:
-    """Return whether new code runs at install: of an entry flagged for it, or a script of the project."""
-    old = _scripted(before.packages)
-    fresh = _scripted(after.packages) - old
+def scripts_added(before: Project, after: Project) -> set[str]:
+    """Return what runs at install and did not: packages flagged for it, and scripts of the project."""
     given, now = _at_install(before), _at_install(after)
-    return bool(fresh) or any(given.get(name) != script for name, script in now.items())
+    fresh = _scripted(after.packages) - _scripted(before.packages)
+    return fresh | {name for name, script in now.items() if given.get(name) != script}
 
 
 def _at_install(project: Project) -> dict[str, Any]:
@@ -186,17 +258,20 @@ def _scripted(packages: Packages) -> set[str]:
     }
 
 
-def fix_class(before: Project, after: Project, vulnerable_paths: Iterable[str]) -> str:
+def fix_class(before: Project, after: Project, paths: Collection[str]) -> str:
     """
     Return the kind of the fix, by the largest kind of change in it.
 
     One of ``none``, ``lock-refresh``, ``lock-refresh-of-parent``, ``direct-spec-bump``, ``direct-major``,
     ``parent-bump``, ``parent-major``, ``scoped-override``, ``global-override``.
+
+    :param paths: the vulnerable entries before the fix.
     """
     fresh = fresh_overrides(before, after)
     if fresh:
-        return "scoped-override" if all(rule.is_scoped for rule in fresh) else "global-override"
-    hit = {package_name(path, before.packages[path]) for path in vulnerable_paths}
+        narrow = all(is_narrow(rule, before, paths) for rule in fresh)
+        return "scoped-override" if narrow else "global-override"
+    hit = {package_name(path, before.packages[path]) for path in paths}
     edited = edited_specs(before, after) | added_direct(before, after)
     if edited:
         major = edited & major_bumps(before, after)

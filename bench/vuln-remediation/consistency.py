@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .flags import placement
 from .lockfile import (
+    FOLDER,
     ROOT,
     ROOT_TABLES,
     Edge,
     edges,
-    folder_name,
     has_address,
     in_range,
     package_name,
     parent_folder,
     reachable,
 )
-from .metadata import Registry, install_fields
-from .overrides import Bending, Override, read_overrides
+from .overrides import Bending, bends_direct, is_malformed, read_overrides
 from .semver import satisfies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from .metadata import Registry
     from .project import Project
 
 # Not ``peer``: npm's own versions disagree on it.
@@ -40,7 +40,7 @@ _ROOT_FIELDS: Final = (
 def lock_problems(project: Project, registry: Registry) -> tuple[str, ...]:
     """Return the failure codes of everything wrong with a lock, sorted, each once."""
     found = {
-        *_edge_problems(project),
+        *_edge_problems(project, registry),
         *_root_problems(project),
         *_address_problems(project),
         *(
@@ -66,28 +66,30 @@ def _misplaced(project: Project) -> bool:
     )
 
 
-def _edge_problems(project: Project) -> Iterator[str]:
+def _edge_problems(project: Project, registry: Registry) -> Iterator[str]:
     packages = project.packages
     bending = Bending(read_overrides(project.manifest), packages)
     for edge, target in edges(packages):
         if target is None:
-            if not edge.may_be_absent:
+            # npm leaves out an optional package only if there is none; if it is not locked, it is not installed.
+            optional = edge.kind == "optional" and registry.pick(edge.package, edge.range)
+            if not edge.may_be_absent or optional:
                 yield "edge_unresolved"
             continue
         if edge.is_peer and edge.source != ROOT and parent_folder(target) == edge.source:
             yield "edge_out_of_range"
-        yield from _bent_problems(edge, packages[target], bending.rules_for(edge))
+        yield from _bent_problems(edge, packages[target], bending)
 
 
-def _bent_problems(edge: Edge, target: Mapping[str, Any], rules: list[Override]) -> Iterator[str]:
+def _bent_problems(edge: Edge, target: Mapping[str, Any], bending: Bending) -> Iterator[str]:
+    rules = bending.rules_for(edge)
     version = str(target.get("version"))
     named = target.get("name") or edge.name
     if any(named == edge.package and satisfies(version, rule.value) for rule in rules):
         return
     if not in_range(edge, target):
         yield "edge_out_of_range"
-    # In a deeper scope a more specific rule may apply instead; only these two cases are certain.
-    elif any(not rule.scope or rule.scope[-1][0] == folder_name(edge.source) for rule in rules):
+    elif any(bending.is_certain(rule, edge) for rule in rules):
         yield "override_not_locked"
 
 
@@ -99,12 +101,14 @@ def _root_problems(project: Project) -> Iterator[str]:
     for field in ("name", "version"):
         if project.manifest.get(field) != project.lock.get(field):
             yield "root_mismatch"
-    direct = project.direct
-    for rule in read_overrides(project.manifest):
-        if not rule.scope and rule.name in direct:
-            spec = direct[rule.name][1]
-            if rule.when in ("", spec) and rule.value != spec:
-                yield "override_conflict"  # npm refuses to install: EOVERRIDE
+    yield from _override_problems(project)
+
+
+def _override_problems(project: Project) -> Iterator[str]:
+    if is_malformed(project.manifest):
+        yield "override_malformed"
+    if bends_direct(project.manifest, {name: spec for name, (_, spec) in project.direct.items()}):
+        yield "override_conflict"  # npm refuses to install: EOVERRIDE
 
 
 def _address_problems(project: Project) -> Iterator[str]:
@@ -113,12 +117,13 @@ def _address_problems(project: Project) -> Iterator[str]:
         if path == ROOT:
             specs += [spec for _, spec in project.direct.values()]
             specs += [rule.value for rule in read_overrides(project.manifest)]
-        if "resolved" in entry or entry.get("link") or any(map(has_address, specs)):
+        # Which links a project may have, :mod:`.allowed` knows.
+        if ("resolved" in entry and not entry.get("link")) or any(map(has_address, specs)):
             yield "foreign_address"
 
 
 def _entry_problems(path: str, entry: Mapping[str, Any], registry: Registry) -> Iterator[str]:
-    if entry.get("link"):
+    if entry.get("link") or FOLDER not in path:
         return
     known = registry.manifest(package_name(path, entry), entry["version"])
     if known is None:
@@ -126,5 +131,3 @@ def _entry_problems(path: str, entry: Mapping[str, Any], registry: Registry) -> 
         return
     if known.get("integrity") != entry.get("integrity"):
         yield "integrity_mismatch" if entry.get("integrity") else "integrity_missing"
-    if install_fields(known) != install_fields(entry):
-        yield "tables_mismatch"

@@ -37,6 +37,7 @@ class Expected(BaseModel):
     What a case accepts.
 
     :param target: the advisory to fix.
+    :param also: further advisories to fix with it.
     :param fix_classes: accepted kinds of fix, each with its credit in (0, 1]; empty on a negative.
     :param may_change: packages whose versions may change, or that may be added or removed.
     :param spec_edits_allowed: direct dependencies whose range may be edited.
@@ -51,6 +52,7 @@ class Expected(BaseModel):
 
     schema_version: Literal[1]
     target: Advisory
+    also: tuple[Advisory, ...] = ()
     fix_classes: dict[FixClass, Annotated[float, Field(gt=0, le=1)]]
     may_change: frozenset[str]
     spec_edits_allowed: frozenset[str]
@@ -59,6 +61,11 @@ class Expected(BaseModel):
     range_breaks_allowed: frozenset[tuple[str, str]]
     sentinels: dict[str, str]
     advisories: tuple[Advisory, ...]
+
+    @property
+    def targets(self) -> tuple[Advisory, ...]:
+        """All advisories to fix."""
+        return (self.target, *self.also)
 
 
 def read_expected(folder: Path) -> Expected:

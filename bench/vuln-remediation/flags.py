@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .lockfile import ROOT, edges_from, resolve
+from .lockfile import ROOT, edges_from, links, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +17,9 @@ _PEER: Final = frozenset({"peer", "peerOptional"})
 
 
 def _reached_without(packages: Packages, kinds: frozenset[str]) -> set[str]:
-    seen = {ROOT}
-    waiting = [ROOT]
+    linked = links(packages)
+    seen = {ROOT, *linked, *linked.values()}
+    waiting = [ROOT, *sorted(linked.values())]
     while waiting:
         path = waiting.pop()
         for edge in edges_from(path, packages[path]):

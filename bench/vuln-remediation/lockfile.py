@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from .semver import satisfies
+from .semver import affects, satisfies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     Entry = Mapping[str, Any]
     Packages = Mapping[str, Entry]
@@ -109,19 +109,33 @@ def folders_upward(path: str) -> Iterator[str]:
 
 
 def resolve(packages: Packages, source: str, name: str) -> str | None:
-    """Return the path that ``require(name)`` finds from ``source``, or ``None``."""
+    """Return the path that ``require(name)`` finds from ``source``, links followed, or ``None``."""
     for folder in folders_upward(source):
         candidate = child_folder(folder, name)
         if candidate in packages:
-            return candidate
+            return link_target(packages, candidate) or candidate
     return None
+
+
+def link_target(packages: Packages, path: str) -> str | None:
+    """Return the folder of the project, such as a workspace, that an entry is a link to, or ``None``."""
+    entry = packages[path]
+    target = entry.get("resolved") if entry.get("link") else None
+    return target if isinstance(target, str) and target in packages else None
+
+
+def links(packages: Packages) -> dict[str, str]:
+    """Return the links among the entries, each with the folder that it leads to."""
+    found = {path: link_target(packages, path) for path in packages}
+    return {path: target for path, target in found.items() if target is not None}
 
 
 def edges_from(path: str, entry: Entry) -> list[Edge]:
     """Return the dependencies of an entry, one edge for each name."""
     optional_peers = entry.get("peerDependenciesMeta") or {}
     found: dict[str, Edge] = {}
-    for table in TABLES if path else ROOT_TABLES:
+    # The project and its workspaces have development dependencies, packages have none.
+    for table in TABLES if FOLDER in path else ROOT_TABLES:
         for name, spec in (entry.get(table) or {}).items():
             kind = _KINDS.get(table, "peer")
             if kind == "peer" and (optional_peers.get(name) or {}).get("optional"):
@@ -143,16 +157,26 @@ def in_range(edge: Edge, target: Entry) -> bool:
     return named == edge.package and satisfies(str(target.get("version")), edge.range)
 
 
-def reachable(packages: Packages, start: str = ROOT) -> set[str]:
-    """Return the paths that can be reached from ``start``, without it unless it is the project."""
-    seen = {ROOT} if start == ROOT else set()
-    waiting = [start]
+def reachable(
+    packages: Packages, start: str = ROOT, around: Collection[str] = frozenset()
+) -> set[str]:
+    """
+    Return the paths that can be reached from ``start``, without it unless it is the project.
+
+    :param around: paths that are not entered.
+    """
+    linked = links(packages)
+    own = {ROOT, *linked.values(), *linked} if start == ROOT else set()
+    seen = set(own)
+    waiting = [*sorted(own - linked.keys())] if own else [start]
     while waiting:
         path = waiting.pop()
         for edge in edges_from(path, packages[path]):
             target = resolve(packages, path, edge.name)
             # An optional peer does not keep an entry in the tree: npm prunes it if nothing else needs it.
-            if target is not None and edge.kind != "peerOptional" and target not in seen:
+            if target is None or edge.kind == "peerOptional":
+                continue
+            if target not in seen and target not in around:
                 seen.add(target)
                 waiting.append(target)
     return seen
@@ -172,5 +196,5 @@ def vulnerable(packages: Packages, name: str, affected: str) -> list[str]:
     return [
         path
         for path in instances(packages, name)
-        if satisfies(str(packages[path].get("version")), affected)
+        if affects(str(packages[path].get("version")), affected)
     ]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from .semver import ascending, is_prerelease, satisfies
+from .semver import affects, ascending, is_prerelease, satisfies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,17 +15,6 @@ if TYPE_CHECKING:
 
 NODE_VERSION: Final = "20.20.2"
 """The Node.js that the cases' locks were made with; npm prefers versions that run on it."""
-
-INSTALL_FIELDS: Final = (
-    "dependencies",
-    "optionalDependencies",
-    "peerDependencies",
-    "peerDependenciesMeta",
-    "os",
-    "cpu",
-    "libc",
-)
-"""Fields of a lock entry that decide what is installed with it, and where."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +61,7 @@ class Registry:
         :returns: ``None`` if no known version is in the range.
         """
         fitting = [version for version in self.versions(name) if fits(version, spec)]
-        wanted = [v for v in fitting if avoid is None or not satisfies(v, avoid)] or fitting
+        wanted = [v for v in fitting if avoid is None or not affects(v, avoid)] or fitting
         wanted = [version for version in wanted if self._runs(name, version)] or wanted
         latest = self.packages.get(name, {}).get("latest")
         if latest in wanted:
@@ -90,8 +79,3 @@ def fits(version: str, spec: str) -> bool:
     if spec in ("", "*", "latest"):
         return not is_prerelease(version)
     return satisfies(version, spec)
-
-
-def install_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of an entry that decide what is installed, without empty ones."""
-    return {field: entry[field] for field in INSTALL_FIELDS if entry.get(field)}

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from .lockfile import ROOT, package_name, reachable
-from .semver import satisfies
+from .semver import intersects, is_range, satisfies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from .lockfile import Edge, Packages
-
 
 MAX_DEPTH: Final = 20
 """Nested scopes beyond which rules are not read."""
@@ -25,7 +24,7 @@ class Override:
 
     :param scope: packages that the dependent must be below, outermost first, as ``(name, range)``.
     :param name: the package whose version is forced.
-    :param when: applies only to edges with this range; empty for any.
+    :param when: applies only to edges whose range has versions in common with this one; empty for any.
     :param value: the range to use instead.
     """
 
@@ -39,6 +38,10 @@ class Override:
         """Whether the rule applies only below some package."""
         return bool(self.scope)
 
+    def asks(self, edge: Edge) -> bool:
+        """Whether the rule names what an edge asks for, wherever the edge is."""
+        return self.name == edge.name and _meets(edge.range, self.when)
+
 
 def split_key(key: str) -> tuple[str, str]:
     """Return package and range of a key such as ``semver@^5`` or ``@scope/a``."""
@@ -49,8 +52,9 @@ def split_key(key: str) -> tuple[str, str]:
 def read_overrides(manifest: Mapping[str, Any]) -> list[Override]:
     """Return the rules of a manifest; ``$name`` stands for the project's own range of ``name``."""
     direct = {
-        **(manifest.get("devDependencies") or {}),
-        **(manifest.get("dependencies") or {}),
+        name: spec
+        for table in ("peerDependencies", "dependencies", "optionalDependencies", "devDependencies")
+        for name, spec in (manifest.get(table) or {}).items()
     }
     return list(_rules(manifest.get("overrides"), (), direct))
 
@@ -63,12 +67,56 @@ def _rules(
     for key, value in table.items():
         name, when = split_key(key)
         if isinstance(value, dict):
-            if isinstance(value.get("."), str):
-                yield Override(scope, name, when, _value(value["."], direct))
+            own = value.get(".")
+            # The project's own range, repeated, forces nothing.
+            if isinstance(own, str) and (scope or when or own != direct.get(name)):
+                yield Override(scope, name, when, _value(own, direct))
             below = {inner: held for inner, held in value.items() if inner != "."}
             yield from _rules(below, (*scope, (name, when)), direct)
         elif isinstance(value, str):
             yield Override(scope, name, when, _value(value, direct))
+
+
+def bends_direct(manifest: Mapping[str, Any], direct: Mapping[str, str]) -> bool:
+    """
+    Return whether a rule gives a direct dependency another range than the project's own.
+
+    A key with a range and only rules below it, ``"a@1": {...}``, gives its own range to what it applies to.
+    """
+    table = manifest.get("overrides")
+    for key, held in table.items() if isinstance(table, dict) else ():
+        name, when = split_key(key)
+        own = direct.get(name)
+        written = held.get(".", when) if isinstance(held, dict) else held
+        if own is None or not isinstance(written, str) or not _meets(own, when):
+            continue
+        if _value(written, direct) not in ("", "*", own):
+            return True
+    return False
+
+
+def _meets(spec: str, when: str) -> bool:
+    return when in ("", "*") or intersects(spec, when)
+
+
+def is_malformed(manifest: Mapping[str, Any]) -> bool:
+    """Return whether npm fails on ``overrides``, or would take something else than a range of versions."""
+    table = manifest.get("overrides", {})
+    rules = read_overrides(manifest)
+    ranged = all(is_range(rule.value) and (not rule.when or is_range(rule.when)) for rule in rules)
+    return not (_is_sound(table) and ranged)
+
+
+def _is_sound(table: Any, depth: int = 0) -> bool:
+    return (
+        isinstance(table, dict)
+        and depth <= MAX_DEPTH
+        and all(
+            key and (isinstance(value, str) or (key != "." and _is_sound(value, depth + 1)))
+            for key, value in table.items()
+        )
+        and (depth > 0 or "." not in table)
+    )
 
 
 def _value(value: str, direct: Mapping[str, str]) -> str:
@@ -90,10 +138,26 @@ class Bending:
         return [
             rule
             for rule in self._rules
-            if rule.name == edge.package
-            and rule.when in ("", edge.range)
-            and edge.source in self._scope_paths(rule.scope)
+            if rule.asks(edge) and edge.source in self._scope_paths(rule.scope)
         ]
+
+    def is_certain(self, rule: Override, edge: Edge) -> bool:
+        """
+        Return whether a rule that applies to an edge is the one that npm uses.
+
+        A package that can also be reached around the rule's scope has the rules of either way; and of several
+        rules with one name npm takes the closest.
+        """
+        named = [other for other in self._rules if other.name == rule.name]
+        if len(named) > 1 and any(other.asks(edge) for other in named if other != rule):
+            return False
+        if not rule.scope:
+            return True
+        name, wanted = rule.scope[-1]
+        gates = {path for path in self._packages if self._is_scope(path, name, wanted)}
+        return edge.source in gates or edge.source not in reachable(
+            self._packages, ROOT, around=gates
+        )
 
     def _scope_paths(self, scope: tuple[tuple[str, str], ...]) -> set[str]:
         if scope not in self._below:
@@ -106,9 +170,11 @@ class Bending:
     def _within(self, name: str, wanted: str, allowed: set[str]) -> set[str]:
         found: set[str] = set()
         for path in sorted(allowed - {ROOT}):
-            entry = self._packages[path]
-            if package_name(path, entry) != name:
-                continue
-            if not wanted or satisfies(str(entry.get("version")), wanted):
+            if self._is_scope(path, name, wanted):
                 found |= {path} | reachable(self._packages, path)
         return found & allowed
+
+    def _is_scope(self, path: str, name: str, wanted: str) -> bool:
+        if path == ROOT or package_name(path, self._packages[path]) != name:
+            return False
+        return not wanted or satisfies(str(self._packages[path].get("version")), wanted)

@@ -61,7 +61,7 @@ def read_input(folder: Path) -> Project:
 
 def read_output(output: Mapping[str, Any]) -> Project:
     """
-    Read the project from a system's output; only ``files`` counts.
+    Read the project from a system's output; only ``files`` counts, see :func:`further_files` for others.
 
     :raises UnusableOutput: a file is missing or no JSON object, or the lock is malformed or not of version 3.
     """
@@ -87,13 +87,45 @@ def _project(manifest_text: str, lock_text: str) -> Project:
     return Project(manifest, lock)
 
 
+def further_files(output: Mapping[str, Any], folder: Path) -> set[str]:
+    """Return the names in ``files`` beyond the two, but for files of the case's ``input/`` given back unchanged."""
+    files = output["files"]
+    return {
+        str(name)
+        for name, text in files.items()
+        if name not in (MANIFEST, LOCK) and not _is_given(folder, str(name), text)
+    }
+
+
+def _is_given(folder: Path, name: str, text: object) -> bool:
+    given = folder / name
+    if ".." in given.parts or not given.is_relative_to(folder) or not given.is_file():
+        return False
+    return text == given.read_text(encoding="utf-8")
+
+
 def _object(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        # npm skips a byte order mark. Of a key that is there twice it takes the last, a reader the first.
+        found = json.loads(
+            text.removeprefix("\ufeff"), parse_constant=_no_constant, object_pairs_hook=_once
+        )
     except (ValueError, RecursionError):
         raise UnusableOutput("output_not_json") from None
     if not isinstance(found, dict):
         raise UnusableOutput("output_not_json")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        msg = "a key is there twice"
+        raise ValueError(msg)
     return found
 
 

@@ -14,14 +14,23 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate import BenchScore
 
 from . import changes
+from .allowed import edited_fields, forbidden
 from .consistency import lock_problems
 from .expected import Expected, read_expected
+from .explain import explanation, listed
 from .lockfile import vulnerable
 from .metadata import Registry
-from .project import Project, UnusableOutput, read_input, read_output, same_json
+from .project import (
+    Project,
+    UnusableOutput,
+    further_files,
+    read_input,
+    read_output,
+    same_json,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from benchgate import BenchCase
 
@@ -44,6 +53,20 @@ WEIGHTS: Final = MappingProxyType(
 )
 """Hundredths of the score of a positive case."""
 
+DECIDING: Final = frozenset(
+    {
+        "target_dropped",
+        "lock_consistent",
+        "project_kept",
+        "no_needless_override",
+        "no_needless_major",
+        "no_downgrade",
+        "no_added_direct",
+        "no_new_advisory",
+    }
+)
+"""The axes on which ``passed`` depends: what a reviewer would send back, rather than wish to be better."""
+
 STATUS_NO_FIX: Final = "no-fix"
 """The status to return if the project is affected and no version helps."""
 
@@ -58,6 +81,7 @@ PENALTIES: Final = MappingProxyType(
         "integrity_mismatch": 1.0,
         "integrity_missing": 1.0,
         "foreign_address": 1.0,
+        "code_added": 1.0,
         "advisory_introduced": 0.5,
         "lifecycle_script_added": 0.5,
         "downgrade": 0.25,
@@ -66,7 +90,7 @@ PENALTIES: Final = MappingProxyType(
 """What each kind of harm adds to the safety penalty; each kind counts once, however often it occurs."""
 
 BROKEN_FACTOR: Final = 0.25
-"""Factor on the score if the lock is inconsistent or a direct dependency was lost."""
+"""Factor on the score if the files are not ones that npm would take as they are, or a direct dependency was lost."""
 
 _CODES: Final = MappingProxyType(
     {
@@ -90,16 +114,41 @@ _CODES: Final = MappingProxyType(
 
 @dataclass(frozen=True)
 class _States:
-    """A project before and after, and what its case expects."""
+    """
+    A project before and after, and what its case expects.
+
+    :param problems: the codes of what npm would not take, and of what may not be in an answer.
+    :param further: names of files beyond the two.
+    """
 
     before: Project
     after: Project
     expected: Expected
-    lock_problems: tuple[str, ...]
+    registry: Registry
+    problems: tuple[str, ...]
+    further: frozenset[str]
+
+    def hit(self, project: Project) -> list[str]:
+        """Return the paths of the entries that an advisory to fix affects."""
+        return sorted(
+            {
+                path
+                for one in self.expected.targets
+                for path in vulnerable(project.packages, one.package, one.vulnerable_range)
+            }
+        )
+
+
+@dataclass(frozen=True)
+class _Findings:
+    """The axes of a score, and for those below 1 what they rest on."""
+
+    axes: Mapping[str, float]
+    evidence: Mapping[str, str]
 
 
 class VulnRemediationRubric:
-    """Scores the removal of one known vulnerability from an npm project."""
+    """Scores the removal of known vulnerabilities from an npm project."""
 
     def score(self, case: BenchCase, harness_output: Mapping[str, Any], /) -> BenchScore:
         """
@@ -117,11 +166,22 @@ class VulnRemediationRubric:
         except UnusableOutput as unusable:
             return BenchScore(passed=False, score=0.0, failure_modes=(unusable.code,))
         registry = Registry.load(case.input_path / "registry.json")
+        before = read_input(case.input_path)
+        further = further_files(harness_output, case.input_path)
         states = _States(
-            before=read_input(case.input_path),
+            before=before,
             after=after,
             expected=read_expected(case.expected_path),
-            lock_problems=lock_problems(after, registry),
+            registry=registry,
+            problems=tuple(
+                sorted(
+                    {
+                        *lock_problems(after, registry),
+                        *forbidden(before, after, registry, further),
+                    }
+                )
+            ),
+            further=frozenset(further),
         )
         if case.disposition == "negative":
             return _score_negative(states, harness_output.get("status"))
@@ -129,7 +189,9 @@ class VulnRemediationRubric:
 
 
 def _score_positive(states: _States) -> BenchScore:
-    axes = {**_task_axes(states), **_care_axes(states)}
+    found = _join(_task(states), _care(states))
+    axes = found.axes
+    deciding = DECIDING | ({"specs_kept"} if _strays(states) else set())
     whole = axes["lock_consistent"] == 1.0 and axes["project_kept"] == 1.0
     done = axes["target_dropped"]
     # An unchanged tree breaks nothing, so the other axes count only as far as the task is done.
@@ -140,51 +202,84 @@ def _score_positive(states: _States) -> BenchScore:
     total = math.fsum(earned) / 100 * (1.0 if whole else BROKEN_FACTOR)
     clean = all(axes[axis] == 1.0 for axis in WEIGHTS)
     return BenchScore(
-        passed=done == 1.0 and whole,
+        passed=all(axes[axis] == 1.0 for axis in deciding),
         score=total,
         breakdown={**axes, "clean": float(clean)},
         failure_modes=_failure_modes(axes, states),
         safety_penalty=_penalty(states),
+        **_reasons(found, deciding),
     )
 
 
 def _score_negative(states: _States, status: object) -> BenchScore:
     before, after = states.before, states.after
-    unchanged = same_json(before.manifest, after.manifest) and same_json(before.lock, after.lock)
-    target = states.expected.target
-    hit = vulnerable(states.before.packages, target.package, target.vulnerable_range)
-    honest = STATUS_NO_FIX if hit else STATUS_NOT_AFFECTED
-    axes = {"unchanged": float(unchanged), "says_so": float(status == honest)}
+    changed = [
+        name
+        for name, one, other in (
+            ("package.json", before.manifest, after.manifest),
+            ("package-lock.json", before.lock, after.lock),
+        )
+        if not same_json(one, other)
+    ]
+    changed += sorted(states.further)
+    honest = STATUS_NO_FIX if states.hit(before) else STATUS_NOT_AFFECTED
+    axes = {"unchanged": float(not changed), "says_so": float(status == honest)}
     total = math.fsum(NEGATIVE_WEIGHTS[axis] * axes[axis] for axis in axes) / 100
+    evidence = {"unchanged": f"changed: {listed(changed)}", "says_so": f"right is {honest!r}"}
     return BenchScore(
-        passed=unchanged,
-        score=total if unchanged else 0.0,
-        breakdown={**axes, "clean": float(unchanged and axes["says_so"] == 1.0)},
+        passed=not changed,
+        score=0.0 if changed else total,
+        breakdown={**axes, "clean": float(not changed and axes["says_so"] == 1.0)},
         failure_modes=_failure_modes(axes, states),
         safety_penalty=_penalty(states),
+        **_reasons(_below_one(axes, evidence), {"unchanged"}),
     )
 
 
-def _task_axes(states: _States) -> dict[str, float]:
-    target = states.expected.target
-    before = vulnerable(states.before.packages, target.package, target.vulnerable_range)
-    after = vulnerable(states.after.packages, target.package, target.vulnerable_range)
-    kind = changes.fix_class(states.before, states.after, before)
+def _reasons(found: _Findings, deciding: Collection[str]) -> dict[str, Any]:
+    """Return explanation and evidence, if this version of the harness has a place for them."""
+    if "explanation" not in BenchScore.model_fields:
+        return {}
     return {
-        "target_dropped": max(0.0, 1.0 - len(after) / len(before)) if before else 1.0,
-        "fix_class": states.expected.fix_classes.get(kind, 0.0),  # type: ignore[call-overload]  # any kind may be looked up
-        "lock_consistent": float(not states.lock_problems),
+        "explanation": explanation(found.axes, found.evidence, deciding),
+        "evidence": dict(found.evidence),
     }
 
 
-def _care_axes(states: _States) -> dict[str, float]:
+def _below_one(axes: Mapping[str, float], evidence: Mapping[str, str]) -> _Findings:
+    return _Findings(axes, {axis: text for axis, text in evidence.items() if axes[axis] < 1.0})
+
+
+def _join(one: _Findings, other: _Findings) -> _Findings:
+    return _Findings({**one.axes, **other.axes}, {**one.evidence, **other.evidence})
+
+
+def _task(states: _States) -> _Findings:
+    before, after = states.hit(states.before), states.hit(states.after)
+    kind = changes.fix_class(states.before, states.after, before)
+    accepted: Mapping[str, float] = states.expected.fix_classes  # type: ignore[assignment]  # any kind may be looked up
+    axes = {
+        "target_dropped": max(0.0, 1.0 - len(after) / len(before)) if before else 1.0,
+        "fix_class": accepted.get(kind, 0.0),
+        "lock_consistent": float(not states.problems),
+    }
+    left = [f"{path} {states.after.packages[path]['version']}" for path in after]
+    evidence = {
+        "target_dropped": listed(left),
+        "fix_class": f"{kind}; accepted: {listed(accepted)}",
+        "lock_consistent": listed([*states.problems, *states.further]),
+    }
+    return _below_one(axes, evidence)
+
+
+def _care(states: _States) -> _Findings:
     before, after, expected = states.before, states.after, states.expected
     faults: dict[str, Any] = {
         "edges_in_range": changes.broken_ranges(after)
         - changes.broken_ranges(before)
         - expected.range_breaks_allowed,
         "no_needless_override": changes.needless_overrides(
-            before, after, expected.overrides_allowed
+            before, after, expected.overrides_allowed, states.hit(before)
         ),
         "project_kept": changes.lost_direct(before, after),
         "no_needless_major": changes.major_bumps(before, after) - expected.majors_allowed,
@@ -192,11 +287,22 @@ def _care_axes(states: _States) -> dict[str, float]:
         "sentinels_kept": expected.sentinels.items() - changes.direct_versions(after).items(),
         "no_added_direct": changes.added_direct(before, after),
         "specs_kept": (changes.edited_specs(before, after) - expected.spec_edits_allowed)
-        | changes.edited_fields(before, after),
+        | changes.loosened_specs(before, after, states.registry, expected.targets)
+        | edited_fields(before, after),
         "changes_bounded": changes.changed_packages(before, after) - expected.may_change,
         "no_new_advisory": _introduced(states),
     }
-    return {axis: float(not found) for axis, found in faults.items()}
+    axes = {axis: float(not found) for axis, found in faults.items()}
+    return _below_one(axes, {axis: listed(found) for axis, found in faults.items()})
+
+
+def _strays(states: _States) -> set[str]:
+    """Return the edited ranges that are sent back; that of a package on the way to what is vulnerable may be raised."""
+    before, after, expected = states.before, states.after, states.expected
+    related = changes.direct_above(before, states.hit(before)) | expected.spec_edits_allowed
+    return (changes.edited_specs(before, after) - related) | changes.loosened_specs(
+        before, after, states.registry, expected.targets
+    )
 
 
 def _introduced(states: _States) -> set[str]:
@@ -207,11 +313,11 @@ def _introduced(states: _States) -> set[str]:
 def _failure_modes(axes: Mapping[str, float], states: _States) -> tuple[str, ...]:
     codes = [_CODES[axis] for axis, value in axes.items() if axis in _CODES and value < 1.0]
     # On a negative the input is known to be consistent, so every problem is new.
-    return tuple(dict.fromkeys([*codes, *states.lock_problems, *_harm(states)]))
+    return tuple(dict.fromkeys([*codes, *states.problems, *_harm(states)]))
 
 
 def _harm(states: _States) -> list[str]:
-    found = set(states.lock_problems)
+    found = set(states.problems)
     if _introduced(states):
         found.add("advisory_introduced")
     if changes.scripts_added(states.before, states.after):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.vuln_remediation.lockfile import ROOT, ROOT_TABLES, folder_name
-from _benchgate_bench.vuln_remediation.semver import satisfies, sort_key
+from _benchgate_bench.vuln_remediation.semver import affects, sort_key
 
 from .resolver import Change, Unresolvable
 from .sources import sources_digest
@@ -28,13 +28,17 @@ class BlindOverride:
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
         """Return the project with the override, or as it was if there is no patched version."""
-        task = Task.read(case.input_path)
-        version = _target_version(task)
-        if version is None:
-            return unchanged(case.input_path, "no-fix")
+        tasks = Task.read(case.input_path)
+        project = tasks[0].project
+        bent: dict[tuple[str, str], str] = {}
         try:
-            bent = {("", task.package): version}
-            project = task.rebuild(_forced(task, version), Change(bent=bent))
+            for one in tasks:
+                task = one.on(project)
+                version = _target_version(task)
+                if version is None:
+                    return unchanged(case.input_path, "no-fix")
+                bent["", task.package] = version
+                project = task.rebuild(_forced(task, version), Change(bent=bent))
         except Unresolvable:
             return unchanged(case.input_path, "failed")
         return answer(project, "fixed")
@@ -47,7 +51,7 @@ def _target_version(task: Task) -> str | None:
         for path, entry in task.project.packages.items()
         if path != ROOT and folder_name(path) == task.package
     ]
-    hit = [sort_key(version) for version in called if satisfies(version, task.affected)]
+    hit = [sort_key(version) for version in called if affects(version, task.affected)]
     return next((found for found in task.patched() if hit and sort_key(found) > max(hit)), None)
 
 

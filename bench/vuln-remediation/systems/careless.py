@@ -12,7 +12,7 @@ from _benchgate_bench.vuln_remediation.lockfile import (
 )
 from _benchgate_bench.vuln_remediation.metadata import Registry, fits
 from _benchgate_bench.vuln_remediation.project import Project
-from _benchgate_bench.vuln_remediation.semver import satisfies
+from _benchgate_bench.vuln_remediation.semver import affects
 
 from .resolver import Change, Unresolvable, resolve_tree
 from .sources import sources_digest
@@ -36,7 +36,11 @@ class _Careless:
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
         """Return the changed project, or the given one if the change cannot be made."""
         try:
-            return answer(self._follow(Task.read(case.input_path)), "fixed")
+            tasks = Task.read(case.input_path)
+            project = tasks[0].project
+            for task in tasks:
+                project = self._follow(task.on(project))
+            return answer(project, "fixed")
         except Unresolvable:
             return unchanged(case.input_path, "failed")
 
@@ -102,7 +106,7 @@ class CutOut(_Careless):
 class _OldestFirst(Registry):
     def pick(self, name: str, spec: str, avoid: str | None = None) -> str | None:
         fitting = [version for version in self.versions(name) if fits(version, spec)]
-        wanted = [v for v in fitting if avoid is None or not satisfies(v, avoid)] or fitting
+        wanted = [v for v in fitting if avoid is None or not affects(v, avoid)] or fitting
         return wanted[0] if wanted else None
 
 

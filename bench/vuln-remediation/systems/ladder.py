@@ -47,14 +47,24 @@ class Ladder:
 
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
         """Return the fixed project, or the given files with the reason: ``not-affected`` or ``no-fix``."""
-        task = Task.read(case.input_path)
-        if not task.vulnerable(task.project.packages):
+        tasks = Task.read(case.input_path)
+        project = tasks[0].project
+        for task in tasks:
+            fixed = _climb(task.on(project))
+            if fixed is None:
+                return unchanged(case.input_path, "no-fix")
+            project = fixed
+        if project is tasks[0].project:
             return unchanged(case.input_path, "not-affected")
-        for rung in _RUNGS:
-            project = rung(task)
-            if project is not None:
-                return answer(project, "fixed")
-        return unchanged(case.input_path, "no-fix")
+        return answer(project, "fixed")
+
+
+def _climb(task: Task) -> Project | None:
+    """Return the project of the first rung that removes what is vulnerable: as it was if nothing is."""
+    if not task.vulnerable(task.project.packages):
+        return task.project
+    found = (rung(task) for rung in _RUNGS)
+    return next((project for project in found if project is not None), None)
 
 
 def _refresh(task: Task) -> Project | None:

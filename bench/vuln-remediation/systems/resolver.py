@@ -22,7 +22,7 @@ from _benchgate_bench.vuln_remediation.lockfile import (
     package_name,
     reachable,
 )
-from _benchgate_bench.vuln_remediation.semver import satisfies
+from _benchgate_bench.vuln_remediation.semver import affects
 
 from .npmjson import collation_key
 from .placement import (
@@ -126,7 +126,7 @@ class _Builder:
         if self.change.avoid is None:
             return False
         name, affected = self.change.avoid
-        return package_name(path, entry) == name and satisfies(entry["version"], affected)
+        return package_name(path, entry) == name and affects(entry["version"], affected)
 
     def _pick(self, edge: Edge) -> str | None:
         avoid = self.change.avoid

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from _benchgate_bench.vuln_remediation.lockfile import ROOT, ROOT_TABLES, vulnerable
 from _benchgate_bench.vuln_remediation.metadata import Registry
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST, Project, read_input
-from _benchgate_bench.vuln_remediation.semver import satisfies
+from _benchgate_bench.vuln_remediation.semver import affects
 
 from .npmjson import lock_text, manifest_text
 from .resolver import Change, resolve_tree
@@ -33,15 +33,18 @@ class Task:
     affected: str
 
     @classmethod
-    def read(cls, folder: Path) -> Task:
-        """Read a case's ``input/``."""
+    def read(cls, folder: Path) -> tuple[Task, ...]:
+        """Read a case's ``input/``: one task for each advisory."""
         advisory = json.loads((folder / "advisory.json").read_text(encoding="utf-8"))
-        return cls(
-            project=read_input(folder),
-            registry=Registry.load(folder / "registry.json"),
-            package=advisory["package"],
-            affected=advisory["vulnerable_range"],
+        project, registry = read_input(folder), Registry.load(folder / "registry.json")
+        return tuple(
+            cls(project, registry, one["package"], one["vulnerable_range"])
+            for one in (advisory, *advisory.get("also", []))
         )
+
+    def on(self, project: Project) -> Task:
+        """Return the same task in another state of the project."""
+        return replace(self, project=project)
 
     def vulnerable(self, packages: Mapping[str, Mapping[str, Any]]) -> list[str]:
         """Return the folders of the affected entries of a tree."""
@@ -50,7 +53,7 @@ class Task:
     def patched(self) -> list[str]:
         """Return the known versions that are not affected, lowest first."""
         versions = self.registry.versions(self.package)
-        return [version for version in versions if not satisfies(version, self.affected)]
+        return [version for version in versions if not affects(version, self.affected)]
 
     def rebuild(self, manifest: Mapping[str, Any], change: Change) -> Project:
         """

@@ -54,6 +54,9 @@ JWT = "011-cve-2022-23539-jsonwebtoken"
 NO_FIX = "013-cve-2024-29415-ip-direct"
 ALIAS = "022-cve-2021-23337-lodash-alias"
 BACKPORT = "023-cve-2023-45857-axios-backport"
+TWO = "024-cve-2024-55565-nanoid"
+ROLLUP = "030-cve-2024-47068-rollup"
+WORKSPACES = "031-cve-2025-7783-form-data"
 
 
 load = LOADED.__getitem__

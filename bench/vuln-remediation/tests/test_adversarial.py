@@ -136,7 +136,7 @@ def override_that_is_not_locked(output):
 def child_range_edited(output):
     output.take(LODASH, LODASH_PATH, "lodash", "4.17.21")
     output.packages["node_modules/debug"]["dependencies"] = {"ms": "*"}
-    return "tables_mismatch"
+    return "entry_mismatch"
 
 
 def marked_as_development_only(output):

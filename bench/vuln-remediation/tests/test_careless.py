@@ -26,14 +26,14 @@ def test_no_habit_is_right_on_every_axis_of_every_case(habit):
 
 def test_upgrading_all_moves_what_has_nothing_to_do_with_it():
     found, missed = axes(UpgradeAll(), LODASH)
-    assert found.passed
+    assert not found.passed
     assert {"no_needless_major", "sentinels_kept", "specs_kept", "changes_bounded"} <= missed
 
 
 def test_installing_the_package_adds_a_direct_dependency():
     case_id = "002-cve-2024-21538-cross-spawn"
     found, missed = axes(InstallLatest(), case_id)
-    assert found.passed
+    assert not found.passed
     assert "no_added_direct" in missed
 
 

@@ -38,11 +38,9 @@ def test_the_gate_decides_on_the_others_as_the_readme_says():
     blind = found["blind-override"].figures.significance
     shown = f"delta {blind.mean_delta:+.3f}, interval [{blind.delta_ci_low:+.3f}, {blind.delta_ci_high:+.3f}]"
 
-    assert outcomes == {
-        "blind-override": "hold", "claims-success": "reject", "do-nothing": "reject", "ladder": "promote",
-        "cut-out": "reject", "install-latest": "hold", "oldest-versions": "reject", "upgrade-all": "hold",
-    }  # fmt: skip
-    assert f"`blind-override` is held ({shown}" in README
+    assert {name for name, outcome in outcomes.items() if outcome != "reject"} == {"ladder"}
+    assert outcomes["ladder"] == "promote"
+    assert f"`blind-override` would be held ({shown}" in README
     brought = found["oldest-versions"].figures.safety.delta
     assert f"brings back (penalty {brought:+.3f})" in README
 

@@ -143,7 +143,7 @@ def test_another_kind_of_fix_loses_its_class():
 
     result = score(LODASH, heavy)
 
-    assert result.passed
+    assert result.passed  # its own range was raised: more than is needed, and mergeable
     assert lacking(result) == {"fix_class", "specs_kept"}
     assert result.score == without("fix_class", "specs_kept")
     assert result.failure_modes == ("fix_class_unexpected", "manifest_edit_needless")
@@ -205,7 +205,7 @@ def test_a_needless_major(tmp_path):
 
     result = VulnRemediationRubric().score(strict, solved(SEMVER).files())
 
-    assert result.passed
+    assert not result.passed
     assert lacking(result) == {"no_needless_major"}
     assert result.score == without("no_needless_major")
 
@@ -220,7 +220,10 @@ def test_an_added_direct_dependency():
     added = solved(WS)
     added.direct("ms", "^2.1.2")
 
-    assert "no_added_direct" in lacking(score(WS, added))
+    result = score(WS, added)
+
+    assert "no_added_direct" in lacking(result)
+    assert not result.passed
 
 
 @pytest.mark.parametrize(
@@ -246,7 +249,7 @@ def test_another_manifest_field_edited():
 
     result = score(LODASH, edited)
 
-    assert lacking(result) == {"specs_kept"}
+    assert lacking(result) == {"specs_kept", "lock_consistent"}
     assert result.safety_penalty == 0.0
 
 
@@ -257,14 +260,17 @@ def test_a_script_of_the_project_is_harm():
     result = score(LODASH, scripted)
 
     assert "lifecycle_script_added" in result.failure_modes
-    assert result.safety_penalty == PENALTIES["lifecycle_script_added"]
+    assert result.safety_penalty == PENALTIES["lifecycle_script_added"] + PENALTIES["code_added"]
 
 
 def test_an_install_script_in_the_lock_is_harm():
     scripted = solved(LODASH)
     scripted.packages["node_modules/lodash"]["hasInstallScript"] = True
 
-    assert score(LODASH, scripted).safety_penalty == PENALTIES["lifecycle_script_added"]
+    result = score(LODASH, scripted)
+
+    assert not result.passed
+    assert result.safety_penalty == PENALTIES["lifecycle_script_added"] + PENALTIES["code_added"]
 
 
 def test_a_new_advisory_is_harm():
@@ -288,8 +294,9 @@ def test_an_advisory_that_was_there_before_is_not_new():
 def test_a_needless_override(case_id):
     result = score(case_id, dict(SYSTEMS["blind-override"](load(case_id))))
 
-    assert result.passed  # the target is gone and the lock is consistent ...
-    assert "override_needless" in result.failure_modes  # ... but not the way it should
+    assert result.breakdown["target_dropped"] == result.breakdown["lock_consistent"] == 1.0
+    assert not result.passed  # the target is gone, but a reviewer would send it back
+    assert "override_needless" in result.failure_modes
     assert result.breakdown["fix_class"] == 0.0
     assert result.score <= 0.76
 

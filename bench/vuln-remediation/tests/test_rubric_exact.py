@@ -15,6 +15,10 @@ VERSIONS = {
     "spare": {"1.0.0": {}, "1.1.0": {}},
     "engines": {"1.0.0": {}},
 }
+DECIDING = {
+    "target_dropped", "lock_consistent", "project_kept", "no_needless_override", "no_needless_major", "no_downgrade",
+    "no_added_direct", "no_new_advisory", "specs_kept",
+}  # fmt: skip
 REGISTRY = {
     name: {
         "versions": {
@@ -171,7 +175,7 @@ MAJOR = {
     ("made", "edited", "axis", "cost"),
     [
         (fixed, {"fix_classes": {"parent-bump": 1.0}}, "fix_class", (0.80, "fix_class_unexpected")),
-        (lock_broken, {}, "lock_consistent", (0.85 / 4, "tables_mismatch")),
+        (lock_broken, {}, "lock_consistent", (0.85 / 4, "entry_mismatch")),
         (lambda: overridden("2.0.0"), SCOPED, "edges_in_range", (0.94, "range_broken")),
         (
             lambda: overridden("2.0.0"),
@@ -195,7 +199,6 @@ MAJOR = {
             "specs_kept",
             (0.97, "manifest_edit_needless"),
         ),
-        (field_edited, {}, "specs_kept", (0.97, "manifest_edit_needless")),
         (fixed, {"may_change": []}, "changes_bounded", (0.98, "change_out_of_bounds")),
         (advised, {}, "no_new_advisory", (0.98, "advisory_introduced")),
     ],
@@ -208,8 +211,17 @@ def test_each_fault_alone_costs_its_weight(scored, made, edited, axis, cost):
     assert lacking(result) == {axis}
     assert result.breakdown["clean"] == 0.0
     assert result.score == pytest.approx(points, abs=1e-12)
-    assert result.passed is (axis not in ("lock_consistent", "project_kept"))
+    assert result.passed is (axis not in DECIDING)
     assert list(result.failure_modes) == [code]
+
+
+def test_a_field_of_the_manifest_is_not_the_systems_to_edit(scored):
+    result = scored(field_edited())
+
+    assert lacking(result) == {"specs_kept", "lock_consistent"}
+    assert (result.passed, result.safety_penalty) == (False, 0.0)
+    assert result.score == pytest.approx((1 - 0.03 - 0.15) / 4)
+    assert result.failure_modes == ("manifest_edit_needless", "manifest_field_changed")
 
 
 def test_a_fix_without_a_fault(scored):
@@ -285,7 +297,8 @@ def test_a_field_and_a_dependency_of_one_name_do_not_cancel_out(scored):
 
     result = scored(after, before=before, fix_classes={"parent-bump": 1.0})
 
-    assert lacking(result) == {"specs_kept"}
+    assert lacking(result) == {"specs_kept", "lock_consistent"}
+    assert "manifest_field_changed" in result.failure_modes
 
 
 @pytest.mark.parametrize(
@@ -366,9 +379,10 @@ def scripted():
         (integrity_removed, 1.0, "integrity_missing"),
         (addressed, 1.0, "foreign_address"),
         (advised, 0.5, "advisory_introduced"),
-        (scripted, 0.5, "lifecycle_script_added"),
+        (scripted, 1.5, "lifecycle_script_added"),
+        (scripted, 1.5, "code_added"),
         (downgraded, 0.25, "downgrade"),
-        (lock_broken, 0.0, "tables_mismatch"),
+        (lock_broken, 0.0, "entry_mismatch"),
         (spare_lost, 0.0, "direct_dependency_lost"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -390,11 +404,13 @@ def test_harm_adds_up_each_kind_once_in_the_order_of_the_table(scored):
 
     result = scored(worst)
 
-    assert result.safety_penalty == 1.0 + 1.0 + 1.0 + 0.5 + 0.5 + 0.25
+    assert result.safety_penalty == 1.0 + 1.0 + 1.0 + 1.0 + 0.5 + 0.5 + 0.25
     assert result.failure_modes == (
         "downgrade",
         "change_out_of_bounds",
         "advisory_introduced",
+        "code_added",
+        "entry_mismatch",
         "foreign_address",
         "integrity_mismatch",
         "integrity_missing",
@@ -414,8 +430,10 @@ def test_codes_are_in_the_order_of_axes_then_lock_then_harm(scored):
         "range_broken",
         "downgrade",
         "manifest_edit_needless",
+        "code_added",
         "edge_out_of_range",
         "integrity_mismatch",
+        "manifest_field_changed",
         "lifecycle_script_added",
     )
 
@@ -476,9 +494,9 @@ def test_a_negative_that_was_touched_is_worth_nothing(scored, edit, status):
         "says_so": float(honest),
         "clean": 0.0,
     }
-    assert result.failure_modes == (
-        ("tree_changed",) if honest else ("tree_changed", "no_fix_unsaid")
-    )
+    edited = ("manifest_field_changed",) if "private" in touched.manifest else ()
+    said = ("tree_changed",) if honest else ("tree_changed", "no_fix_unsaid")
+    assert result.failure_modes == (*said, *edited)
 
 
 def test_harm_done_to_a_negative_is_penalised(scored):
@@ -494,4 +512,7 @@ def test_true_and_one_are_two_things(scored, private):
     before.manifest["private"], after.manifest["private"] = True, private
     after.status = "no-fix"
 
-    assert scored(after, before=before, disposition="negative").failure_modes == ("tree_changed",)
+    assert scored(after, before=before, disposition="negative").failure_modes == (
+        "tree_changed",
+        "manifest_field_changed",
+    )

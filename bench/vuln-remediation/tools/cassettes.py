@@ -44,6 +44,17 @@ def frozen_packages(case_id: str) -> dict[str, Any]:
     return found
 
 
+def known_advisories(packages: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the frozen advisories of some packages: no others can matter to a case that has only these."""
+    return {name: found for name, found in frozen_advisories().items() if name in packages}
+
+
+def project_files(folder: Path) -> dict[str, str]:
+    """Return the files of a case's project: manifest, lock, and the manifests of its workspaces."""
+    paths = [folder / LOCK, *sorted(folder.rglob(MANIFEST))]
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
 def unpruned_packages(path: Path) -> dict[str, Any]:
     """Return the complete metadata (xz) that the cases were frozen from."""
     metadata: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
@@ -80,8 +91,7 @@ def record(
 def _record(npm: Npm, case_id: str, url: str) -> bytes:
     folder = CLASS / "cases" / case_id / "input"
     inputs = {name: (folder / name).read_bytes() for name in INPUTS}
-    given = {name: inputs[name].decode() for name in (MANIFEST, LOCK)}
-    run = npm.run(COMMAND, given, url)
+    run = npm.run(COMMAND, project_files(folder), url)
     if run.exit_code not in (0, 1) or "npm error" in run.stderr:
         msg = f"{case_id}: npm ended with {run.exit_code}: {run.stderr.strip()}"
         raise RuntimeError(msg)
@@ -94,11 +104,16 @@ def _record(npm: Npm, case_id: str, url: str) -> bytes:
         "exit_code": run.exit_code,
         "inputs": {
             **{name: _sha256(body) for name, body in inputs.items()},
-            ADVISORIES.name: _sha256(ADVISORIES.read_bytes()),
+            ADVISORIES.name: advisories_digest(case_id),
         },
         "files": dict(run.files),
     }
     return (json.dumps(cassette, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def advisories_digest(case_id: str) -> str:
+    """Return the digest of the frozen advisories that can matter to a case."""
+    return _sha256(json.dumps(known_advisories(frozen_packages(case_id)), sort_keys=True).encode())
 
 
 def store(case_id: str, cassette: bytes) -> None:

@@ -36,13 +36,15 @@ def tables() -> Iterator[str]:
 
 
 def _sets(cases: Iterable[BenchCase]) -> dict[str, list[str]]:
-    """Return the ids of the cases by fix class, then of those held out, then of all."""
-    by_class, held_out, every = defaultdict(list), [], []
+    """Return the ids of the cases by fix class, then by the day they were added, of those held out, and of all."""
+    by_class, by_day, held_out, every = defaultdict(list), defaultdict(list), [], []
     for case in cases:
         by_class[str(case.facts["fix_class"])].append(case.case_id)
+        by_day[f"**added {case.added_at:%Y-%m-%d}**"].append(case.case_id)
         held_out += [case.case_id] if case.held_out else []
         every.append(case.case_id)
-    return {**dict(sorted(by_class.items())), "**held out**": held_out, "**all**": every}
+    days = dict(sorted(by_day.items()))
+    return {**dict(sorted(by_class.items())), **days, "**held out**": held_out, "**all**": every}
 
 
 def _summary(results: Sequence[TrialResult]) -> str:

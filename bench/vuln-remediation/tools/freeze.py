@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.vuln_remediation.lockfile import has_address, split_alias
@@ -22,6 +23,7 @@ KEPT: Final = (
     "libc",
     "hasInstallScript",
 )
+_AT_INSTALL: Final = ("preinstall", "install", "postinstall")
 _RESOLVED: Final = ("dependencies", "optionalDependencies", "peerDependencies")
 
 
@@ -41,10 +43,10 @@ def frozen_entry(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
         entry["dependencies"] = required
     else:
         entry.pop("dependencies", None)
-    licence = manifest.get("license")
-    if isinstance(licence, dict):
-        licence = licence.get("type", licence)
-    if licence:
+    scripts = manifest.get("scripts")
+    if isinstance(scripts, dict) and any(scripts.get(name) for name in _AT_INSTALL):
+        entry["hasInstallScript"] = True
+    if licence := _licence(manifest.get("license")):
         entry["license"] = licence
     if binaries := _binaries(name, manifest.get("bin")):
         entry["bin"] = binaries
@@ -52,6 +54,10 @@ def frozen_entry(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
     if integrity:
         entry["integrity"] = integrity
     return entry
+
+
+def _licence(written: Any) -> Any:
+    return written.get("type", written) if isinstance(written, dict) else written
 
 
 def _binaries(name: str, written: Any) -> dict[str, str]:
@@ -88,22 +94,33 @@ def closure(metadata: Mapping[str, Any], start: Iterable[tuple[str, str]]) -> di
     return ranges
 
 
+def install_scripts() -> dict[str, str]:
+    """Return the packages that are known to run a script at install, with the versions that do."""
+    path = Path(__file__).with_name("install_scripts.json")
+    known: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["packages"]
+    return known
+
+
 def freeze(
-    metadata: Mapping[str, Any], manifest: Mapping[str, Any], lock: Mapping[str, Any], package: str
+    metadata: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    lock: Mapping[str, Any],
+    *packages: str,
 ) -> dict[str, Any]:
     """
     Return the packages that resolving a project can need: stable versions, prereleases if a range names them.
 
-    :param package: the advisory's package; included even if the project does not depend on it.
+    :param packages: those of the advisories; included with all versions, even if the project does not depend on them.
     """
     direct = {**manifest.get("dependencies", {}), **manifest.get("devDependencies", {})}
     start = [split_alias(name, spec) for name, spec in direct.items()]
     locked = [
         (entry.get("name") or path.rpartition("node_modules/")[2], entry["version"])
         for path, entry in lock["packages"].items()
-        if path
+        if "node_modules/" in path and not entry.get("link")
     ]
-    ranges = closure(metadata, [*start, *locked, (package, "*")])
+    ranges = closure(metadata, [*start, *locked, *((name, "*") for name in packages)])
+    scripted = install_scripts()
     frozen: dict[str, Any] = {}
     for name in sorted(ranges):
         source = metadata[name]
@@ -111,8 +128,15 @@ def freeze(
             version: frozen_entry(name, found)
             for version, found in source["versions"].items()
             if not any(has_address(spec) for _, spec in asked_for(found))
-            and (not is_prerelease(version) or any(satisfies(version, r) for r in ranges[name]))
+            and (
+                not is_prerelease(version)
+                or name in packages
+                or any(satisfies(version, r) for r in ranges[name])
+            )
         }
+        for version, entry in kept.items():
+            if satisfies(version, scripted.get(name, "<0.0.0")):
+                entry["hasInstallScript"] = True
         latest = source.get("dist-tags", {}).get("latest")
         frozen[name] = (
             {"latest": latest, "versions": kept} if latest in kept else {"versions": kept}

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.vuln_remediation.consistency import lock_problems
-from _benchgate_bench.vuln_remediation.lockfile import ROOT, package_name, vulnerable
+from _benchgate_bench.vuln_remediation.lockfile import FOLDER, package_name, vulnerable
 from _benchgate_bench.vuln_remediation.metadata import Registry
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST, Project, read_output
 from _benchgate_bench.vuln_remediation.semver import satisfies
 
-from .cassettes import WORKERS, frozen_advisories, frozen_packages
+from .cassettes import CLASS, WORKERS, frozen_advisories, frozen_packages, project_files
 from .loopback_registry import LoopbackRegistry
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ def judge(npm: Npm, items: list[Item]) -> list[Verdict]:
 
 def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
     project = item.project
-    audit = json.loads(npm.run(("audit", "--json"), item.files, url).stdout)
+    files = {**project_files(CLASS / "cases" / item.case_id / "input"), **item.files}
+    audit = json.loads(npm.run(("audit", "--json"), files, url).stdout)
     if "vulnerabilities" not in audit:
         msg = f"{item.case_id}: npm audit failed: {audit.get('message')}"
         raise RuntimeError(msg)
@@ -137,7 +138,7 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
             name for name in named if any(isinstance(via, str) for via in named[name]["via"])
         ),
         whole=not codes & EDGE_CODES,
-        npm_whole=npm.run(("ls", "--all"), item.files, url).exit_code == 0,
+        npm_whole=npm.run(("ls", "--all"), files, url).exit_code == 0,
     )
 
 
@@ -158,7 +159,8 @@ def damaged(item: Item, seed: int) -> Item:
     rng = random.Random(f"{seed} {item.case_id}")  # noqa: S311 - a choice, no secret
     lock = json.loads(item.files[LOCK])
     entries = lock["packages"]
-    path = rng.choice(sorted(entries.keys() - {ROOT}))
+    installed = [path for path in entries if FOLDER in path and not entries[path].get("link")]
+    path = rng.choice(sorted(installed))
     name, old = package_name(path, entries[path]), entries[path]
     known = frozen_packages(item.case_id)[name]["versions"]
     others = sorted(version for version in known if not satisfies(version, old["version"]))

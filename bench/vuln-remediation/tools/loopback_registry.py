@@ -1,5 +1,5 @@
 """
-A package registry on the loopback interface, for npm: frozen metadata, frozen advisories, no packages.
+A package registry on the loopback interface, for npm: frozen metadata, frozen advisories, and no packages but own ones.
 
 Each case has its own registry under its name, so that one server serves all cases at once. Nothing is fetched from
 elsewhere; what is not frozen does not exist.
@@ -30,11 +30,16 @@ class LoopbackRegistry:
 
     :param packages: for each registry, packages by name in the form of a case's ``registry.json``.
     :param advisories: package to its advisories, as npm's bulk endpoint answers; the same for every registry.
+    :param tarballs: packages to serve, by ``name/-/version.tgz``.
     """
 
     def __init__(
-        self, packages: Mapping[str, Packages], advisories: Mapping[str, list[dict[str, Any]]]
+        self,
+        packages: Mapping[str, Packages],
+        advisories: Mapping[str, list[dict[str, Any]]],
+        tarballs: Mapping[str, bytes] | None = None,
     ) -> None:
+        self.tarballs = tarballs or {}
         self._packages = packages
         self._advisories = advisories
         self._server = _Server(self)
@@ -70,7 +75,7 @@ class LoopbackRegistry:
     def _manifest(
         self, registry: str, name: str, version: str, entry: Mapping[str, Any]
     ) -> dict[str, Any]:
-        # npm requires an address for each version; nothing is served at this one, and no lock may contain it.
+        # npm requires an address for each version; no lock may contain it.
         tarball = f"{self.url(registry)}{name}/-/{version}.tgz"
         held = {key: value for key, value in entry.items() if key != "integrity"}
         dist = {"tarball": tarball}
@@ -97,7 +102,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:  # the name is http.server's
         registry, name = self._target()
-        self._answer(self.server.owner.packument(registry, name))
+        owner = self.server.owner
+        if name in owner.tarballs:
+            self._send(HTTPStatus.OK, "application/octet-stream", owner.tarballs[name])
+        else:
+            self._answer(owner.packument(registry, name))
 
     def do_POST(self) -> None:  # the name is http.server's
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -112,9 +121,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, found: Mapping[str, Any] | None) -> None:
         status = HTTPStatus.NOT_FOUND if found is None else HTTPStatus.OK
-        body = json.dumps({} if found is None else found).encode()
+        self._send(status, "application/json", json.dumps(found or {}).encode())
+
+    def _send(self, status: HTTPStatus, kind: str, body: bytes) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

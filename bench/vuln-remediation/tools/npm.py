@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 FLAGS: Final = (
     "--package-lock-only",
@@ -36,12 +36,14 @@ class NpmRun:
     What npm did.
 
     :param files: ``package.json`` and ``package-lock.json`` afterwards.
+    :param seen: what ``look`` returned.
     """
 
     exit_code: int
     stdout: str
     stderr: str
     files: Mapping[str, str]
+    seen: object = None
 
 
 @dataclass(frozen=True)
@@ -91,25 +93,39 @@ class Npm:
             "npm_config_logs_max": "0",
         }
 
-    def run(self, arguments: tuple[str, ...], files: Mapping[str, str], registry: str) -> NpmRun:
+    def run(
+        self,
+        arguments: tuple[str, ...],
+        files: Mapping[str, str],
+        registry: str,
+        *,
+        flags: tuple[str, ...] = FLAGS,
+        look: Callable[[Path], object] = lambda _project: None,
+    ) -> NpmRun:
         """
         Run npm on a project in a folder of its own.
 
-        :param arguments: the command and its options; :data:`FLAGS`, cache and registry are added.
+        :param arguments: the command and its options; flags, cache and registry are added.
+        :param files: the project by path; more than the two if it has workspaces.
         :param registry: address of a registry on the loopback interface.
+        :param look: called with the project's folder when npm has ended.
         """
         with tempfile.TemporaryDirectory() as made:
             scratch, project = Path(made), Path(made, "project")
             project.mkdir()
-            for name in (MANIFEST, LOCK):
-                (project / name).write_text(files[name], encoding="utf-8")
+            for name, text in files.items():
+                (project / name).parent.mkdir(parents=True, exist_ok=True)
+                (project / name).write_text(text, encoding="utf-8", newline="")
             places = ("--cache", str(scratch / "cache"), "--registry", registry)
             done = subprocess.run(  # noqa: S603 - a fixed command; the files are its input
-                [str(self.path), *arguments, *FLAGS, *places],
+                [str(self.path), *arguments, *flags, *places],
                 cwd=project, env=self._environment(scratch), capture_output=True, text=True,
                 check=False, timeout=TIMEOUT,
             )  # fmt: skip
             after = {
-                name: (project / name).read_text(encoding="utf-8") for name in (MANIFEST, LOCK)
+                name: (project / name).read_text(encoding="utf-8")
+                for name in (MANIFEST, LOCK)
+                if (project / name).is_file()
             }
-        return NpmRun(done.returncode, done.stdout, done.stderr, after)
+            seen = look(project)
+        return NpmRun(done.returncode, done.stdout, done.stderr, after, seen)

@@ -1,0 +1,68 @@
+"""Why an answer scored as it did, in words: what each axis that is below 1 rests on."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+MOST: Final = 6
+"""Names listed for an axis; of more, the number of the others is given."""
+
+MEANINGS: Final = MappingProxyType(
+    {
+        "target_dropped": "still vulnerable",
+        "fix_class": "another kind of fix than the case accepts in full",
+        "lock_consistent": "npm would not take the files as they are, or they hold what they may not",
+        "edges_in_range": "gets a dependency outside its range",
+        "no_needless_override": "overridden without need, or more widely than needed",
+        "project_kept": "direct dependency lost, moved or replaced",
+        "no_needless_major": "crossed a breaking line without need",
+        "no_downgrade": "lower than before",
+        "sentinels_kept": "unrelated, and changed",
+        "no_added_direct": "added as a direct dependency",
+        "specs_kept": "range or field of the manifest edited without need, or too widely",
+        "changes_bounded": "changed outside the bounds of the case",
+        "no_new_advisory": "known advisory brought in",
+        "unchanged": "there was nothing to change",
+        "says_so": "the status does not say what is right",
+    }
+)
+
+
+def listed(names: Iterable[str | tuple[str, ...]]) -> str:
+    """Return names, or tuples of them, in order as one short text."""
+    known = sorted({name if isinstance(name, str) else " > ".join(name) for name in names})
+    more = len(known) - MOST
+    return ", ".join(known[:MOST]) + (f" and {more} more" if more > 0 else "")
+
+
+def explanation(
+    axes: Mapping[str, float], evidence: Mapping[str, str], deciding: Collection[str]
+) -> str:
+    """
+    Return why an answer scored as it did.
+
+    :param axes: the axes of the score, each in [0, 1].
+    :param evidence: what an axis below 1 rests on.
+    :param deciding: the axes that ``passed`` depends on.
+    """
+    low = [axis for axis in axes if axis in MEANINGS and axes[axis] < 1.0]
+    if not low:
+        return "Nothing to object to."
+    lines = []
+    for heading, chosen in (
+        ("Cannot be merged", [axis for axis in low if axis in deciding]),
+        ("Could be better", [axis for axis in low if axis not in deciding]),
+    ):
+        if chosen:
+            lines.append(f"{heading}:")
+            lines += [f"- {_sentence(axis, axes[axis], evidence.get(axis, ''))}" for axis in chosen]
+    return "\n".join(lines)
+
+
+def _sentence(axis: str, value: float, rests_on: str) -> str:
+    shown = f" ({value:.2f})" if value > 0.0 else ""
+    return f"{axis}{shown}: {MEANINGS[axis]}" + (f": {rests_on}" if rests_on else "")

@@ -1,0 +1,152 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Curating: both forms of a record give the same facts, proposals those of the cases; only the pinned npm records."""
+
+import argparse
+import json
+import shutil
+
+import pytest
+from _benchgate_bench.vuln_remediation.expected import read_expected
+from _benchgate_bench.vuln_remediation.metadata import Registry
+from _benchgate_bench.vuln_remediation.project import read_input, read_output
+from _benchgate_bench.vuln_remediation.tests.support import (
+    CASES,
+    CLASS,
+    LODASH,
+    SYSTEMS,
+    TWO,
+    expected_folder,
+    load,
+)
+from _benchgate_bench.vuln_remediation.tools import add_case, npm
+from _benchgate_bench.vuln_remediation.tools.freeze import freeze
+from _benchgate_bench.vuln_remediation.tools.propose import propose
+from _benchgate_bench.vuln_remediation.tools.records import RecordError, facts_of, read_record
+
+RECORDS = CLASS / "tools" / "records"
+RECENT = [case_id for case_id in CASES if case_id >= TWO]
+
+
+def written(tmp_path, held):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps(held))
+    return path
+
+
+def test_both_forms_of_a_record_give_the_same_facts(tmp_path):
+    facts = facts_of(read_record(RECORDS / "GHSA-35jh-r3h4-6jhm.json"))
+    github = {
+        "ghsa_id": facts["ghsa"],
+        "cve_id": facts["cve"],
+        "updated_at": facts["source"]["modified"] + "T10:00:00Z",
+        "severity": "high",
+        "cwes": [{"cwe_id": cwe} for cwe in facts["cwe"]],
+        "cvss": {"score": 7.2, "vector_string": "CVSS:3.1/AV:N"},
+        "source": {key: facts["source"][key] for key in ("repo", "path", "commit", "licence")},
+        "vulnerabilities": [
+            {
+                "package": {"ecosystem": "npm", "name": "lodash"},
+                "vulnerable_version_range": "< 4.17.21",
+            }
+        ],
+    }
+
+    assert facts_of(read_record(written(tmp_path, github))) == {**facts, "note": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "range_"),
+    [
+        (">= 1.0.0, < 1.2.6", ">=1.0.0 <1.2.6"),
+        ("<= 2.0.1", "<=2.0.1"),
+        ("= 1.0.0", ">=1.0.0 <=1.0.0"),
+        (">= 5.0.0-alpha.1, < 5.0.0-beta.3", ">=5.0.0-alpha.1 <5.0.0-beta.3"),
+        (">= 0", "*"),
+    ],
+)
+def test_ranges_as_github_writes_them(tmp_path, text, range_):
+    package = {"ecosystem": "npm", "name": "a"}
+    held = {
+        "ghsa_id": "GHSA-aaaa-aaaa-aaaa", "cve_id": "CVE-2020-0001", "updated_at": "2020-01-01", "severity": "medium",
+        "vulnerabilities": [{"package": package, "vulnerable_version_range": text}],
+    }  # fmt: skip
+
+    facts = facts_of(read_record(written(tmp_path, held)))
+
+    assert (facts["vulnerable_range"], facts["severity"]) == (range_, "MODERATE")
+
+
+def test_a_record_of_several_packages_needs_a_choice():
+    record = read_record(RECORDS / "GHSA-67hx-6x53-jw92.json")
+
+    with pytest.raises(RecordError, match=r"@babel/traverse, babel-traverse: choose one"):
+        facts_of(record)
+    assert facts_of(record, "babel-traverse")["vulnerable_range"] == "*"
+    with pytest.raises(RecordError, match="no range of nobody"):
+        facts_of(record, "nobody")
+    with pytest.raises(RecordError, match="no CVE"):
+        facts_of({**record, "aliases": []}, "@babel/traverse")
+
+
+@pytest.mark.parametrize("case_id", RECENT)
+def test_a_case_that_is_proposed_again_is_the_same(case_id):
+    case = load(case_id)
+    expected = json.loads((expected_folder(case_id) / "expected.json").read_text())
+    targets = [expected["target"], *expected.get("also", [])]
+    made = SYSTEMS["ladder"](case)
+    npm_made = json.loads(case.cassettes["npm-audit-fix"].path.read_bytes())["files"]
+
+    found = propose(
+        read_input(case.input_path),
+        (read_output(made), made["status"]),
+        read_output({"files": npm_made}),
+        targets,
+        Registry.load(case.input_path / "registry.json"),
+    )
+
+    assert found.expected == {key: expected[key] for key in found.expected}
+    assert found.fix_class == case.facts["fix_class"]
+    assert found.disposition == case.disposition
+    assert found.parent_chain == list(case.facts["parent_chain"])
+
+
+@pytest.mark.parametrize("case_id", [LODASH, TWO])
+def test_metadata_that_was_frozen_freezes_to_itself(case_id):
+    folder = load(case_id).input_path
+    project = read_input(folder)
+    metadata = add_case.read_metadata(folder / "registry.json")
+
+    expected = read_expected(expected_folder(case_id))
+
+    again = freeze(
+        metadata, project.manifest, project.lock, *(one.package for one in expected.targets)
+    )
+
+    assert again == json.loads((folder / "registry.json").read_text())["packages"]
+
+
+def options(tmp_path, **changed):
+    folder = load(LODASH).input_path
+    given = {
+        "case": "099-again", "record": [RECORDS / "GHSA-35jh-r3h4-6jhm.json"], "project": tmp_path / "project",
+        "metadata": folder / "registry.json", "package": None, "cluster": None, "held_out": False, "critical": False,
+        "tag": [], "note": None, "difficulty": None,
+    }  # fmt: skip
+    (tmp_path / "project").mkdir()
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(folder / name, tmp_path / "project" / name)
+    return argparse.Namespace(**{**given, **changed})
+
+
+def test_another_npm_than_the_recorded_is_refused(tmp_path, monkeypatch, capsys):
+    class Other:
+        version, node = "0.0.1", "1.0.0"
+
+    monkeypatch.setattr(npm.Npm, "find", classmethod(lambda _cls: Other()))
+
+    assert add_case.add(options(tmp_path)) == 2
+    assert (
+        "needs npm 11.17.0 on Node.js 24.19.0, found npm 0.0.1 on Node.js 1.0.0"
+        in capsys.readouterr().err
+    )
+    assert not list((CLASS / "cases").glob("099-*"))

@@ -1,0 +1,101 @@
+# mypy: allow-untyped-defs, allow-untyped-calls
+"""Why an answer scored as it did, in words."""
+
+from types import SimpleNamespace
+from typing import ClassVar
+
+import pytest
+from _benchgate_bench.vuln_remediation import rubric
+from _benchgate_bench.vuln_remediation.explain import MEANINGS, explanation, listed
+from _benchgate_bench.vuln_remediation.tests.support import (
+    LODASH,
+    NO_FIX,
+    SYSTEMS,
+    load,
+    solved,
+    untouched,
+)
+
+
+class Told(SimpleNamespace):
+    """A score of a harness that has the fields."""
+
+    model_fields: ClassVar = {"explanation": None}
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Return explanation and evidence of an answer, whether or not the harness has fields for them."""
+
+    def tell(case_id, output):
+        monkeypatch.setattr(rubric, "BenchScore", Told)
+        made = output if isinstance(output, dict) else output.files()
+        found = rubric.VulnRemediationRubric().score(load(case_id), made)
+        return found.explanation, found.evidence
+
+    return tell
+
+
+def test_every_axis_has_a_meaning():
+    assert sorted(MEANINGS) == sorted([*rubric.WEIGHTS, *rubric.NEGATIVE_WEIGHTS])
+    assert not rubric.DECIDING - MEANINGS.keys()
+
+
+def test_names_are_listed_in_order_and_cut():
+    assert listed([]) == ""
+    assert listed({"b", "a"}) == "a, b"
+    assert listed([("x", "y")]) == "x > y"
+    assert listed("abcdef") == "a, b, c, d, e, f"
+    assert listed("gfedcba") == "a, b, c, d, e, f and 1 more"
+
+
+def test_what_decides_comes_first():
+    said = explanation(
+        {"fix_class": 0.5, "target_dropped": 0.0, "project_kept": 1.0, "clean": 0.0},
+        {"target_dropped": "node_modules/a 1.0.0"},
+        {"target_dropped"},
+    )
+
+    assert said.splitlines() == [
+        "Cannot be merged:",
+        "- target_dropped: still vulnerable: node_modules/a 1.0.0",
+        "Could be better:",
+        "- fix_class (0.50): another kind of fix than the case accepts in full",
+    ]
+
+
+def test_a_perfect_answer_has_nothing_to_object_to(told):
+    assert told(LODASH, solved(LODASH)) == ("Nothing to object to.", {})
+    assert told(NO_FIX, solved(NO_FIX)) == ("Nothing to object to.", {})
+
+
+def test_an_unchanged_tree_names_what_is_left(told):
+    said, evidence = told(LODASH, untouched(LODASH))
+
+    assert evidence["target_dropped"] == "node_modules/lodash 4.17.20"
+    assert evidence["fix_class"] == "none; accepted: lock-refresh"
+    assert "- target_dropped: still vulnerable: node_modules/lodash 4.17.20" in said
+
+
+def test_a_global_override_says_what_it_bends(told):
+    said, evidence = told(LODASH, dict(SYSTEMS["blind-override"](load(LODASH))))
+
+    assert said.startswith("Cannot be merged:\n- no_needless_override: ")
+    assert evidence["no_needless_override"] == "lodash"
+    assert "target_dropped" not in evidence
+
+
+def test_what_was_changed_on_a_negative_is_named(told):
+    changed = untouched(NO_FIX)
+    changed.manifest["x"] = 1
+
+    said, evidence = told(NO_FIX, changed)
+
+    assert evidence == {"unchanged": "changed: package.json", "says_so": "right is 'no-fix'"}
+    assert said.startswith("Cannot be merged:\n- unchanged: ")
+
+
+def test_a_harness_without_the_fields_gets_none():
+    found = rubric.VulnRemediationRubric().score(load(LODASH), solved(LODASH).files())
+
+    assert found.score == 1.0
