@@ -39,30 +39,26 @@ def listed(names: Iterable[str | tuple[str, ...]]) -> str:
     return ", ".join(known[:MOST]) + (f" and {more} more" if more > 0 else "")
 
 
-def explanation(
-    axes: Mapping[str, float], evidence: Mapping[str, str], deciding: Collection[str]
-) -> str:
+def explanation(axes: Mapping[str, float], deciding: Collection[str]) -> str:
     """
-    Return why an answer scored as it did.
+    Return why an answer scored as it did; what each axis rests on stands beside it.
 
     :param axes: the axes of the score, each in [0, 1].
-    :param evidence: what an axis below 1 rests on.
     :param deciding: the axes that ``passed`` depends on.
     """
     low = [axis for axis in axes if axis in MEANINGS and axes[axis] < 1.0]
     if not low:
-        return "Nothing to object to."
-    lines = []
+        return "nothing to object to"
+    parts = []
     for heading, chosen in (
-        ("Cannot be merged", [axis for axis in low if axis in deciding]),
-        ("Could be better", [axis for axis in low if axis not in deciding]),
+        ("cannot be merged", [axis for axis in low if axis in deciding]),
+        ("could be better", [axis for axis in low if axis not in deciding]),
     ):
         if chosen:
-            lines.append(f"{heading}:")
-            lines += [f"- {_sentence(axis, axes[axis], evidence.get(axis, ''))}" for axis in chosen]
-    return "\n".join(lines)
+            said = "; ".join(_part(axis, axes[axis]) for axis in chosen)
+            parts.append(f"{heading}: {said}")
+    return ". ".join(parts)
 
 
-def _sentence(axis: str, value: float, rests_on: str) -> str:
-    shown = f" ({value:.2f})" if value > 0.0 else ""
-    return f"{axis}{shown}: {MEANINGS[axis]}" + (f": {rests_on}" if rests_on else "")
+def _part(axis: str, value: float) -> str:
+    return f"{MEANINGS[axis]} ({axis}{f' {value:.2f}' if value > 0.0 else ''})"

@@ -241,7 +241,7 @@ def _reasons(found: _Findings, deciding: Collection[str]) -> dict[str, Any]:
     if "explanation" not in BenchScore.model_fields:
         return {}
     return {
-        "explanation": explanation(found.axes, found.evidence, deciding),
+        "explanation": explanation(found.axes, deciding),
         "evidence": dict(found.evidence),
     }
 
