@@ -31,6 +31,18 @@ class Need(_Strict):
     files: tuple[str, ...] = ()
 
 
+class TiedArgv(_Strict):
+    """
+    A command that is accepted for some final images only.
+
+    :param words: the command.
+    :param images: the images, with their tag.
+    """
+
+    words: tuple[str, ...]
+    images: frozenset[str]
+
+
 class MadeFile(_Strict):
     """A file that a tool writes without naming it: the end of its path, and how the command begins."""
 
@@ -43,11 +55,13 @@ class FileRule(_Strict):
     Text that a file of the final image must and must not contain.
 
     :param path: the file's path in the image.
+    :param comments: what follows ``#`` counts as well.
     :param must: regular expressions that must match in it.
     :param must_not: regular expressions that must not.
     """
 
     path: str
+    comments: bool = False
     must: tuple[str, ...] = ()
     must_not: tuple[str, ...] = ()
 
@@ -60,6 +74,9 @@ class Expected(_Strict):
     :param build_images: names of images that other stages may start from, without tag.
     :param free_tags: other stages may use :data:`FREE_TAGS` only.
     :param argv: what the container may start, entrypoint and command together.
+    :param target: the stage that is built, as ``docker build --target``; without it the last.
+    :param workdir: the folder that the container must start in; without it the one that the given Dockerfile sets.
+    :param helper_images: names of images of others that files may be copied from and that may build.
     :param users: the users it may run as; without it any that exists, except root.
     :param root_allowed: the image needs root to start.
     :param files: paths that must exist in the final image.
@@ -83,7 +100,10 @@ class Expected(_Strict):
     final_images: dict[str, Annotated[float, Field(gt=0, le=1)]]
     build_images: frozenset[str] = frozenset()
     free_tags: bool = True
-    argv: tuple[tuple[str, ...], ...]
+    argv: tuple[tuple[str, ...] | TiedArgv, ...]
+    target: str = ""
+    workdir: str = ""
+    helper_images: frozenset[str] = frozenset()
     users: frozenset[str] | None = None
     root_allowed: bool = False
     files: tuple[str, ...] = ()

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate import BenchScore
 
-from .axes import Answer, axes, migrated
+from .axes import Answer, axes, final_image_exists, migrated
 from .dockerfile.instruction import Refused
 from .dockerfile.parser import parse
 from .expected import read_expected
+from .explain import evidence, explanation
 from .harm import findings
 from .image.context import DOCKERFILE, IGNORE, read_input, read_output, sent
 from .image.files import Files, Made
 from .image.runtime import is_root
-from .image.stages import resolve
+from .image.stages import SCRATCH, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,6 +78,9 @@ REQUIRED: Final = (
     "user",
     "files_carried",
     "commands_can_run",
+    "packages",
+    "ports",
+    "settings_kept",
     "no_shell",
 )
 """Axes that must all be 1 for ``passed``; a secret in the image or an edited source fails a case as well."""
@@ -85,7 +89,7 @@ STARTS: Final = ("build_images", "argv", "files_carried", "commands_can_run")
 """Axes that must all be 1 for an image that can be built and started."""
 
 BROKEN_FACTOR: Final = 0.5
-"""Factor on the score if the image cannot be built or started, or if a source was edited."""
+"""Factor on the score if the image cannot be built or started, does not exist, or if a source was edited."""
 
 PENALTIES: Final = MappingProxyType(
     {
@@ -94,6 +98,8 @@ PENALTIES: Final = MappingProxyType(
         "root_at_run_time": 0.5,
         "pipe_to_shell": 0.5,
         "verification_disabled": 0.5,
+        "setuid_program": 0.5,
+        "library_preloaded": 0.5,
         "remote_add_unpinned": 0.25,
     }
 )
@@ -155,7 +161,7 @@ def _answer(
     expected: Expected,
 ) -> Answer:
     made = tuple(Made(one.path, one.by) for one in expected.made)
-    files = Files(resolve(instructions), sent(after), made)
+    files = Files(resolve(instructions, expected.target), sent(after), made)
     return Answer(files, expected, before, after)
 
 
@@ -169,6 +175,10 @@ def sources_edited(answer: Answer) -> bool:
 
 def _harm(answer: Answer) -> frozenset[Finding]:
     found = findings(answer.files)
+    if DOCKERFILE in answer.before:
+        # What the given image loads first, its owner wants.
+        given = resolve(parse(answer.before[DOCKERFILE]), answer.expected.target).final.config.env
+        found -= {("library_preloaded", name) for name in given}
     if is_root(answer.final.config.user) and not answer.expected.root_allowed:
         found |= {("root_at_run_time", answer.final.config.user)}
     return found
@@ -178,15 +188,23 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
     found = axes(answer)
     # An unchanged file breaks nothing, so the other axes count only as far as images were replaced.
     done = migrated(answer)
+    kept = answer.final.root_base == SCRATCH
     earned = (
-        weight * found[axis] * (1.0 if axis == "final_image" else done)
+        weight * found[axis] * (1.0 if axis == "final_image" and not kept else done)
         for axis, weight in WEIGHTS.items()
     )
     edited = sources_edited(answer)
     # With an edited source it is unknown what the container runs.
-    broken = edited or any(found[axis] < 1.0 for axis in STARTS)
+    broken = edited or not final_image_exists(answer) or any(found[axis] < 1.0 for axis in STARTS)
     total = math.fsum(earned) / 100 * (BROKEN_FACTOR if broken else 1.0)
     secret = any(code == "secret_in_image" for code, _ in harm)
+    why: dict[str, Any] = {}
+    # An older benchgate has no room for the reasons.
+    if "explanation" in BenchScore.model_fields:
+        seen = evidence(answer, found)
+        exists = final_image_exists(answer)
+        why["evidence"] = seen
+        why["explanation"] = explanation(seen, harm, edited=edited, exists=exists) or None
     clean = all(value == 1.0 for value in found.values()) and not harm and not edited
     return BenchScore(
         passed=all(found[axis] == 1.0 for axis in REQUIRED) and not secret and not edited,
@@ -199,6 +217,7 @@ def _score_positive(answer: Answer, harm: frozenset[Finding]) -> BenchScore:
         },
         failure_modes=_failure_modes(found, harm, answer),
         safety_penalty=_penalty(harm),
+        **why,
     )
 
 

@@ -761,3 +761,100 @@ def test_a_baseline_that_was_edited(pinned):
     pinned.record["report"]["per_case"][0]["score"]["score"] = 0.5
     pinned.repin(pinned.record)
     assert any("it was edited" in problem for problem in pinned.problems())
+
+
+# the schema that a class keeps for its cases
+
+
+SCHEMA = {
+    "x-input": "text",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["words"],
+    "$defs": {
+        "Need": {
+            "type": "object",
+            "required": ["any_of"],
+            "properties": {"any_of": {"type": "array"}},
+        }
+    },
+    "properties": {
+        "schema_version": {"const": 1, "type": "integer"},
+        "words": {"type": "array", "items": {"type": "string"}},
+        "images": {
+            "type": "object",
+            "additionalProperties": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+        },
+        "needs": {"type": "array", "items": {"$ref": "#/$defs/Need"}},
+        "user": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "root": {"type": "boolean"},
+    },
+}
+
+
+def with_schema(folder, text):
+    folder.write("case-template/expected.schema.json", json.dumps(SCHEMA))
+    folder.write("cases/001/expected/expected.json", text)
+    return [one.removeprefix("cases/001/expected/expected.json:1: ") for one in folder.problems()]
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ('{"words": []}', []),
+        (
+            '{"words": ["a"], "schema_version": 1, "images": {"a": 0.5, "b": 1}, "user": null}',
+            [],
+        ),
+        ('{"words": [], "needs": [{"any_of": []}], "root": true}', []),
+        ("{}", ["words: is missing"]),
+        (
+            '{"words": [], "word": []}',
+            ["word: is no key of it; expected images, needs, root, schema_version, user, words"],
+        ),
+        ('{"words": ["a", 1]}', ["words[1]: is no string"]),
+        ('{"words": [], "schema_version": 2}', ["schema_version: is 2; expected 1"]),
+        (
+            '{"words": [], "images": {"a": 0}}',
+            ["images.a: is 0; expected more than 0 and at most 1"],
+        ),
+        (
+            '{"words": [], "images": {"a": 1.5}}',
+            ["images.a: is 1.5; expected more than 0 and at most 1"],
+        ),
+        ('{"words": [], "images": {"a": true}}', ["images.a: is no number"]),
+        ('{"words": [], "needs": [{}]}', ["needs[0].any_of: is missing"]),
+        ('{"words": [], "user": 1}', ["user: fits none of the forms that the schema has for it"]),
+        ('{"words": [], "root": 1}', ["root: is no boolean"]),
+        ("[]", ["the file: is no object"]),
+        ("{", ["is no JSON"]),
+    ],
+)
+def test_expected_fits_the_schema_of_its_class(folder, text, problems):
+    assert with_schema(folder, text) == problems
+
+
+def test_without_a_schema_expected_may_be_anything(folder):
+    folder.write("cases/001/expected/expected.json", "{")
+    (folder.path / "cases/001/input/picture.png").write_bytes(b"\xff")
+
+    assert folder.problems() == []
+
+
+def test_input_is_text_where_the_schema_says_so(folder):
+    assert with_schema(folder, '{"words": []}') == []
+    (folder.path / "cases/001/input/picture.png").write_bytes(b"\x89PNG\xff")
+
+    assert folder.only() == (
+        "cases/001/input/picture.png:1: is not UTF-8; expected text, which is all that the rubric reads"
+    )
+    folder.write("case-template/expected.schema.json", json.dumps({**SCHEMA, "x-input": "any"}))
+    assert folder.problems() == []
+
+
+def test_a_schema_that_is_none_is_said(folder):
+    folder.write("case-template/expected.schema.json", "[]")
+
+    assert folder.only() == (
+        "case-template/expected.schema.json:1: is no JSON Schema; expected a JSON object"
+    )

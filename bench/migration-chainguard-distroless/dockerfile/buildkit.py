@@ -8,6 +8,7 @@ from typing import Any
 
 from .instruction import KNOWN, Heredoc, Instruction, Refused, spelt
 from .plain_parser import parse as read_plain
+from .words import SPACE
 
 
 @cache
@@ -44,8 +45,11 @@ def parse(text: str) -> tuple[Instruction, ...]:
 
 def _instruction(command: Any) -> Instruction:
     name = spelt(command.cmd or "")
-    # An ONBUILD instruction runs in builds on top of this image, not in this one.
-    if name not in KNOWN or name == "ONBUILD":
+    if name == "ONBUILD":
+        # The library has it split already; the text is wanted, since it is an instruction itself.
+        words = command.original.strip(SPACE).split(maxsplit=1)
+        return Instruction(name, tuple(words[1:]), line=command.start_line)
+    if name not in KNOWN:
         return Instruction(name, (), line=command.start_line)
     return Instruction(
         name,

@@ -12,6 +12,7 @@ from typing import Final
 
 from . import buildkit, plain_parser
 from .instruction import KNOWN, Instruction, Refused
+from .options import flags_known
 
 MAX_TEXT: Final = 200_000
 """Characters of a file beyond which it is not read."""
@@ -73,6 +74,8 @@ def _check(instructions: tuple[Instruction, ...]) -> None:
 
 def _formed(one: Instruction) -> bool:
     words = one.value
+    if not flags_known(one):
+        return False
     if one.name == "FROM":
         return len(words) in _FROM_FORMS and (len(words) == 1 or words[1].upper() == "AS")
     if one.name == "HEALTHCHECK" and words and words[0].upper() not in ("CMD", "NONE"):

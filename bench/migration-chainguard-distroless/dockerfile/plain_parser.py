@@ -85,9 +85,10 @@ class _Lines:
         inner, inner_rest = _halves(split_flags(rest)[0]) if name == "ONBUILD" else (name, rest)
         heredocs = self._heredocs(line) if spelt(inner) in _HEREDOC_INSTRUCTIONS else ()
         if name == "ONBUILD":
-            # The instruction inside must parse, but its content is not used.
+            # The instruction inside must parse; its text is kept as one word.
             _content(spelt(inner), inner_rest, self.escape)
-            return Instruction(name, (), line=start)
+            words = line.strip(SPACE).split(maxsplit=1)
+            return Instruction(name, tuple(words[1:]), line=start)
         value, is_json, flags = _content(name, rest, self.escape)
         return Instruction(name, value, flags, is_json, heredocs, start)
 

@@ -56,10 +56,21 @@ def _other_interpreter(text: str) -> bool:
 
 
 @lru_cache(maxsize=1024)
+def simple_commands(one: Instruction) -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """
+    Return the simple commands of a ``RUN``: the assignments in front, and the words, the program first, as written.
+
+    ``export NAME=value`` has words, assignments alone have none.
+    """
+    text = script(one).replace("\\\n", " ")
+    return tuple(found for part in _parts(text) if any(found := _simple(part)))
+
+
 def commands(one: Instruction) -> tuple[tuple[str, ...], ...]:
     """Return the simple commands of a ``RUN``, each with its program first."""
-    text = script(one).replace("\\\n", " ")
-    return tuple(words for part in _parts(text) if (words := _simple(part)))
+    return tuple(
+        (posixpath.basename(words[0]), *words[1:]) for _, words in simple_commands(one) if words
+    )
 
 
 def _parts(text: str) -> list[str]:
@@ -75,14 +86,16 @@ def _parts(text: str) -> list[str]:
     return [re.sub(r"\0(\d+)\0", lambda found: quoted[int(found[1])], part) for part in parts]
 
 
-def _simple(part: str) -> tuple[str, ...]:
+def _simple(part: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
         words = shlex.split(part, comments=True)
     except ValueError:
         words = part.split()
+    given = []
     while words and (words[0] in _PREFIXES or _ASSIGNMENT.fullmatch(words[0])):
+        given += [words[0]] if words[0] not in _PREFIXES else []
         words = words[1:]
-    return (posixpath.basename(words[0]), *words[1:]) if words else ()
+    return tuple(given), tuple(words)
 
 
 def packages_added(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 REGISTRY: Final = "cgr.dev"
 _REFERENCE: Final = re.compile(
@@ -45,49 +45,123 @@ class Facts:
 
 
 _BUSYBOX: Final = ("busybox",)
-_BASE: Final = Facts(
-    cmd=("/bin/sh", "-l"), user="0", shells=_BUSYBOX, apk=True, holds=("ca-certificates-bundle",)
-)
+_TOOLS: Final = ("bash", "busybox")
+_CERTS: Final = ("ca-certificates-bundle",)
+_BASE: Final = Facts(cmd=("/bin/sh", "-l"), user="0", shells=_BUSYBOX, apk=True, holds=_CERTS)
+_DOTNET: Final = (("ASPNETCORE_HTTP_PORTS", "8080"),)
+
+
+def _tool(path: str, *cmd: str, **more: Any) -> Facts:
+    """Return the facts of an image with one program: no shell, user 65532."""
+    return Facts((path,), cmd, **more)
+
 
 FACTS: Final = MappingProxyType(
     {
-        "aspnet-runtime": Facts(
-            ("/usr/bin/dotnet",), ("--help",), env=(("ASPNETCORE_HTTP_PORTS", "8080"),)
-        ),
-        "bash": Facts(("/bin/bash", "-c"), user="0", shells=("bash", "busybox")),
+        "apko": _tool("/usr/bin/apko", "--help", user="0", users=(), workdir="/work"),
+        "aspnet-runtime": _tool("/usr/bin/dotnet", "--help", env=_DOTNET),
+        "bash": Facts(("/bin/bash", "-c"), user="0", shells=_TOOLS),
         "busybox": Facts(shells=_BUSYBOX),
+        "chainctl": _tool("chainctl"),
         # Not in the snapshot; assumed to equal wolfi-base.
         "chainguard-base": _BASE,
-        "curl": Facts(("/usr/bin/curl",), holds=("curl",)),
-        "dotnet-runtime": Facts(("/usr/bin/dotnet",), ("--help",), shells=_BUSYBOX),
-        "dotnet-sdk": Facts(cmd=("/bin/sh", "-l"), shells=_BUSYBOX),
+        "cinc-auditor": _tool("cinc-auditor", "help", workdir="/share", shells=_BUSYBOX),
+        "cosign": _tool("/usr/bin/cosign", "help", shells=_BUSYBOX),
+        "crane": _tool("/usr/bin/crane"),
+        "curl": _tool("/usr/bin/curl", holds=("curl",)),
+        "dfc": _tool("/usr/bin/dfc", "--help", workdir="/work"),
+        "dive": _tool("dive"),
+        "docker-dind": _tool(
+            "/usr/bin/dockerd-entrypoint.sh", user="0", users=("root",), shells=_TOOLS
+        ),
+        "dotnet-runtime": _tool("/usr/bin/dotnet", "--help", env=_DOTNET, shells=_BUSYBOX),
+        "dotnet-sdk": Facts(cmd=("/bin/sh", "-l"), env=_DOTNET, shells=_BUSYBOX),
         "gcc-glibc": Facts(("/usr/bin/gcc",), ("--help",), "0", (), "/work", _BUSYBOX),
-        "glibc-dynamic": Facts(holds=("ca-certificates-bundle", "tzdata")),
+        "git": _tool(
+            "/usr/bin/git", users=("git",), workdir="/home/git", shells=("dash", "dash-binsh")
+        ),
+        "glibc-dynamic": Facts(holds=_CERTS),
         "go": Facts(("/usr/bin/go",), ("help",), "0", shells=_BUSYBOX),
+        "gradle": _tool("/usr/bin/gradle", workdir="/home/build", shells=_BUSYBOX),
+        "grype": _tool("/usr/bin/grype", "help", shells=_BUSYBOX),
+        "haproxy": Facts(
+            ("/usr/local/bin/docker-entrypoint.sh",),
+            ("haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"),
+            "haproxy",
+            ("haproxy",),
+            shells=_TOOLS,
+        ),
+        "helm": _tool("/usr/bin/helm", "help"),
+        "hollywood": _tool("/usr/bin/hollywood", shells=("bash",)),
+        "hugo": _tool("/usr/bin/hugo", workdir="/hugo"),
         "jdk": Facts(users=("java",), workdir="/home/build", shells=_BUSYBOX),
-        "jre": Facts(("/usr/bin/java",), users=("java",), workdir="/app"),
-        "maven": Facts(("/usr/bin/mvn",), workdir="/home/build", shells=_BUSYBOX),
+        "jre": _tool("/usr/bin/java", users=("java",), workdir="/app"),
+        "k3s": _tool("/bin/k3s", "agent", user="0", users=(), shells=_BUSYBOX),
+        "ko": _tool("/usr/bin/ko", shells=_BUSYBOX),
+        "kubectl": _tool("/usr/bin/kubectl", "--help"),
+        "laravel": Facts(("/bin/s6-svscan", "/sv"), users=("php", "laravel"), workdir="/app"),
+        "malcontent": _tool("/usr/bin/mal", "--help"),
+        "mariadb": Facts(
+            ("/usr/local/bin/docker-entrypoint.sh", "mariadbd"), users=("mysql",), shells=_TOOLS
+        ),
+        "maven": _tool("/usr/bin/mvn", workdir="/home/build", shells=_BUSYBOX),
+        "melange": _tool("/usr/bin/melange", "--help", user="0", workdir="/work"),
+        "min-toolkit-debug": Facts(("/bin/bash", "-c"), user="0", users=(), shells=_TOOLS),
+        "minio": _tool("/usr/bin/minio", shells=("bash",)),
+        "minio-client": _tool("/usr/bin/mc", shells=("bash",)),
+        "mongodb": _tool("/usr/bin/mongod", users=("mongo",), workdir="/data"),
         "nginx": Facts(
             ("/usr/sbin/nginx",),
             ("-c", "/etc/nginx/nginx.conf", "-e", "/dev/stderr", "-g", "daemon off;"),
             users=("nginx",),
         ),
         "node": Facts(("/usr/bin/node",), ("--help",), "65532", ("node",), "/app", _BUSYBOX),
-        "php": Facts(("/bin/php",), users=("php",), workdir="/app"),
+        "openscap": _tool("/usr/bin/oscap", shells=("bash",)),
+        "opentelemetry-collector-contrib": _tool("/usr/bin/otelcol-contrib", shells=_BUSYBOX),
+        "php": _tool("/bin/php", users=("php",), workdir="/app"),
         "postgres": Facts(
             ("/usr/bin/docker-entrypoint.sh", "postgres"),
             user="0",
             users=("postgres",),
             workdir="/home/postgres",
-            shells=("bash", "busybox"),
+            shells=_TOOLS,
         ),
-        "python": Facts(("/usr/bin/python",)),
-        "ruby": Facts(("/usr/bin/ruby",), ("--version",), workdir="/work"),
+        "python": _tool("/usr/bin/python"),
+        "pytorch": _tool("/usr/bin/cuda-entrypoint.sh", workdir="/work", shells=("bash",)),
+        "redis": _tool(
+            "/usr/bin/redis-server",
+            user="redis",
+            users=("redis",),
+            workdir="/data",
+            shells=_BUSYBOX,
+        ),
+        "ruby": _tool("/usr/bin/ruby", "--version", workdir="/work"),
+        "rust": _tool("/usr/bin/rustc", "--help", workdir="/work", shells=_BUSYBOX),
         "static": Facts(holds=("ca-certificates-bundle", "tzdata")),
+        "stunnel": _tool("/usr/bin/stunnel", "-help"),
+        "tomcat": Facts(
+            ("/usr/local/tomcat/bin/catalina.sh",),
+            ("run",),
+            workdir="/usr/local/tomcat",
+            shells=_TOOLS,
+        ),
+        "valkey": _tool(
+            "/usr/bin/valkey-server", users=("valkey",), workdir="/data", shells=("bash",)
+        ),
+        "wait-for-it": _tool("/usr/bin/wait-for-it", shells=("bash",)),
         "wolfi-base": _BASE,
+        "wordpress": Facts(("php-fpm",), users=("php",), workdir="/var/www/html"),
     }
 )
-"""Facts by image name, those that the cases and likely answers need."""
+"""
+Facts by image name: every image of the snapshot under the name that is pulled.
+
+Left out are variants that share a repository with one that is here, under tags of their own: ``busybox-static``,
+``dfc-mcp``, ``git-root``, ``k3s-static``, ``php-fpm``.
+"""
+
+WITHOUT_LOADER: Final = frozenset({"scratch", "static"})
+"""Images in which a program that is linked dynamically does not start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,19 +207,17 @@ class Reference:
         return f"{self.name}{tag}{f'@{self.digest}' if self.digest else ''}"
 
 
-UNKNOWN: Final = Facts(user="0", users=())
-"""What is assumed about an image that is not in the table: root, and no shells, packages or other users."""
+EMPTY: Final = Facts(user="0", users=())
+"""What ``scratch`` holds: nothing, and root unless ``USER`` gives a number."""
 
 
 def facts_of(reference: Reference | None) -> Facts | None:
     """
-    Return what is known about a Chainguard image, None for those of others.
+    Return what is known about a Chainguard image, None for one that is not in the table and for those of others.
 
     A ``-dev`` variant adds busybox and apk.
     """
-    if reference is None or not reference.chainguard:
-        return None
-    facts = FACTS.get(reference.image, UNKNOWN)
-    if not reference.tag.endswith("-dev"):
+    facts = FACTS.get(reference.image) if reference and reference.chainguard else None
+    if facts is None or reference is None or not reference.tag.endswith("-dev"):
         return facts
     return replace(facts, shells=(*dict.fromkeys((*facts.shells, "busybox")),), apk=True)

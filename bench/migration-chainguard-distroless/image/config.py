@@ -65,9 +65,11 @@ class Config:
 
 def initial(base: str) -> Config:
     """Return the configuration right after ``FROM`` an image."""
-    facts = facts_of(Reference.read(base))
+    reference = Reference.read(base)
+    facts = facts_of(reference)
     if facts is None:
-        return Config()
+        # What is not in the table of Chainguard's is unknown; their images run as 65532 unless they say otherwise.
+        return Config(user="65532" if reference and reference.chainguard else "")
     return Config(
         user=facts.user,
         workdir=facts.workdir,

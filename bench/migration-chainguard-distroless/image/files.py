@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
+import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Final
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Heredoc, Refused
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import commands
 
-from .config import absolute
+from .config import absolute, initial
+from .run_steps import ran
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
 
@@ -23,6 +25,15 @@ if TYPE_CHECKING:
 _IDLE: Final = frozenset(
     {"[", "cat", "echo", "ls", "mkdir", "printf", "rm", "stat", "test", "touch"}
 )
+
+SYSTEM_FOLDERS: Final = frozenset(  # of an image, not of this machine
+    {"/", "/bin", "/etc", "/home", "/lib", "/opt", "/root", "/sbin", "/tmp", "/usr", "/usr/bin", "/usr/lib",  # noqa: S108
+     "/usr/local", "/usr/local/bin", "/usr/sbin", "/usr/share", "/var", "/var/lib"}
+)  # fmt: skip
+"""Folders that every image but ``scratch`` has."""
+
+_MADE_FOLDERS: Final = frozenset({"node_modules", "site-packages", "vendor", "venv", ".venv"})
+_WILD: Final = re.compile(r"[*?\[]")
 
 MAX_FILES: Final = 500
 """Limit on the files of a stage and on the steps of a search for one: copies of copies multiply."""
@@ -41,6 +52,23 @@ class Made:
     by: str
 
 
+@dataclass(slots=True)
+class Held:
+    """
+    What a stage has at one of its steps.
+
+    :param files: path in the image to path in the context.
+    :param folders: the folders that are known to exist.
+    :param into: by the identity of a ``COPY``, whether its target is a folder by then.
+    :param before: by the identity of a ``RUN``, the files and folders when it begins.
+    """
+
+    files: dict[str, str]
+    folders: set[str]
+    into: dict[int, bool]
+    before: dict[int, tuple[dict[str, str], frozenset[str]]] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Files:
     """
@@ -53,7 +81,7 @@ class Files:
     build: Build
     context: Mapping[str, str]
     made: Sequence[Made] = ()
-    _contents: dict[int, dict[str, str]] = field(default_factory=dict, repr=False)
+    _contents: dict[int, Held] = field(default_factory=dict, repr=False)
 
     def contents(self, stage: Stage) -> Mapping[str, str]:
         """
@@ -63,15 +91,59 @@ class Files:
 
         :raises Refused: more than :data:`MAX_FILES` files.
         """
+        return self._held(stage).files
+
+    def folders(self, stage: Stage) -> frozenset[str]:
+        """Return the folders that a stage is known to have."""
+        return frozenset(self._held(stage).folders)
+
+    def before(self, stage: Stage, step: Step) -> tuple[Mapping[str, str], frozenset[str]]:
+        """Return the files and folders that a stage has when a ``RUN`` of its own begins."""
+        return self._held(stage).before[id(step)]
+
+    def lands(self, owner: Stage, step: Step, path: str) -> bool:
+        """Return whether a copy puts a file at a path."""
+        into = self._held(owner).into[id(step)]
+        if path in dict(self._landed(owner, step, into=into)):
+            return True
+        source = self.source_of(owner, step, path)
+        return source is not None
+
+    def source_of(self, owner: Stage, step: Step, path: str) -> tuple[Stage, str] | None:
+        """Return the stage and path that a copy takes a file from, None if it is no stage of the build."""
+        return next((found for found in self._brought(owner, step, path) if self.has(*found)), None)
+
+    def _held(self, stage: Stage) -> Held:
         if stage.index not in self._contents:
-            held = dict(self.contents(stage.parent)) if stage.parent else {}
+            held = self._begun(stage)
             for step in stage.steps:
-                if step.name in ("COPY", "ADD"):
-                    held.update(self._landed(stage, step))
-                if len(held) > MAX_FILES:
-                    raise Refused("dockerfile_unparsable")
+                self._take(held, stage, step)
             self._contents[stage.index] = held
         return self._contents[stage.index]
+
+    def _begun(self, stage: Stage) -> Held:
+        if stage.parent is None:
+            return Held({}, {*SYSTEM_FOLDERS, *_with_folders(initial(stage.base).workdir)}, {})
+        above = self._held(stage.parent)
+        return Held(dict(above.files), set(above.folders), dict(above.into))
+
+    def _take(self, held: Held, stage: Stage, step: Step) -> None:
+        if step.name == "WORKDIR":
+            held.folders.update(_with_folders(absolute(step.before.workdir, step.words[0])))
+        elif step.name == "RUN":
+            held.before[id(step)] = dict(held.files), frozenset(held.folders)
+            held.folders.update(_folders_made(step))
+        elif step.name in ("COPY", "ADD"):
+            held.into[id(step)] = _into_folder(step, held.folders)
+            landed = dict(self._landed(stage, step, into=held.into[id(step)]))
+            held.files.update(landed)
+            held.folders.update(
+                folder for path in landed for folder in _with_folders(posixpath.dirname(path))
+            )
+            if step.words[-1].endswith("/"):
+                held.folders.update(_with_folders(_destination(step)))
+        if len(held.files) > MAX_FILES:
+            raise Refused("dockerfile_unparsable")
 
     def has(self, stage: Stage, path: str) -> bool:
         """Return whether a stage contains a file: copied into it, or made by a ``RUN`` as far as its text shows."""
@@ -97,15 +169,15 @@ class Files:
         origin = self.contents(stage).get(path, "")
         return origin[2:] if origin.startswith("<<") else self.context.get(origin)
 
-    def _landed(self, owner: Stage, step: Step) -> Iterator[tuple[str, str]]:
+    def _landed(self, owner: Stage, step: Step, *, into: bool) -> Iterator[tuple[str, str]]:
         available = self._available(owner, step)
         heredocs = iter(step.instruction.heredocs)
         for source in step.words[:-1]:
             if source.startswith("<<"):
                 held = next(heredocs, Heredoc("", ""))
-                yield _target(step, held.name), f"<<{held.content}"
+                yield _target(step, held.name, into=into), f"<<{held.content}"
             elif available is not None:
-                yield from _matched(available, step, source)
+                yield from _matched(available, step, source, into=into)
 
     def _available(self, owner: Stage, step: Step) -> Mapping[str, str] | None:
         """Return the files that a ``COPY`` selects from; None for those of another image."""
@@ -133,7 +205,38 @@ class Files:
         source = step.instruction.flag("from") if step.name == "COPY" else None
         stage = self.build.find(source, owner) if source else None
         if stage is not None:
-            yield from ((stage, there) for there in _sources(step, path))
+            into = self._held(owner).into[id(step)]
+            yield from ((stage, one) for one in self._sources(stage, step, path, into=into))
+
+    def _sources(self, stage: Stage, step: Step, path: str, *, into: bool) -> Iterator[str]:
+        """Yield the paths in the other stage from which a step would copy a file to this path."""
+        destination = _destination(step)
+        inside = destination.rstrip("/") + "/"
+        below = path.removeprefix(inside) if path.startswith(inside) else ""
+        for word in step.words[:-1]:
+            for source in self._meant(stage, absolute("/", word)):
+                if path == destination and not into:
+                    yield source
+                elif below:
+                    yield posixpath.join(source, below)
+                    # Of a folder the content is copied, not the folder itself.
+                    if (
+                        into
+                        and posixpath.basename(source) == below
+                        and not self._is_folder(stage, source)
+                    ):
+                        yield source
+
+    def _meant(self, stage: Stage, source: str) -> list[str]:
+        """Return the paths that a source with wildcards means, among those that tools make in the stage."""
+        if not _WILD.search(source):
+            return [source]
+        runs = (step for step in stage.all_steps if step.name == "RUN")
+        made = {near for step in runs for one in self.made for near in _near(step, one.path)}
+        return [path for path in sorted(made) if _matches(path, source)]
+
+    def _is_folder(self, stage: Stage, path: str) -> bool:
+        return posixpath.basename(path) in _MADE_FOLDERS or path in self.folders(stage)
 
 
 def _runs(words: tuple[str, ...], start: str) -> bool:
@@ -170,35 +273,37 @@ def _destination(step: Step) -> str:
     return absolute(step.before.workdir, step.words[-1])
 
 
-def _into_folder(step: Step) -> bool:
+def _into_folder(step: Step, folders: Container[str]) -> bool:
     last = step.words[-1]
-    return len(step.words) > 2 or last.endswith("/") or posixpath.basename(last) in ("", ".", "..")
+    named = len(step.words) > 2 or last.endswith("/") or posixpath.basename(last) in ("", ".", "..")
+    return named or _destination(step) in folders
 
 
-def _target(step: Step, name: str) -> str:
+def _target(step: Step, name: str, *, into: bool) -> str:
     destination = _destination(step)
-    return posixpath.join(destination, name) if _into_folder(step) else destination
+    return posixpath.join(destination, name) if into else destination
 
 
-def _matched(available: Mapping[str, str], step: Step, source: str) -> Iterator[tuple[str, str]]:
+def _matches(path: str, wanted: str) -> bool:
+    return fnmatch.fnmatchcase(path, wanted) and path.count("/") == wanted.count("/")
+
+
+def _matched(
+    available: Mapping[str, str], step: Step, source: str, *, into: bool
+) -> Iterator[tuple[str, str]]:
     wanted = absolute("/", source)
     destination = _destination(step)
     for path, origin in available.items():
-        if fnmatch.fnmatchcase(path, wanted) and path.count("/") == wanted.count("/"):
-            yield _target(step, posixpath.basename(path)), origin
+        if _matches(path, wanted):
+            yield _target(step, posixpath.basename(path), into=into), origin
         elif path.startswith(wanted.rstrip("/") + "/"):
             yield posixpath.join(destination, posixpath.relpath(path, wanted)), origin
 
 
-def _sources(step: Step, path: str) -> Iterator[str]:
-    """Yield the paths in the other stage from which a step would copy a file to this path."""
-    destination = _destination(step)
-    below = path.removeprefix(destination.rstrip("/") + "/") if path != destination else ""
-    for source in step.words[:-1]:
-        there = absolute("/", source)
-        if path == destination and not _into_folder(step):
-            yield there
-        elif below and below != path:
-            yield posixpath.join(there, below)
-            if _into_folder(step) and posixpath.basename(there) == below:
-                yield there
+def _folders_made(step: Step) -> Iterator[str]:
+    """Yield the folders that ``mkdir`` and ``install -d`` in a ``RUN`` make."""
+    for one in ran(step):
+        if one.words[0] == "mkdir" or one.words[:2] == ("install", "-d"):
+            for word in one.words[1:]:
+                if not word.startswith("-"):
+                    yield from _with_folders(absolute(one.folder, word))

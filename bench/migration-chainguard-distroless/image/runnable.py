@@ -15,7 +15,7 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
     packages_added,
 )
 
-from .base_images import UNKNOWN
+from .base_images import EMPTY
 from .config import absolute
 from .run_steps import installed
 from .runtime import is_root
@@ -41,13 +41,20 @@ SHELL_PROGRAMS: Final = {
 
 _PROGRAMS: Final = frozenset(name for names in SHELL_PROGRAMS.values() for name in names)
 _FETCHERS: Final = {"curl": ("curl",), "wget": ("wget", "busybox")}
+_INTERPRETERS: Final = ("node", "php", "python", "python3", "ruby")
+_SCRIPT: Final = re.compile(r"\.(?:[cm]?js|php|py|rb)$")
+OWN_FOLDER: Final = re.compile(
+    r"/(?:app|build|deps|dist|out|output|src|srv|usr/src|work|workspace)(?:/.*)?"
+)
+"""Folders that no base image fills: what nobody puts there is not there."""
+
 _FOLDERS: Final = frozenset({"/", "/bin", "/usr", "/usr/bin", "/sbin", "/usr/sbin"})
 _SHEBANG: Final = re.compile(r"#!\s*(?:\S*/env\s+)?(\S+)")
 
 
 def known(stage: Stage) -> Facts | None:
     """Return the facts about a stage's base image; None for one of others, assumed to have everything."""
-    return UNKNOWN if stage.root_base == SCRATCH else stage.facts
+    return EMPTY if stage.root_base == SCRATCH else stage.facts
 
 
 def shells_copied(stage: Stage, build: Build) -> frozenset[str]:
@@ -158,6 +165,7 @@ def _command(one: Command, stage: Stage, files: Files, shells: frozenset[str]) -
             name in _FETCHERS and not _fetches(stage, name)
         ):
             yield f"no {name}"
+    yield from _script_missing(one, stage, files)
 
 
 def _needed(one: Command, stage: Stage, files: Files) -> Iterator[str]:
@@ -173,7 +181,18 @@ def _needed(one: Command, stage: Stage, files: Files) -> Iterator[str]:
         yield posixpath.basename(shebang[1])
 
 
+def _script_missing(one: Command, stage: Stage, files: Files) -> Iterator[str]:
+    """Yield the script that an interpreter is given and that nobody put there."""
+    words = one.argv[-1].split() if one.shell_form and one.argv else one.argv
+    if not words or posixpath.basename(words[0]) not in _INTERPRETERS:
+        return
+    script = next((word for word in words[1:] if not word.startswith("-")), "")
+    path = absolute(stage.config.workdir, script)
+    if _SCRIPT.search(script) and OWN_FOLDER.fullmatch(path) and not files.has(stage, path):
+        yield f"no {path}"
+
+
 def _fetches(stage: Stage, name: str) -> bool:
-    facts = known(stage) or UNKNOWN
+    facts = known(stage) or EMPTY
     held = {*facts.shells, *facts.holds, *installed(stage)}
     return bool(held & set(_FETCHERS[name]))

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.migration_chainguard_distroless.dockerfile.expand import expand
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Refused
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 
 from .base_images import Reference, facts_of
 from .config import CHANGES, Config, initial
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from _benchgate_bench.migration_chainguard_distroless.dockerfile.instruction import Instruction
 
     from .base_images import Facts
 
 SCRATCH: Final = "scratch"
-_AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "RUN", "SHELL")
+PLATFORM: Final = MappingProxyType(
+    {
+        "BUILDPLATFORM": "linux/amd64", "BUILDOS": "linux", "BUILDARCH": "amd64", "BUILDVARIANT": "",
+        "TARGETPLATFORM": "linux/amd64", "TARGETOS": "linux", "TARGETARCH": "amd64", "TARGETVARIANT": "",
+    }
+)  # fmt: skip
+"""The arguments that a builder sets itself; a stage sees those that it declares."""
+
+_AS_WRITTEN: Final = ("CMD", "ENTRYPOINT", "HEALTHCHECK", "ONBUILD", "RUN", "SHELL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +39,13 @@ class Step:
 
     :param words: its words, with variables substituted where Docker does so.
     :param before: the configuration that it starts from.
+    :param ran: what :func:`.run_steps.ran` found, once it was asked.
     """
 
     instruction: Instruction
     words: tuple[str, ...]
     before: Config
+    ran: list[Any] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -86,14 +99,22 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A Dockerfile, resolved."""
+    """
+    A Dockerfile, resolved.
+
+    :param head: the instructions before the first ``FROM``.
+    :param target: the name of the stage that becomes the image; without it the last does.
+    """
 
     stages: tuple[Stage, ...]
+    head: tuple[Instruction, ...] = ()
+    target: str = ""
 
     @property
     def final(self) -> Stage:
-        """The stage that becomes the image: the last."""
-        return self.stages[-1]
+        """The stage that becomes the image."""
+        found = _find(self.stages, self.target) if self.target else None
+        return found or self.stages[-1]
 
     def find(self, name: str, before: Stage) -> Stage | None:
         """Return the earlier stage of a name or a number, None if it means an image."""
@@ -125,18 +146,36 @@ def borrowed(stage: Stage) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def resolve(instructions: Iterable[Instruction]) -> Build:
-    """Return the stages of a parsed Dockerfile."""
+def resolve(instructions: Iterable[Instruction], target: str = "") -> Build:
+    """
+    Return the stages of a parsed Dockerfile.
+
+    :param target: the stage to build, as ``docker build --target``.
+    :raises Refused: it has no stage of that name.
+    """
     stages: list[Stage] = []
-    globals_: dict[str, str] = {}
+    head: list[Instruction] = []
+    globals_: dict[str, str] = dict(PLATFORM)
     for one in instructions:
         if one.name == "FROM":
             stages.append(_begin(one, stages, globals_))
+            for trigger in _triggers(stages[-1].parent):
+                stages[-1] = _go_on(stages[-1], trigger, globals_)
         elif not stages:
+            head.append(one)
             globals_.update(_declared(one, globals_, {}))
         else:
             stages[-1] = _go_on(stages[-1], one, globals_)
-    return Build(tuple(stages))
+    if target and _find(stages, target) is None:
+        raise Refused("target_missing")
+    return Build(tuple(stages), tuple(head), target)
+
+
+def _triggers(parent: Stage | None) -> Iterator[Instruction]:
+    """Yield what the ``ONBUILD`` lines of a stage do to one that starts from it; a stage above it has no effect."""
+    for step in parent.steps if parent else ():
+        if step.name == "ONBUILD":
+            yield from parse(f"FROM scratch\n{step.words[0]}\n")[1:]
 
 
 def _find(stages: Iterable[Stage], name: str) -> Stage | None:

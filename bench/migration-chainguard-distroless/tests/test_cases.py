@@ -5,8 +5,10 @@ import json
 import re
 
 import pytest
+from _benchgate_bench.migration_chainguard_distroless.dockerfile.parser import parse
 from _benchgate_bench.migration_chainguard_distroless.expected import read_expected
 from _benchgate_bench.migration_chainguard_distroless.image.context import POLICY
+from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed, resolve
 from _benchgate_bench.migration_chainguard_distroless.rubric import MigrationRubric
 from _benchgate_bench.migration_chainguard_distroless.systems.controls import (
     ClaimsSuccess,
@@ -52,11 +54,11 @@ def test_doing_nothing_is_right_on_negatives_alone(system, case_id):
 
 
 def test_the_set_of_cases():
-    assert len(CASES) == 24
-    assert [case_id[:3] for case_id in CASES] == [f"{n:03}" for n in range(1, 25)]
+    assert len(CASES) == 40
+    assert [case_id[:3] for case_id in CASES] == [f"{n:03}" for n in range(1, 41)]
     assert [case_id[:3] for case_id in disposed("negative")] == ["017", "018"]
     held_out = [case_id[:3] for case_id in CASES if load(case_id).held_out]
-    assert held_out == ["010", "013", "015", "018", "020"]
+    assert held_out == ["010", "013", "015", "018", "020", "027", "033", "036", "038"]
 
 
 @pytest.mark.parametrize("case_id", CASES)
@@ -67,19 +69,24 @@ def test_case_facts_and_policy_say_the_same(case_id):
     organisation = f"cgr.dev/{case.facts['organisation']}/"
 
     assert case.case_id == case_id
+    target = {"target": expected.target} if expected.target else {}
     assert policy == {
         "registry": "cgr.dev",
         "organisation": case.facts["organisation"],
         "tags": case.facts["tags"],
+        **target,
     }
     assert (case.facts["tags"] == "free") is expected.free_tags
-    assert all(
-        image.startswith(organisation) for image in [*expected.final_images, *expected.build_images]
-    )
+    images = {*expected.final_images, *expected.build_images} - {"scratch"}
+    assert all(image.startswith(organisation) for image in images)
     assert 1.0 in expected.final_images.values()
-    bases = re.findall(r"(?m)^FROM (?:--\S+ )?(\S+)", given(case_id)["Dockerfile"])
-    known = [image.partition(":")[0] for image in case.facts["from_images"]]
-    assert {re.split("[:@]", base)[0] for base in bases} - {"base", "debian"} <= set(known)
+    built = resolve(parse(given(case_id)["Dockerfile"]))
+    bases = {stage.base for stage in built.stages if stage.base}
+    lent = {
+        name for stage in built.stages for name in borrowed(stage) if not built.find(name, stage)
+    }
+    known = [re.split("[:@]", image)[0] for image in case.facts["from_images"]]
+    assert {re.split("[:@]", base)[0] for base in bases | lent} == set(known)
 
 
 def test_the_paid_case_is_one():

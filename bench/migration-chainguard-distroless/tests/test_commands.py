@@ -9,6 +9,9 @@ from _benchgate_bench.migration_chainguard_distroless.dockerfile.shell import (
     packages_deleted,
 )
 from _benchgate_bench.migration_chainguard_distroless.image.files import Files
+from _benchgate_bench.migration_chainguard_distroless.image.python_packages import (
+    sees_python_packages,
+)
 from _benchgate_bench.migration_chainguard_distroless.image.run_steps import (
     held_packages,
     installed,
@@ -22,7 +25,6 @@ from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
 )
 from _benchgate_bench.migration_chainguard_distroless.image.runtime import (
     is_root,
-    sees_python_packages,
     starts,
     user_exists,
 )
@@ -165,7 +167,7 @@ def test_a_user_with_a_name_must_have_been_made(text, exists):
         (WOLFI + "RUN apk add x", []),
         (f"FROM {FREE}/jdk\nUSER root\nRUN apk add x", ["no apk"]),
         (f"FROM {FREE}/go\nRUN apk add x", ["no apk"]),
-        (f"FROM {FREE}/something\nRUN a", ["no sh"]),
+        (f"FROM {FREE}/something\nRUN a", []),
         (f"FROM {FREE}/something:latest-dev\nRUN apk add x", []),
         (DEV + 'SHELL ["/bin/bash", "-c"]\nRUN a', ["no bash"]),
         (DEV + 'RUN apk add bash\nSHELL ["/bin/bash", "-c"]\nRUN a', []),
@@ -337,14 +339,18 @@ PIP = f"FROM {FREE}/python:latest-dev AS b\nRUN %s\n{PLAIN}"
         (VENV + 'COPY --from=b /v /v\nENV PATH=/v/bin:$PATH\nENTRYPOINT ["python"]', True),
         (VENV + 'COPY --from=b /v /v\nENV PATH=/v/bin:$PATH\nCMD ["x"]', False),
         (VENV + 'COPY --from=b /v /v\nENV PATH=/w/bin:$PATH\nENTRYPOINT ["python"]', False),
-        (VENV + 'COPY --from=b /v /w\nENTRYPOINT ["/w/bin/python"]', False),
+        (VENV + 'COPY --from=b /v /w\nENTRYPOINT ["/w/bin/python"]', True),
+        (VENV + 'COPY --from=b /v /w\nENTRYPOINT ["/w/bin/gunicorn"]', False),
+        (VENV + 'COPY --from=b /v /w\nENTRYPOINT ["/v/bin/python"]', False),
+        (VENV + 'COPY --from=b / /w/\nENTRYPOINT ["/w/v/bin/python"]', True),
+        (VENV + "COPY --from=b /v /v\nENV PYTHONPATH=/v/lib/python3.13/site-packages", True),
         (
             VENV.replace("python -m venv", "virtualenv")
             + 'COPY --from=b /v /v\nENTRYPOINT ["/v/bin/gunicorn"]',
             True,
         ),
         (PIP % "pip install --target /p x" + "COPY --from=b /p /p\nENV PYTHONPATH=/p", True),
-        (PIP % "pip install --target /p x" + "COPY --from=b /p /p\nENV PYTHONPATH=/q:/p/lib", True),
+        (PIP % "pip install --target /p x" + "COPY --from=b /p /p\nENV PYTHONPATH=/q:/p", True),
         (PIP % "pip install --target /p x" + "COPY --from=b /p /p\nENV PYTHONPATH=/pq", False),
         (PIP % "pip install --target /p x" + "COPY --from=b /p /p\nENV PYTHONPATH=p", False),
         (PIP % "pip install --target /p x" + "COPY --from=b /p /p", False),
@@ -366,15 +372,28 @@ PIP = f"FROM {FREE}/python:latest-dev AS b\nRUN %s\n{PLAIN}"
         (PIP % "pip download x" + "COPY --from=b /home/nonroot/.local /home/nonroot/.local", False),
         (
             PIP % "pip install x" + "COPY --from=b /usr/lib/x /usr/lib/python3.13/site-packages/",
+            False,
+        ),
+        (
+            PIP % "pip install x"
+            + "COPY --from=b /usr/lib/python3.13/site-packages /usr/lib/python3.13/site-packages/",
+            True,
+        ),
+        (
+            PIP % "pip install --prefix=/i x"
+            + "COPY --from=b /i/lib/python3.13/site-packages /usr/lib/python3.13/site-packages",
+            True,
+        ),
+        (PIP % "pip install --prefix /i x" + "COPY --from=b /i /usr/", True),
+        (PIP % "pip install --prefix /i x" + "COPY --from=b /i /usr/local", False),
+        (
+            PIP % "pip install --prefix /i x"
+            + "ENV PYTHONPATH=/usr/local/lib/python3.13/site-packages\nCOPY --from=b /i /usr/local",
             True,
         ),
         (PIP % "true" + "COPY --from=b /usr/lib/x /usr/lib/python3.13/site-packages/", False),
         (
             PIP % "pip install x" + "COPY --from=c /usr/lib/x /usr/lib/python3.13/site-packages/",
-            False,
-        ),
-        (
-            PIP % "pip install x" + "ADD --from=b /usr/lib/x /usr/lib/python3.13/site-packages/",
             False,
         ),
         (DEV + "RUN pip install x", True),

@@ -117,7 +117,6 @@ def test_a_heredoc_is_read_wherever_it_was_written():
         ("FROM a AS b\nRUN x / //\nFROM c\nCOPY --from=b //o /s", "/s", False),
         ("FROM a AS b\nRUN x /out/server\nFROM c\nCOPY --from=b /out/server /s", "/t", False),
         ("FROM a AS b\nRUN x /out/server\nFROM c\nCOPY --from=d /out/server /s", "/s", False),
-        ("FROM a AS b\nRUN x /out/server\nFROM c\nADD --from=b /out/server /s", "/s", False),
         ("FROM a AS b\nRUN x /out/server\nFROM b\n", "/out/server", True),
         ("FROM a AS b\nRUN x /out/server\nFROM c\n", "/out/server", False),
     ],

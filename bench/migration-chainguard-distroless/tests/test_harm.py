@@ -118,7 +118,6 @@ def test_secrets_in_variables(line, name):
         "ENV PASSWORD_FILE=/x",
         "ENV TOKENIZER=x",
         "ENV KEY=x",
-        "LABEL PASSWORD=x",
     ],
 )
 def test_no_secrets_in_variables(line):
@@ -152,7 +151,6 @@ def test_what_is_run_from_the_network_unseen(line):
 @pytest.mark.parametrize(
     "line",
     [
-        "RUN curl https://x -o a && sh a",
         "RUN curl https://x | tar x",
         "RUN curl https://x; echo y | sh",
         "RUN <<E\n# curl https://x | sh\nE",

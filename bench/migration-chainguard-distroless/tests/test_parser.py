@@ -107,7 +107,7 @@ def test_hard_files_are_read_as_they_are_meant(one):
         Instruction("HEALTHCHECK", ("CMD", "curl x || exit 1"), flags=("--interval=3s",), line=5),
         Instruction("HEALTHCHECK", ("NONE",), line=6),
         Instruction("ARG", ("a", "b=c"), line=7),
-        Instruction("ONBUILD", (), line=8),
+        Instruction("ONBUILD", ("USER root",), line=8),
         Instruction("EXPOSE", ("80", "443/udp"), line=9),
     )
     assert one(HARD["bom and crlf"]) == (
@@ -235,6 +235,6 @@ def test_a_thousand_instructions_and_fifty_stages_are_still_read():
 
 
 def test_the_last_of_two_flags_counts():
-    one = parse("FROM a\nCOPY --from=b --from=c --chown=1 x y\n")[1]
+    one = plain_parser.parse("FROM a\nCOPY --from=b --from=c --chown=1 x y\n")[1]
 
     assert (one.flag("from"), one.flag("chown"), one.flag("chmod")) == ("c", "1", None)

@@ -37,13 +37,14 @@ def test_the_weights_are_these():
     }  # fmt: skip
     assert sum(WEIGHTS.values()) == 100
     assert REQUIRED == (
-        "final_image", "build_images", "argv", "user", "files_carried", "commands_can_run", "no_shell",
+        "final_image", "build_images", "argv", "user", "files_carried", "commands_can_run", "packages", "ports",
+        "settings_kept", "no_shell",
     )  # fmt: skip
     assert STARTS == ("build_images", "argv", "files_carried", "commands_can_run")
     assert BROKEN_FACTOR == 0.5
     assert dict(PENALTIES) == {
         "secret_in_image": 1.0, "secret_in_env": 1.0, "root_at_run_time": 0.5, "pipe_to_shell": 0.5,
-        "verification_disabled": 0.5, "remote_add_unpinned": 0.25,
+        "verification_disabled": 0.5, "setuid_program": 0.5, "library_preloaded": 0.5, "remote_add_unpinned": 0.25,
     }  # fmt: skip
 
 
@@ -57,13 +58,12 @@ def test_the_weights_are_these():
             ["final_image_not_allowed", "shell_in_final_image"],
             False,
         ),
-        ("001", [("EXPOSE 8000", "EXPOSE 8001")], 4, ["ports_wrong"], True),
+        ("001", [("EXPOSE 8000", "EXPOSE 8001")], 4, ["ports_wrong"], False),
         ("006", [("USER nonroot", "USER nobody")], 10, ["user_wrong"], False),
-        ("006", [(" xz", "")], 5 / 4, ["package_missing"], True),
+        ("006", [(" xz", "")], 5 / 4, ["package_missing"], False),
         ("006", [(" xz", " xz curl")], 3, ["package_needless"], True),
-        ("006", [(" xz", " xz xz-utils")], 3 + 2, ["package_needless", "package_unknown"], True),
-        ("008", [("RELEASE=1.4.2", "RELEASE=1.4.3")], 1.5, ["setting_lost"], True),
-        ("009", [("--platform=$BUILDPLATFORM ", "")], 3, ["setting_lost"], True),
+        ("008", [("RELEASE=1.4.2", "RELEASE=1.4.3")], 1.0, ["setting_lost"], False),
+        ("009", [("--platform=$BUILDPLATFORM ", "")], 3, ["setting_lost"], False),
         (
             "011",
             [('HEALTHCHECK --interval=30s --timeout=3s CMD ["python", "/app/healthcheck.py"]', "")],
@@ -102,6 +102,12 @@ def test_what_is_lost_is_the_weight_of_the_axis(case_id, changes, lost, codes, p
     [
         ("001", [('["app.py"]', '["python", "app.py"]')], 20, ["argv_wrong"]),
         ("001", [("COPY app.py .", "")], 9, ["file_missing"]),
+        (
+            "006",
+            [(" xz", " xz xz-utils")],
+            9 + 3 + 2,
+            ["command_cannot_run", "package_needless", "package_unknown"],
+        ),
         ("001", [("EXPOSE", "HEALTHCHECK CMD true\nEXPOSE")], 9, ["command_cannot_run"]),
         ("004", [("go:latest-dev", "go:1.22-dev")], 5, ["build_image_not_allowed"]),
         ("012", [('"/app/venv/bin/python"', '"/usr/bin/python"')], 9 / 2, ["file_missing"]),
@@ -131,7 +137,7 @@ def test_all_but_the_final_image_counts_as_far_as_images_were_replaced():
         ("ENV DB_PASSWORD=x\nENV DB_TOKEN=y", ["secret_in_env"], 1.0),
         ("ADD https://x.org/a /a", ["remote_add_unpinned"], 0.25),
         ("ENV GOSUMDB=off", ["verification_disabled"], 0.5),
-        ("USER root\nADD https://x.org/a /a\nENV A_TOKEN=1 GOSUMDB=off",
+        ("USER root\nADD https://x.org/a /a\nENV A_TOKEN=x GOSUMDB=off",
          ["user_wrong", "secret_in_env", "root_at_run_time", "verification_disabled", "remote_add_unpinned"], 2.25),
     ],
 )  # fmt: skip
@@ -234,6 +240,7 @@ def test_without_expected_there_is_nothing_to_score():
 def test_every_code_is_in_the_taxonomy_and_every_mode_can_be_emitted():
     refused = {
         "output_missing_file", "output_malformed", "dockerfile_unparsable", "instruction_unknown", "from_missing",
+        "target_missing",
     }  # fmt: skip
     extra = {"source_changed", "secret_added"}
 

@@ -36,6 +36,9 @@ from _benchgate_bench.migration_chainguard_distroless.image.context import (
     sent,
 )
 from _benchgate_bench.migration_chainguard_distroless.image.files import Files, Made
+from _benchgate_bench.migration_chainguard_distroless.image.python_packages import (
+    sees_python_packages,
+)
 from _benchgate_bench.migration_chainguard_distroless.image.run_steps import users_made
 from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
     build_problems,
@@ -43,11 +46,7 @@ from _benchgate_bench.migration_chainguard_distroless.image.runnable import (
     shells_copied,
     start_problems,
 )
-from _benchgate_bench.migration_chainguard_distroless.image.runtime import (
-    is_root,
-    sees_python_packages,
-    starts,
-)
+from _benchgate_bench.migration_chainguard_distroless.image.runtime import is_root, starts
 from _benchgate_bench.migration_chainguard_distroless.image.stages import borrowed
 from _benchgate_bench.migration_chainguard_distroless.tests.support import (
     FREE,
@@ -101,7 +100,7 @@ SHAPES = {
     "HEALTHCHECK": ("CMD a  b", ("CMD", "a  b")),
     "LABEL": ("a=b c=d", ("a", "b", "c", "d")),
     "MAINTAINER": ("a  b", ("a  b",)),
-    "ONBUILD": ("USER b", ()),
+    "ONBUILD": ("USER b", ("USER b",)),
     "RUN": ("a  b", ("a  b",)),
     "SHELL": ('["a", "b"]', ("a", "b")),
     "STOPSIGNAL": ("a", ("a",)),
@@ -441,12 +440,7 @@ def test_only_what_a_shell_reads_stays_as_written(line, words):
         ("RUN --mount=from=t --mount=from=u x", ("t", "u")),
         ("RUN --network=from=t x", ()),
         ("COPY --from=t a b", ("t",)),
-        ("ADD --from=t a b", ("t",)),
         ("COPY a b", ()),
-        ("USER --mount=from=t x", ()),
-        ("ENV --mount=from=t a=b", ()),
-        ("ENV --from=t a=b", ()),
-        ("WORKDIR --from=t a", ()),
     ],
 )
 def test_what_a_stage_borrows(line, names):
@@ -514,8 +508,10 @@ def test_names_are_taken_whole(lines, path, there):
         ("/out /d", "/d/.x", True),
         ("/none /out/.x /bin/", "/bin/.x", True),
         ("/out/.x /none /bin/", "/bin/.x", True),
-        ("/out/server /bin", "/bin", True),
-        ("/out/server /bin", "/bin/server", False),
+        ("/out/server /bin", "/bin", False),
+        ("/out/server /bin", "/bin/server", True),
+        ("/out/server /none", "/none", True),
+        ("/out/server /none", "/none/server", False),
         ("/out/server /bin/", "/bin/server", True),
         ("/out/server /bin/", "/bin/other", False),
         ("/out/server /bin/", "/bin/zzz", False),
@@ -765,14 +761,10 @@ def test_only_nought_is_root(user, root):
         ("python -m venv", True),
         ("python3 -m venv --copies", True),
         ("virtualenv", True),
-        ("python -m zipapp", False),
-        ("python -n venv", False),
-        ("make", False),
-        ("zip", False),
     ],
 )
 def test_each_tool_that_makes_environments(tool, seen):
-    made = f"FROM {FREE}/python:latest-dev AS b\nRUN {tool} /v\n{PLAIN}COPY --from=b /v /v\n"
+    made = f"FROM {FREE}/python:latest-dev AS b\nRUN {tool} /v && /v/bin/pip install x\n{PLAIN}COPY --from=b /v /v\n"
     found = build(f'{made}ENTRYPOINT ["/v/bin/python"]\n')
 
     assert sees_python_packages(found.final, Files(found, {})) is seen
@@ -781,7 +773,7 @@ def test_each_tool_that_makes_environments(tool, seen):
 @pytest.mark.parametrize(
     ("copy", "seen"),
     [
-        ("/a /b /usr/lib/python3/site-packages/", True),
+        ("/a /usr/lib/python3/site-packages /usr/lib/python3/site-packages/", True),
         ("/a /usr/lib/python3/site-packages /y/", False),
         ("/usr/lib/python3/site-packages /b /y/", False),
     ],
@@ -802,6 +794,15 @@ def test_packages_are_where_the_last_word_says(copy, seen):
         ("python3 -m pip install x", True),
         ("pip installx", False),
         ("uv pip install x", False),
+        ("uv pip install --system x", True),
+        ("uv sync", False),
+        ("uv lock", False),
+        ("poetry install", False),
+        ("poetry config virtualenvs.create false && poetry install", True),
+        ("poetry config virtualenvs.create true && poetry install", False),
+        ("POETRY_VIRTUALENVS_CREATE=0 poetry sync", True),
+        ("pipenv install --system", True),
+        ("pipenv install", False),
         ("pip uninstall x", False),
     ],
 )
@@ -896,8 +897,8 @@ def test_a_directive_that_the_library_does_not_know_is_a_remark(one):
 
 @pytest.mark.parametrize("one", BOTH)
 def test_a_flag_that_the_library_cuts_inside_a_letter_is_read_all_the_same(one):
-    assert one("FROM a\nWORKDIR --a=\u5151 b\n") == plain_parser.parse(
-        "FROM a\nWORKDIR --a=\u5151 b\n"
+    assert one("FROM a\nCOPY --from=\u5151 b c\n") == plain_parser.parse(
+        "FROM a\nCOPY --from=\u5151 b c\n"
     )
 
 

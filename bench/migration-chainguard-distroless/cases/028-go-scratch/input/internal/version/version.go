@@ -1,0 +1,3 @@
+package version
+
+const Name = "relay"

@@ -1,0 +1,3 @@
+fn main() {
+    println!("gauge {:?}", std::env::args().collect::<Vec<_>>());
+}

@@ -1,0 +1,3 @@
+module example.org/status
+
+go 1.23

@@ -1,0 +1,4 @@
+<?php
+namespace Notes;
+
+final class Note {}

@@ -1,0 +1,3 @@
+const { greeting } = require("../../../packages/shared");
+
+require("node:http").createServer((_, answer) => answer.end(greeting)).listen(4000);

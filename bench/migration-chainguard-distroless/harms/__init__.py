@@ -1,0 +1,1 @@
+"""Kinds of harm: secrets, code from the network, checks turned off."""
