@@ -31,7 +31,8 @@ BLOCK = 250
 """Repetitions that share their bootstrap weights."""
 
 
-def _arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
+def arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
+    """Return one side; ``named`` gives its cases ids, so that they can be paired."""
     ids = tuple(f"c{number:05}" for number in range(len(scores))) if named else None
     return Arm(scores=tuple(scores.tolist()), case_ids=ids, clusters=clusters)
 
@@ -53,10 +54,10 @@ def outcomes(
         found |= {"auto": [], "exact": []}
     sides = [side.mean(axis=2) if side.ndim == 3 else side for side in (before, after)]
     for row in zip(*sides, strict=True):
-        plain = (_arm(side, named=False, clusters=clusters) for side in row)
+        plain = (arm(side, named=False, clusters=clusters) for side in row)
         found["welch"].append(compare_vectors(*plain, GatePolicy(**common)).decision.outcome)
         if paired:
-            arms = (_arm(side, named=True, clusters=clusters) for side in row)
+            arms = (arm(side, named=True, clusters=clusters) for side in row)
             policy = GatePolicy(**common, test="auto", evidence="exact")
             decision = compare_vectors(*arms, policy).decision
             # ``exact`` adds one reason, and all reasons are listed.
@@ -79,7 +80,7 @@ def not_worse(before: Any, after: Any, margin: float) -> list[bool]:
         score_range=(low, 1.0),
     )
     decisions = (
-        compare_vectors(*(_arm(side, named=True) for side in row), policy).decision
+        compare_vectors(*(arm(side, named=True) for side in row), policy).decision
         for row in zip(before, after, strict=True)
     )
     return [decision.outcome == "promote" for decision in decisions]

@@ -175,6 +175,19 @@ def gate(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
         yield f"next      {decision.next_step}"
 
 
+def looks(decision: CheckpointPromotionDecision | None) -> Iterator[str]:
+    """Yield how often the baseline was looked at, and what follows from it; nothing of a first look."""
+    look = decision.look if decision else None
+    if look is None or (look.number == 1 and look.can_promote):
+        return
+    text = f"looks     look {look.number} against this baseline, at alpha {look.alpha:.3g}"
+    if not look.can_promote:
+        yield f"{text}: so few cases can no longer be promoted, whatever their scores"
+        return
+    share = f"one in {round(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
+    yield f"{text}: at this count up to {share} worthless series would have had a promotion"
+
+
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[str]:
     """
     Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.

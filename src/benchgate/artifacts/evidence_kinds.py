@@ -19,6 +19,7 @@ from benchgate.gates.figures import (
     SeedReproducibilityReport,
     Significance,
 )
+from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy
 from benchgate.models import Suite
 from benchgate.wire.model import Count, NonNegative, Number, Sha256, Version, WireModel
@@ -71,7 +72,11 @@ class ArmReport(WireModel):
 
 
 class SignificanceReport(WireModel):
-    """``significance.json``: the results of the tests, and the policy that says which of them decides."""
+    """
+    ``significance.json``: the results of the tests, and the policy that says which of them decides.
+
+    :param look: how often the baseline was looked at; its alpha is that of the tests.
+    """
 
     schema_version: Version
     report_kind: Literal["significance"]
@@ -80,6 +85,7 @@ class SignificanceReport(WireModel):
     benchmark_suite: Suite
     policy: GatePolicy
     significance: Significance
+    look: Look | None = None
 
 
 class SafetyReport(WireModel):
@@ -241,3 +247,4 @@ class ProofBundle(WireModel):
     artifact_sha256: ProofDigests
     safety_benchmark: ProofSafety
     failure_analysis: FailureAnalysis | None
+    look: Look | None = None

@@ -42,6 +42,7 @@ POLICY_OPTIONS: Final = {
     "n_resamples": int,
     "seed": int,
     "missing": str,
+    "looks": str,
 }
 
 

@@ -121,7 +121,7 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 
 def _report(one: ClassVerification, out: Path) -> None:
     from benchgate.verify.recheck_copy import AFTER
-    from benchgate.wording import recommendation
+    from benchgate.wording import looks, recommendation
 
     for fault in (*one.faults, *one.incomplete):
         complain(f"{fault.path}: {fault.message}")
@@ -143,6 +143,10 @@ def _report(one: ClassVerification, out: Path) -> None:
         )
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
         say(f"  tier      {tiers}: {recommendation(verdict, _outcome(one.newest))}")
+    for line in looks(one.newest.decision if one.newest else None):
+        say(f"  {line}")
+        if one.anchored_at is None:
+            say("            looks before this chain are not counted: it is not anchored")
     if one.anchored_at is None:
         say("  not anchored: keep this head elsewhere, and give it as --head the next time")
     else:

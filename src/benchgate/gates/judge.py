@@ -12,6 +12,7 @@ from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_b
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
+from benchgate.gates.looks import judged_at
 from benchgate.gates.notes import http_note
 from benchgate.gates.unscored import incompleteness, unscored_note
 
@@ -35,6 +36,22 @@ Its name in the decision is its ``name`` attribute, else its ``__name__``.
 """
 
 
+Counter = Callable[["BenchRunReport", "BenchRunReport"], int]
+"""Takes the baseline's report and the candidate's, and returns the number of this look at the baseline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A gate that was asked already, and what it said."""
+
+    name: str
+    objection: str
+
+    def __call__(self, *_: BenchRunReport | None) -> str:
+        """Say it again."""
+        return self.objection
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """
@@ -45,6 +62,7 @@ class Judgement:
     :param baseline: the run that it was to be compared with; ``None`` if there is none.
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
+    :param said: the further gates that objected, to judge again without asking them.
     """
 
     report: BenchRunReport
@@ -56,6 +74,12 @@ class Judgement:
     faults: tuple[str, ...]
     held: tuple[str, ...]
     checkpoints: Checkpoints | None = None
+    said: tuple[Said, ...] = ()
+
+    @property
+    def look(self) -> int | None:
+        """Number of this look at the baseline."""
+        return self.decision.look.number if self.decision and self.decision.look else None
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -84,6 +108,7 @@ def judge(
     checkpoint_problems: tuple[str, ...] = (),
     noted: tuple[Blocker, ...] = (),
     exit_rule: ExitRule = "strict",
+    count: Counter | None = None,
 ) -> Judgement:
     """
     Compare a run with its baseline and decide.
@@ -92,13 +117,16 @@ def judge(
     :param gates: further gates; one that raises an exception counts as objecting.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
     :param noted: notes that follow from the outputs, of which the report has none.
+    :param count: returns the number of a look at a baseline; ``None`` if nobody counts.
     """
     blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
     if checkpoint_problems:
         blockers.append(("checkpoint_mismatch", brief(checkpoint_problems, "; ")))
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
     before = baseline.report if baseline and comparable else None
-    figures, score_blockers = _compare(report, before, policy)
+    is_look = before is not None and report.scope == "full" and report.complete
+    look = count(before, report) if count and before and is_look else None
+    figures, score_blockers = _compare(report, before, judged_at(policy, look))
     blockers += [*unscored_blocker(policy, report, before), *score_blockers]
     further = tuple(_objections(gates, report, before)) if report.scope == "full" else ()
     decision = None
@@ -108,6 +136,7 @@ def judge(
                 policy=policy,
                 trial_count=report.trial_count,
                 figures=figures,
+                look=look,
                 blockers=tuple(blockers),
                 further=further,
                 noted=(
@@ -132,6 +161,7 @@ def judge(
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
         ),
         held=tuple(objections(decision, choice, further)),
+        said=tuple(Said(name=name, objection=text) for name, text in further),
     )
 
 

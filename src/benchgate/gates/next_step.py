@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import GateInput
     from benchgate.gates.figures import Figures
+    from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
 
 
@@ -55,10 +56,11 @@ _NOT_WORSE: Final = (
 )
 
 
-def next_step(given: GateInput, codes: Sequence[str]) -> str:
+def next_step(given: GateInput, codes: Sequence[str], look: Look | None = None) -> str:
     """
     Return one thing to do: add cases or trials, choose a margin, or fix errors.
 
+    :param look: at the baseline, if somebody counts.
     :param codes: the reasons of the decision without their prefix, in order; none if only further gates object.
     """
     if not codes:
@@ -69,6 +71,8 @@ def next_step(given: GateInput, codes: Sequence[str]) -> str:
         first = codes[1]
     if first in STEPS:
         return STEPS[first]
+    if look is not None and not look.can_promote:
+        return "add cases: at this look so few cannot promote; new cases begin a new count"
     if first in _GAIN:
         return _NOT_WORSE
     return _more_cases(given, first) if first in _CASES else _LOOK

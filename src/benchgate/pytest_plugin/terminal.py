@@ -12,7 +12,7 @@ from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.wire.arguments import misspelled
-from benchgate.wording import capped, gate, summary, table, tier
+from benchgate.wording import capped, gate, looks, summary, table, tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +95,8 @@ def _write_judgement(reporter: pytest.TerminalReporter, judgement: Judgement) ->
         _write(reporter, line)
     for line in capped(judgement, "--bench-", is_recorded=True):
         _write(reporter, line, yellow=True)
+    for line in looks(judgement.decision):
+        _write(reporter, line)
     decided, *remarks = gate(judgement.decision)
     outcome = judgement.decision.outcome if judgement.decision else None
     _write(reporter, decided, **({COLOURS[outcome]: True, "bold": True} if outcome else {}))

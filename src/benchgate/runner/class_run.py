@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -21,13 +22,14 @@ from benchgate.gates.baseline import baseline_beside, read_baseline
 from benchgate.gates.judge import judge
 from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.ids import system_digest, trial_seed
+from benchgate.looks.chain import ChainLooks, looked_at
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.wire import clock
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import Resumed
@@ -85,6 +87,8 @@ class ClassRun:
     _tiers: TierConfig | None = None
     _baseline: Baseline | None = None
     _store: RunStore | None = None
+    _looks: ChainLooks | None = None
+    _judged: Callable[..., Judgement] | None = None
     _has_warned: bool = False
 
     @property
@@ -135,6 +139,11 @@ class ClassRun:
             self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
 
     def _check_options(self) -> None:
+        if self.out is None and self.choice.binding and self.ledger.bench.policy.looks == "spend":
+            why = (
+                "looks = 'spend' counts looks in the records of runs, and this run would write none"
+            )
+            raise ArtifactError("output folder", why)
         if self.resume != "none" and (self.out is None or self.ledger.scope != "full"):
             why = "only a full run can be resumed; here " + (
                 "a part of the cases is selected" if self.out else "nothing is written"
@@ -157,6 +166,7 @@ class ClassRun:
         )
         self.warnings += self._store.open(plan, self.resume)
         if scope == "full":
+            self._looks = ChainLooks(self._store.folder.parent)
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
             self.taken_over = len(os.listdir(self._store.folder / "cases"))
 
@@ -293,12 +303,12 @@ class ClassRun:
         report = ledger.report(
             harness_version=harness, baseline=baseline.sha256 if baseline else None
         )
-        self.judgement = judge(
+        self._judged = partial(
+            judge,
             report,
             policy=ledger.bench.policy,
             choice=self.choice,
             baseline=baseline,
-            gates=gates,
             checkpoints=ledger.checkpoints,
             checkpoint_problems=problems,
             noted=(
@@ -306,7 +316,22 @@ class ClassRun:
                 *replay_note(self.recording and self.recording.source),
             ),
             exit_rule=exit_rule,
+            count=self._look if self._looks else None,
         )
+        self.judgement = self._judged(gates=gates)
+
+    def _look(self, before: BenchRunReport, report: BenchRunReport) -> int:
+        looked = looked_at(before, report, is_beside=self.beside is not None)
+        return self._looks.number(looked) if self._looks else 1
+
+    def _judged_last(self, judgement: Judgement) -> Judgement:
+        """Return the judgement of a run whose place in the chain is known: another may have looked meanwhile."""
+        before = judgement.baseline.report if judgement.baseline else None
+        if judgement.look is None or before is None or self._judged is None:
+            return judgement
+        if self._look(before, judgement.report) != judgement.look:
+            self.judgement = judgement = self._judged(gates=judgement.said)
+        return judgement
 
     def _publish(self, judgement: Judgement) -> None:
         store = self._store
@@ -330,7 +355,8 @@ class ClassRun:
                 tiers=self._tiers,
             )
             self.published = store.publish(
-                reports, lambda slot: record_entry(judgement, terms, finished, slot)
+                reports,
+                lambda slot: record_entry(self._judged_last(judgement), terms, finished, slot),
             )
             if self.published.problem is not None:
                 self.problems.append(self.published.problem)

@@ -32,6 +32,8 @@ LATER: Final = frozenset(
         "http_cassettes",
         "http_sha256",
         "imputed",
+        "look",
+        "looks",
         "margin",
         "max_cost_increase",
         "max_duration_increase",

@@ -23,6 +23,7 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.decide import SAFETY_TOLERANCE
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.verify.agreement import (
     OLDER,
@@ -93,7 +94,8 @@ def _arm(report: ArmReport) -> Iterator[str]:
 
 def _significance(report: SignificanceReport, family: Family | None) -> Iterator[str]:
     figures = report.significance
-    yield from same("significance.alpha", report.policy.alpha, figures.alpha)
+    level = judged_at(report.policy, number_of(report.look)).alpha
+    yield from same("significance.alpha", level, figures.alpha)
     if family is not None:
         expected = family.figures.significance.model_dump(mode="json")
         yield from same("significance", expected, figures.model_dump(mode="json"))

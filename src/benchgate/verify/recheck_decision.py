@@ -14,6 +14,7 @@ from benchgate.gates.baseline import arm, baseline_beside, differences, read_bas
 from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.notes import advantages_note, http_note, replay_note
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.unscored import too_many, unscored_note
@@ -146,7 +147,8 @@ def _decided(
     outputs: Mapping[str, Any],
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
     known, rerun = _rerun(record)
-    weighed, objections = _weighed(record, arm(rerun) if rerun else _arm_of(record, before))
+    look = number_of(found.look)
+    weighed, objections = _weighed(record, look, arm(rerun) if rerun else _arm_of(record, before))
     counted = _counts_errors(record)
     stated = [(remark.code, remark.message) for remark in found.remarks]
     given = [
@@ -164,6 +166,7 @@ def _decided(
             policy=record.policy,
             trial_count=record.report.trial_count,
             figures=weighed,
+            look=look,
             blockers=(
                 *run_blockers(record.report),
                 *known,
@@ -212,10 +215,12 @@ def _without_advantages(record: RunRecord, outputs: Mapping[str, Any]) -> int:
     return sum(lacks_advantages(outputs.get(case_file_name(result))) for result in scored)
 
 
-def _weighed(record: RunRecord, before: Arm | None) -> tuple[Figures | None, tuple[Blocker, ...]]:
+def _weighed(
+    record: RunRecord, look: int | None, before: Arm | None
+) -> tuple[Figures | None, tuple[Blocker, ...]]:
     if before is None:
         return None, ()
-    return weigh_arms(before, arm(record.report), record.policy)
+    return weigh_arms(before, arm(record.report), judged_at(record.policy, look))
 
 
 def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:

@@ -1,0 +1,122 @@
+"""
+Rows of calibration.py on series: many candidates that are tried against one baseline.
+
+Both sides have the same cases. A case passes at a rate of its own, or has a score around one; how much varies between
+trials of a case is that of published runs of agents.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from gates_under_test import arm
+from streams import stream
+
+from benchgate.gates.policy import GatePolicy
+from benchgate.gates.vectors import compare_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.random import Generator
+
+SERIES = 1000
+LOOKS = (10, 20)
+ASKED = (1, 5, 20)
+GAIN = 0.15
+
+
+class Population(NamedTuple):
+    """What a case is like, what a trial of it gives if a gain is added to it, and the test that fits."""
+
+    name: str
+    test: str
+    cases: Callable[[Generator, int], Any]
+    trial: Callable[[Generator, Any, float], Any]
+
+
+def passes(rng: Generator, rate: Any, gain: float) -> Any:
+    """Draw whether each case passes; the gain is a share of all cases."""
+    return (rng.random(rate.shape) < np.minimum(rate + gain, 1.0)).astype(float)
+
+
+def graded(rng: Generator, level: Any, gain: float) -> Any:
+    """Draw scores around the level of each case."""
+    return np.clip(level + gain + rng.normal(0.0, 0.15, level.shape), 0.0, 1.0)
+
+
+POPULATIONS = (
+    Population(
+        "pass or fail, tasks differ", "auto", lambda rng, n: rng.beta(0.72, 0.72, n), passes
+    ),
+    Population("scores, tasks differ", "auto", lambda rng, n: rng.beta(2.0, 2.0, n), graded),
+    Population("pass or fail, all at 60 %", "welch", lambda _, n: np.full(n, 0.6), passes),
+)
+CELLS = [(i, n) for i in range(len(POPULATIONS)) for n in (10, 23, 50)]
+GAINS = [(i, n) for i in range(len(POPULATIONS)) for n in (23, 50)]
+
+
+def looks(number: int, n: int) -> dict[str, Any]:
+    """Count series of worthless candidates, all against one baseline, of which any was promoted."""
+    population, found = (
+        POPULATIONS[number],
+        {rule: np.zeros(max(LOOKS) + 1) for rule in _policies(POPULATIONS[number])},
+    )
+    rng = stream("looks", population.name, n)
+    for _ in range(SERIES):
+        cases = population.cases(rng, n)
+        before = population.trial(rng, cases, 0.0)
+        for rule, first in _first(
+            population, before, (population.trial(rng, cases, 0.0) for _ in range(max(LOOKS)))
+        ):
+            found[rule][first:] += 1
+    any_of = {rule: {str(k): int(counts[k]) for k in LOOKS} for rule, counts in found.items()}
+    return {"scenario": population.name, "n": n, "any": any_of, "repetitions": SERIES}
+
+
+def _policies(population: Population) -> dict[str, GatePolicy]:
+    common: dict[str, Any] = {"min_cases": 2, "safety": "optional", "test": population.test}
+    return {rule: GatePolicy(**common, looks=rule) for rule in ("count", "spend")}
+
+
+def _promotes(before: Any, after: Any, policy: GatePolicy, look: int) -> bool:
+    sides = (arm(side, named=True) for side in (before, after))
+    return compare_vectors(*sides, policy, look=look).decision.promotion_allowed
+
+
+def _first(population: Population, before: Any, tried: Iterator[Any]) -> Iterator[tuple[str, int]]:
+    """Yield the first look of a series that promotes, by each rule."""
+    left = _policies(population)
+    for look, after in enumerate(tried, start=1):
+        # What is not promoted at the whole level is not at a part of it.
+        if not _promotes(before, after, _policies(population)["count"], look):
+            continue
+        for rule in [
+            rule for rule, policy in left.items() if _promotes(before, after, policy, look)
+        ]:
+            del left[rule]
+            yield rule, look
+        if not left:
+            return
+
+
+def looks_power(number: int, n: int) -> dict[str, Any]:
+    """Count promotions of a candidate with a gain at several looks of a series that spends alpha."""
+    population = POPULATIONS[number]
+    rng = stream("looks power", population.name, n)
+    found = dict.fromkeys(map(str, ASKED), 0)
+    for _ in range(SERIES):
+        cases = population.cases(rng, n)
+        sides = [population.trial(rng, cases, gain) for gain in (0.0, GAIN)]
+        for look in ASKED:
+            if not _promotes(*sides, _policies(population)["spend"], look):
+                break
+            found[str(look)] += 1
+    return {
+        "scenario": population.name,
+        "n": n,
+        "gain": GAIN,
+        "promoted": found,
+        "repetitions": SERIES,
+    }
