@@ -13,7 +13,7 @@ import numpy as np
 from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED, cluster_labels
 from gates_under_test import not_worse, outcomes
 from looks_rows import CELLS as SERIES
-from looks_rows import GAINS, looks, looks_power
+from looks_rows import GAINS, climb, looks, looks_power
 from pass_fail import CELLS, SHIFTS, exact, sizes
 from pass_fail import power as pass_fail_power
 from streams import stream
@@ -176,6 +176,7 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
     "planned scores": (planned_scores, [(i, n) for i in range(len(PLANNED)) for n in (8, 12, 30)]),
     "looks": (looks, SERIES),
     "looks power": (looks_power, GAINS),
+    "climb": (climb, [(i, kind) for kind in ("noise", "gain") for i in (0, 1)]),
     "safety": (safety, [(n,) for n in (10, 23, 30, 50, 59, 100, 200)]),
 }
 """By kind of row: the function that measures one, and its arguments for each."""

@@ -13,6 +13,7 @@ import numpy as np
 from gates_under_test import arm
 from streams import stream
 
+from benchgate import LookLedger, accept
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
 
@@ -25,6 +26,7 @@ SERIES = 1000
 LOOKS = (10, 20)
 ASKED = (1, 5, 20)
 GAIN = 0.15
+RUNS, STEPS, TASKS = 400, 200, 50
 
 
 class Population(NamedTuple):
@@ -120,3 +122,42 @@ def looks_power(number: int, n: int) -> dict[str, Any]:
         "promoted": found,
         "repetitions": SERIES,
     }
+
+
+def climb(number: int, kind: str) -> dict[str, Any]:
+    """
+    Run loops of many steps, which keep whatever ``accept`` lets them.
+
+    :param kind: ``noise``, where no candidate is better; or ``gain``, where one of ten is, by .1, and three are worse.
+    """
+    population, rng = POPULATIONS[number], stream("climb", number, kind)
+    runs = RUNS if kind == "noise" else RUNS // 10
+    found = [_climbed(population, rng, kind) for _ in range(runs)]
+    return {
+        "scenario": population.name,
+        "kind": kind,
+        "accepted": sum(accepted > 0 for accepted, *_ in found),
+        "mistakes": sum(mistakes > 0 for _, mistakes, _ in found),
+        "gain": float(np.mean([gain for *_, gain in found])),
+        "repetitions": runs,
+    }
+
+
+def _climbed(population: Population, rng: Generator, kind: str) -> tuple[int, int, float]:
+    cases, ledger, level = population.cases(rng, TASKS), LookLedger(), 0.0
+    incumbent = population.trial(rng, cases, level)
+    policy = {"test": population.test, "score_range": [0, 1], "looks": "spend"}
+    accepted = mistakes = 0
+    for _ in range(STEPS):
+        step = 0.0 if kind == "noise" else float(rng.choice([0.1, -0.1, 0.0], p=[0.1, 0.3, 0.6]))
+        candidate = population.trial(rng, cases, level + step)
+        if accept(
+            _by_case(incumbent), _by_case(candidate), policy=policy, ledger=ledger
+        ).promotion_allowed:
+            accepted, mistakes = accepted + 1, mistakes + (step <= 0)
+            incumbent, level = candidate, level + step
+    return accepted, mistakes, level
+
+
+def _by_case(scores: Any) -> dict[str, float]:
+    return {f"c{number:05}": score for number, score in enumerate(scores.tolist())}

@@ -40,6 +40,18 @@ def looks_tables(results: dict[str, Any]) -> Iterator[str]:
     ]
     if rows:
         yield table_of(["`spend`", "n", "gain"], ["look 1", "look 5", "look 20"], rows)
+    rows = [
+        [
+            row["scenario"],
+            row["kind"],
+            *(simulated(row[name], row["repetitions"]) for name in ("accepted", "mistakes")),
+            f"{row['gain']:+.2f}",
+        ]
+        for row in rows_of(results, "climb")
+    ]
+    if rows:
+        columns = ["any accepted", "any not better", "gain at the end"]
+        yield table_of(["a loop of 200 steps", "candidates"], columns, rows)
 
 
 def looks_bars(results: dict[str, Any]) -> Iterator[str]:
@@ -51,6 +63,13 @@ def looks_bars(results: dict[str, Any]) -> Iterator[str]:
         ]
         if cells:
             yield at_most(f"any of {looks} useless candidates promoted, spend", cells)
+    climbs = [
+        (row["accepted"], row["repetitions"], row["scenario"])
+        for row in rows_of(results, "climb")
+        if row["kind"] == "noise"
+    ]
+    if climbs:
+        yield at_most("any of 200 steps on noise accepted", climbs)
 
 
 def at_most(name: str, cells: list[tuple[int, int, str]]) -> str:

@@ -193,6 +193,7 @@ PROJECTS = {
     "docs/how-to/gate-an-llm-agent.md": partial(example, "llm-agent"),
     "docs/how-to/gate-an-rl-checkpoint.md": partial(repository, "gridworld-policy"),
     "docs/how-to/run-the-baseline-too.md": summaries,
+    "docs/how-to/search-in-a-loop.md": empty,
     "docs/how-to/gate-plain-vectors.md": partial(summaries, recorded=True),
     "docs/explanation/statistics.md": partial(summaries, cases=20, default="unsteady"),
     "docs/reference/case-toml.md": summaries,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.cli.say import complain, say
 from benchgate.cli.vectors import (
     add_label,
+    add_ledger,
     add_policy,
     add_safety,
     add_samples,
@@ -37,6 +38,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     add_samples(proof)
     add_safety(proof)
+    add_ledger(proof)
     add_label(proof)
     proof.add_argument(
         "--min-confidence-level", type=float, metavar="X", help="smallest 1 - p that passes"
@@ -67,6 +69,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         parser = commands.add_parser(name, help=text)
         add_samples(parser)
         add_safety(parser)
+        add_ledger(parser)
         _add_report(parser)
         parser.set_defaults(execute=guarded(execute))
 
@@ -121,7 +124,10 @@ def _checkpoints(given: argparse.Namespace) -> Checkpoints | None:
 
 def _print_reasons(made: Comparison) -> None:
     from benchgate.gates.reason_codes import PREFIX
+    from benchgate.wording import looks
 
+    for line in looks(made.decision):
+        complain(line)
     mismatched = f"{PREFIX}case_mismatch" in made.decision.reason_codes
     for remark in (*made.decision.remarks, *(() if mismatched else made.criteria_failed())):
         complain(f"{remark.code}: {remark.message}")

@@ -58,6 +58,16 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """Declare the file that the looks at a baseline are counted in."""
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="count how often the baseline was looked at in this file, which is made if it is not there",
+    )
+
+
 def add_safety(parser: argparse.ArgumentParser) -> None:
     """Declare the options for safety penalties: a vector or one mean for each side."""
     for side in ("baseline", "trained"):
@@ -149,11 +159,14 @@ def comparison_of(given: argparse.Namespace, checkpoints: Checkpoints | None = N
     """
     from benchgate.artifacts.build import Comparison
     from benchgate.gates.vectors import compare_vectors
+    from benchgate.looks.accept import number_of_arms
+    from benchgate.looks.ledger import LookLedger
     from benchgate.models import Suite
 
-    policy = policy_of(given)
+    policy, arms = policy_of(given), arms_of(given)
+    look = number_of_arms(*arms, policy, given.ledger and LookLedger(given.ledger))
     problems = checkpoints.problems if checkpoints else ()
-    made = compare_vectors(*arms_of(given), policy, checkpoint_problems=problems)
+    made = compare_vectors(*arms, policy, look=look, checkpoint_problems=problems)
     return Comparison(
         run_id=given.run_id,
         candidate_run_id=None,

@@ -10,13 +10,13 @@ that could be reset.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
-from benchgate.wire.canonical import digest
+from benchgate.looks.tally import Looked, Tally, digest_of_look
 from benchgate.wire.model import Count, Digests, WireModel, empty_mapping
 
 if TYPE_CHECKING:
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
 
 COMPARED: Final = "significance.json"
 """The evidence that a run has only if it was compared with a baseline."""
-
-
-class Looked(NamedTuple):
-    """What was looked at, as a digest, and the results of both sides."""
-
-    at: str
-    results: tuple[str, str]
 
 
 class _Digests(WireModel):
@@ -87,7 +80,7 @@ def _looked(report: _Report | BenchRunReport, before: str, *, is_beside: bool) -
     digests = report.digests
     # Results of a baseline that ran too are new each time; its system is what was looked at.
     of = digests.baseline if is_beside else before
-    at = digest([dict(digests.cases), digests.scorer or digests.rubric, of])
+    at = digest_of_look(dict(digests.cases), digests.scorer or digests.rubric, of)
     return Looked(at, (before, report.run_id))
 
 
@@ -100,8 +93,7 @@ class ChainLooks:
 
     def __init__(self, runs: Path | None = None) -> None:
         self._runs = runs
-        self._seen: dict[str, dict[tuple[str, str], int]] = {}
-        self._unknown = 0
+        self._tally = Tally()
         self._last = 0
 
     def number(self, looked: Looked) -> int:
@@ -114,22 +106,13 @@ class ChainLooks:
             if seq > self._last:
                 self.add(folder / RECORD_FILE)
                 self._last = seq
-        return self._number(looked)
+        return self._tally.number(looked)
 
     def add(self, path: Path) -> int | None:
         """Count the next record; return the number of its look, ``None`` if it is none."""
         try:
             looked = _Record.read_file(path, "record").looked()
         except Unreadable:
-            self._unknown += 1
+            self._tally.unknown += 1
             return None
-        if looked is None:
-            return None
-        number = self._number(looked)
-        self._seen.setdefault(looked.at, {})[looked.results] = number
-        return number
-
-    def _number(self, looked: Looked) -> int:
-        seen = self._seen.get(looked.at, {})
-        # Unreadable records may have been looks: they count at once, and not in the place where they are.
-        return seen.get(looked.results, len(seen) + 1 + self._unknown)
+        return None if looked is None else self._tally.add(looked)

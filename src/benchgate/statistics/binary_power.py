@@ -7,6 +7,7 @@ needs the exact sign-flip test too, which cannot use its whole level on a few ch
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import np, special
@@ -25,6 +26,7 @@ _EQUAL = 1.0 + 1e-12
 """Probabilities that differ by less than this factor are equal up to rounding."""
 
 
+@lru_cache(maxsize=256)
 def sign_flip_and_t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Counts:
     """
     Return what the paired test needs on pairs that each gain, lose or keep the same amount.
@@ -38,17 +40,18 @@ def sign_flip_and_t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Cou
     :returns: by number of changed cases, 0 to n: the least number of gains among them that passes;
         one more than there are changed cases if none does.
     """
-    least: Counts = np.maximum(sign_flip_gains(n, alpha), t_gains(n, alpha, size))
-    return least
+    return _frozen(np.maximum(sign_flip_gains(n, alpha), t_gains(n, alpha, size)))
 
 
 def sign_flip_gains(n: int, alpha: float = 0.05) -> Counts:
     """Return what the exact sign-flip test alone needs, up to n changed cases."""
-    level = check_fraction(alpha, "alpha") / 2
-    changed = np.arange(n + 1)
+    return _signs(np.arange(n + 1), check_fraction(alpha, "alpha") / 2)
+
+
+def _signs(changed: Counts, level: float) -> Counts:
     # The least g with P(Binomial(changed, 1/2) >= g) <= level.
     gains = np.floor(special.bdtrik(1.0 - level, changed, 0.5)) + 1.0
-    gains[0] = 1.0
+    gains = np.where(changed == 0, 1.0, gains)
     too_likely = (gains <= changed) & (_at_least(gains, changed, 0.5) > level * _EQUAL)
     not_least = (gains > 1) & (_at_least(gains - 1.0, changed, 0.5) <= level * _EQUAL)
     gains = gains + too_likely.astype(float) - not_least
@@ -72,6 +75,7 @@ def t_gains(n: int, alpha: float = 0.05, size: float = 1.0) -> Counts:
     return least
 
 
+@lru_cache(maxsize=256)
 def pass_fail_gains(n: int, alpha: float = 0.05, _size: float = 1.0) -> Counts:
     """
     Return what :func:`~benchgate.statistics.pass_fail.pass_fail_test` needs; as :func:`sign_flip_and_t_gains`.
@@ -83,7 +87,13 @@ def pass_fail_gains(n: int, alpha: float = 0.05, _size: float = 1.0) -> Counts:
     changed = np.arange(n + 1)
     gains = np.ceil((changed - special.ndtri(level) * np.sqrt(changed + 0.5)) / 2 - 1e-9)
     least: Counts = np.clip(gains, 1, changed + 1).astype(np.int64)
-    least[n] = max(least[n], sign_flip_gains(n, alpha)[n])
+    least[n] = max(least[n], _signs(np.array([n]), level)[0])
+    return _frozen(least)
+
+
+def _frozen(least: Counts) -> Counts:
+    """Make an array that is kept for the next caller read-only."""
+    least.setflags(write=False)
     return least
 
 

@@ -28,6 +28,7 @@ from benchgate.statistics.normal_power import (
     estimated_noncentrality,
     estimated_power,
     sign_flip_effect,
+    sign_flip_finds,
 )
 from benchgate.statistics.numerics import np
 from benchgate.statistics.power import arm_variance, smallest_n, t_power
@@ -99,9 +100,8 @@ def paired_detectable(
         sd = spread.sd or 0.0
         seen = (n - 1) / _THICK_TAILS
         effect = sd * sign_flip_effect(n, seen, alpha, power)
-        return _of_effect(
-            effect, lambda n1: sd * sign_flip_effect(n1, seen, alpha, power) <= target
-        )
+        wanted = target / sd if sd else math.inf
+        return _of_effect(effect, lambda n1: sign_flip_finds(wanted, n1, seen, alpha, power))
     # Changes of several amounts are never all equal, which would take the bound of the range.
     size = min(1.0, amount / width) if width and alike else 1.0
     least = lru_cache(lambda n1: region(n1, alpha, size))
