@@ -324,3 +324,27 @@ def test_signs_that_are_drawn_can_be_significant_at_any_level(n):
         found.append(decision.promotion_allowed)
     assert found[0]
     assert found[-1] == (n == 50)
+
+
+@pytest.mark.parametrize(
+    ("systems", "status", "checks"),
+    [
+        (("good", "good"), 0, []),
+        (("weak", "good"), 0, []),
+        (("good", "weak"), 1, ["significant_regression"]),
+        (("good", "harmful"), 1, ["block_severity_failure_mode"]),
+    ],
+)
+def test_a_rollback_is_judged_on_records(leveled, tmp_path, systems, status, checks):
+    paths = [leveled(system)[1].published.folder / "record.json" for system in systems]
+    given = [f"--baseline-samples={paths[0]}", f"--trained-samples={paths[1]}", "--run-id=r"]
+    report = tmp_path / "evaluation.json"
+    assert main(["evaluate", "--rollback", *given, f"--output-report={report}"]) == status
+    found = json.loads(report.read_bytes())
+    assert found["rollback_gate"]["failing_checks"] == checks
+    assert (found["baseline_policy_id"], found["candidate_policy_id"]) == systems
+    assert main(["validate", str(report)]) == 0
+    samples = tmp_path / "s.json"
+    samples.write_text(json.dumps(BEFORE))
+    mixed = [f"--baseline-samples={samples}", *given[1:]]
+    assert main(["evaluate", "--rollback", *mixed, f"--output-report={report}"]) == 2

@@ -20,6 +20,7 @@ from benchgate.artifacts.evidence_kinds import (
 from benchgate.gates.decision import Remark
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX
+from benchgate.gates.rollback import rollback_gate
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -245,5 +246,11 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
             safety_regression=made.figures.safety.delta,
             max_safety_regression=made.policy.max_safety_regression,
             reason_codes=made.decision.reason_codes,
+        ),
+        rollback_gate=rollback_gate(
+            made.figures,
+            made.policy,
+            made.decision.reason_codes,
+            look=number_of(made.decision.look),
         ),
     )

@@ -21,6 +21,7 @@ from benchgate.gates.figures import (
 )
 from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.rollback import RollbackGate
 from benchgate.models import Suite
 from benchgate.wire.model import Count, NonNegative, Number, Sha256, Version, WireModel
 
@@ -158,6 +159,7 @@ class EvaluationReport(WireModel):
     cost: Increase | None = None
     duration: Increase | None = None
     checkpoint_promotion: CheckpointPromotion
+    rollback_gate: RollbackGate | None = None
 
 
 class ProofArm(WireModel):

@@ -71,6 +71,13 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         add_safety(parser)
         add_ledger(parser)
         _add_report(parser)
+        if name == "evaluate":
+            parser.add_argument(
+                "--rollback",
+                action="store_true",
+                help="judge what runs now (trained) against what it replaced (baseline); both may be a record.json; "
+                "exits with 1 if it must be taken back, with 10 if that cannot be judged",
+            )
         parser.set_defaults(execute=guarded(execute))
 
     safety = commands.add_parser(
@@ -162,6 +169,10 @@ def _evaluate(given: argparse.Namespace) -> int:
     from benchgate.artifacts.build import evaluation_report
     from benchgate.wire.writing import model_bytes, write_file
 
+    if given.rollback:
+        from benchgate.cli.rollback import judge_rollback
+
+        return judge_rollback(given)
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(evaluation_report(made)))
     _print_reasons(made)

@@ -44,7 +44,11 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
         baseline=baseline,
         candidate=candidate,
         significance=claims.claimed(
-            significance(baseline, candidate, policy), baseline, candidate, policy, _bounds
+            significance(baseline, candidate, policy),
+            baseline,
+            candidate,
+            policy,
+            difference_bounds,
         ),
         safety=safety(baseline, candidate, policy),
         seeds=seed_reproducibility(baseline, candidate, policy),
@@ -56,7 +60,9 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
     )
 
 
-def _bounds(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[float | None, float | None]:
+def difference_bounds(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> tuple[float | None, float | None]:
     """Return both bounds of the difference; the upper one is the lower one of the opposite."""
     pairs = baseline.paired_with(candidate)
     if pairs and policy.test != "welch":
@@ -106,7 +112,9 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         baseline_mean_reward=plain.baseline_mean,
         trained_mean_reward=plain.candidate_mean,
         test="paired" if test else "welch",
-        p_regression=_p_regression(test, paired, labels, policy) if test and paired else plain.p_less,
+        p_regression=_p_regression(test, paired, labels, policy)
+        if test and paired
+        else plain.p_less,
         effect_size_g=effect_size(b, c).hedges_g,
         exact_lower_bound=bound,
         evidence=None if bound is None else "exact" if bound > policy.min_delta else "standard",

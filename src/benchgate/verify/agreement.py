@@ -47,6 +47,7 @@ LATER: Final = frozenset(
         "replays",
         "resumes",
         "retries",
+        "rollback_gate",
         "scorer",
         "smallest_margin",
         "tolerance",
