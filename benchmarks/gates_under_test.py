@@ -34,7 +34,9 @@ BLOCK = 250
 def arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
     """Return one side; ``named`` gives its cases ids, so that they can be paired."""
     ids = tuple(f"c{number:05}" for number in range(len(scores))) if named else None
-    return Arm(scores=tuple(scores.tolist()), case_ids=ids, clusters=clusters)
+    trials = tuple(map(tuple, scores.tolist())) if scores.ndim > 1 else None
+    means = scores.mean(axis=1) if scores.ndim > 1 else scores
+    return Arm(scores=tuple(means.tolist()), case_ids=ids, clusters=clusters, trials=trials)
 
 
 def outcomes(

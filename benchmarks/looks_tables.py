@@ -52,6 +52,18 @@ def looks_tables(results: dict[str, Any]) -> Iterator[str]:
     if rows:
         columns = ["any accepted", "any not better", "gain at the end"]
         yield table_of(["a loop of 200 steps", "candidates"], columns, rows)
+    rows = [
+        [
+            row["scenario"],
+            str(row["n"]),
+            f"+{row['gain']:g}",
+            f"{100 * row['predicted']:.1f}",
+            simulated(row["promoted"], row["repetitions"]),
+        ]
+        for row in rows_of(results, "planned runs")
+    ]
+    if rows:
+        yield table_of(["a planned run", "n", "gain"], ["predicted", "promoted"], rows)
 
 
 def looks_bars(results: dict[str, Any]) -> Iterator[str]:
@@ -70,6 +82,18 @@ def looks_bars(results: dict[str, Any]) -> Iterator[str]:
     ]
     if climbs:
         yield at_most("any of 200 steps on noise accepted", climbs)
+    off = [
+        (
+            abs(row["predicted"] - row["promoted"] / row["repetitions"]),
+            f"{row['scenario']}, n = {row['n']}",
+        )
+        for row in rows_of(results, "planned runs")
+        if "tasks differ, 1 trial" not in row["scenario"]
+    ]
+    if off:
+        most, where = max(off)
+        verdict = "within" if most <= 0.05 else "over"
+        yield f"predicted power: off by at most {100 * most:.1f} points ({where}); bar 5: {verdict} the bar"
 
 
 def at_most(name: str, cells: list[tuple[int, int, str]]) -> str:

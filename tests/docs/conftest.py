@@ -192,6 +192,7 @@ PROJECTS = {
     "docs/how-to/ci.md": summaries,
     "docs/how-to/gate-an-llm-agent.md": partial(example, "llm-agent"),
     "docs/how-to/gate-an-rl-checkpoint.md": partial(repository, "gridworld-policy"),
+    "docs/how-to/plan-a-run.md": summaries,
     "docs/how-to/run-the-baseline-too.md": summaries,
     "docs/how-to/search-in-a-loop.md": empty,
     "docs/how-to/gate-plain-vectors.md": partial(summaries, recorded=True),

@@ -32,6 +32,7 @@ OPTIONS = {
     "record": "outputs",
     "claim": "not_worse",
     "policy": ("alpha=0.04", "power=0.7", "margin=0.5"),
+    "plan": "sealed.json",
     "out": "kept",
     "checkpoint": "late.json",
     "baseline-checkpoint": "early.json",
@@ -139,6 +140,10 @@ def policies(bench):
     bench.run("--bench-baseline=none", "--bench-out=first").assert_outcomes(passed=12)
     (record,) = bench.root.glob("first/runs/echo/*/record.json")
     record.rename(bench.root / "before.json")
+    where = [f"--bench-root={bench.root / 'bench'}", f"--baseline={bench.root / 'before.json'}"]
+    policy = [f"--policy={threshold}" for threshold in OPTIONS["policy"]]
+    given = [f"--trials={OPTIONS['trials']}", f"--claim={OPTIONS['claim']}", *policy]
+    assert main(["plan", "echo", *where, *given, f"--output={bench.root / 'sealed.json'}"]) == 0
     bench.pytester.makeini("[pytest]\n")
     bench.out = bench.root / "kept"
     return bench
@@ -190,6 +195,7 @@ def assert_all_options_counted(bench):
     proof = bench.read("evidence/echo/proof.json")
     names = (proof["baseline"]["checkpoint_id"], proof["trained"]["checkpoint_id"])
     assert names == ("early", "late")
+    assert proof["plan"]["seal"] == record["sealed_plan"]["seal"]
     assert not (bench.root / ".benchgate").exists()
     cassette = json.loads((bench.path / "cassettes/outputs/manifest.json").read_bytes())
     assert (cassette["system"], cassette["trial_count"], cassette["seed"]) == ("better", 2, 7)
@@ -236,7 +242,7 @@ def test_all_options_from_another_folder(policies, monkeypatch, place, way, work
     """Paths are relative to the working directory, those of the ini file to rootdir."""
     monkeypatch.chdir(policies.path / "cases" / "01")
     if place != "ini file":
-        for name in ("baseline", "out", "checkpoint", "baseline-checkpoint", "lineage"):
+        for name in ("baseline", "plan", "out", "checkpoint", "baseline-checkpoint", "lineage"):
             monkeypatch.setitem(OPTIONS, name, f"../../../../{OPTIONS[name]}")
     given = set_options(policies, monkeypatch, place)
     rootdir = (f"--rootdir={policies.root}", f"-c{policies.root / 'tox.ini'}")

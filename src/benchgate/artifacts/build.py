@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
+    from benchgate.artifacts.sealed_plan import CitedPlan
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures, SafetyFigures
     from benchgate.gates.policy import GatePolicy
@@ -51,6 +52,7 @@ class Comparison:
     figures: Figures
     decision: CheckpointPromotionDecision
     min_confidence_level: float | None = None
+    plan: CitedPlan | None = None
 
     def criteria_failed(self) -> list[Remark]:
         """Return the proof's own criteria that are not met."""

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
+from benchgate.artifacts.sealed_plan import CitedPlan
 from benchgate.gates.claim_figures import Increase
 from benchgate.gates.figures import (
     CaseFacts,
@@ -234,7 +235,11 @@ class FailureAnalysis(WireModel):
 
 
 class ProofBundle(WireModel):
-    """``proof.json``: the decision, and the digests of the files it rests on, so that others can check it."""
+    """
+    ``proof.json``: the decision, and the digests of the files it rests on, so that others can check it.
+
+    :param plan: the plan that was sealed before the run, if it cites one.
+    """
 
     schema_version: Version
     run_id: str
@@ -250,3 +255,4 @@ class ProofBundle(WireModel):
     safety_benchmark: ProofSafety
     failure_analysis: FailureAnalysis | None
     look: Look | None = None
+    plan: CitedPlan | None = None

@@ -96,6 +96,7 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
         ),
         failure_analysis=_failure_analysis(made),
         look=made.decision.look,
+        plan=made.plan,
     )
 
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
+    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport
     from benchgate.promotion.tiers import TierConfig
@@ -36,6 +37,7 @@ class RunTerms:
 
     :param severities: severity of each failure code.
     :param min_cases: passed cases that each tier requires of the class.
+    :param sealed: the plan that the run cites.
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
     """
 
@@ -43,6 +45,7 @@ class RunTerms:
     severities: Mapping[str, Severity]
     min_cases: Mapping[str, int]
     tiers: TierConfig | None
+    sealed: SealedPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,7 @@ def record_entry(
     if decision is None:
         raise ArtifactError("record.json", "a run that was not judged has no record")
     verdict = _verdict(report, terms, slot)
-    evidence = RunEvidence.of(judgement, decision, finished)
+    evidence = RunEvidence.of(judgement, decision, finished, terms.sealed)
     files = evidence.files(verdict, slot.seq)
     record = RunRecord(
         schema_version=SCHEMA_VERSION,
@@ -115,6 +118,7 @@ def record_entry(
         plan_sha256=sha256_hex(model_bytes(slot.plan)),
         resumes=slot.plan.resumes,
         replays=slot.plan.replays,
+        sealed_plan=terms.sealed,
     )
     return RecordEntry(
         record=model_bytes(record),

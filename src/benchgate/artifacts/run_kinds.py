@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
+from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
@@ -187,6 +188,7 @@ class RunRecord(WireModel):
     :param plan_sha256: SHA-256 of ``plan.json``; ``None`` in records of versions that wrote none.
     :param resumes: the run that this one completes; ``None`` if it began from nothing.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
+    :param sealed_plan: the plan that the run cites, as it was sealed before.
     """
 
     schema_version: Version
@@ -209,6 +211,7 @@ class RunRecord(WireModel):
     plan_sha256: Sha256 | None = None
     resumes: Resumed | None = None
     replays: Replayed | None = None
+    sealed_plan: SealedPlan | None = None
 
     @property
     def rerun(self) -> BenchRunReport | None:

@@ -41,10 +41,10 @@ def detectable(
     plan = {"alpha": policy.alpha, "power": policy.power, "target": beyond if beyond > 0 else 1.0}
     if pairs is not None:
         differences = paired_differences([p.before for p in pairs], [p.after for p in pairs])
-        sample, size = _of_clusters(differences, [p.cluster for p in pairs])
+        sample, size = clusters_of(differences, [p.cluster for p in pairs])
         found = paired_detectable(sample, width=policy.width, region=region, **plan)
     else:
-        (b, size_b), (c, size_c) = (_of_clusters(a.scores, a.labels) for a in (baseline, candidate))
+        (b, size_b), (c, size_c) = (clusters_of(a.scores, a.labels) for a in (baseline, candidate))
         size = max(size_b, size_c)
         found = welch_detectable(b, c, score_range=policy.score_range, **plan)
     effect = None if found.effect is None else found.effect + policy.min_delta
@@ -54,9 +54,7 @@ def detectable(
     )
 
 
-def _of_clusters(
-    values: Sequence[float], labels: Sequence[str | None]
-) -> tuple[list[float], float]:
+def clusters_of(values: Sequence[float], labels: Sequence[str | None]) -> tuple[list[float], float]:
     """Return a value for each cluster, which have the mean of the cases, and the cases of a cluster on average."""
     totals: dict[object, list[float]] = {}
     for index, (value, label) in enumerate(zip(values, labels, strict=True)):

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
+from benchgate.gates.blockers import (
+    baseline_blockers,
+    plan_blocker,
+    run_blockers,
+    unscored_blocker,
+)
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
@@ -109,6 +114,7 @@ def judge(
     noted: tuple[Blocker, ...] = (),
     exit_rule: ExitRule = "strict",
     count: Counter | None = None,
+    plan_problems: tuple[str, ...] = (),
 ) -> Judgement:
     """
     Compare a run with its baseline and decide.
@@ -117,11 +123,13 @@ def judge(
     :param gates: further gates; one that raises an exception counts as objecting.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
     :param noted: notes that follow from the outputs, of which the report has none.
+    :param plan_problems: how the run differs from the plan that it cites.
     :param count: returns the number of a look at a baseline; ``None`` if nobody counts.
     """
     blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
     if checkpoint_problems:
         blockers.append(("checkpoint_mismatch", brief(checkpoint_problems, "; ")))
+    blockers += plan_blocker(plan_problems)
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
     before = baseline.report if baseline and comparable else None
     is_look = before is not None and report.scope == "full" and report.complete
@@ -160,7 +168,10 @@ def judge(
             *_incomplete_beside(baseline, choice),
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
         ),
-        held=tuple(objections(decision, choice, further)),
+        held=(
+            *objections(decision, choice, further),
+            *(("the plan was not kept",) if plan_problems and not choice.binding else ()),
+        ),
         said=tuple(Said(name=name, objection=text) for name, text in further),
     )
 

@@ -94,6 +94,14 @@ def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:
 
 
 def least_p(policy: GatePolicy, figures: Figures) -> float | None:
+    """Return the smallest two-sided p that a comparison of this size can have; ``None`` if nothing limits it."""
+    found = figures.significance
+    if not found.paired or (policy.margin and found.clusters is not None):
+        return None
+    return sign_limit(policy, figures.smallest if found.clusters is None else found.clusters)
+
+
+def sign_limit(policy: GatePolicy, pairs: int) -> float | None:
     """
     Return the smallest two-sided p that n pairs can have: 2 * 2**-n, where the signs of all are for the candidate.
 
@@ -102,10 +110,7 @@ def least_p(policy: GatePolicy, figures: Figures) -> float | None:
 
     :returns: ``None`` where nothing limits it: two samples, or no test.
     """
-    found = figures.significance
-    share = 0.0 if policy.margin is None or policy.width is None else policy.margin / policy.width
-    is_paired = policy.claim != "no_regression" and policy.test != "welch" and found.paired
-    if not is_paired or (share and found.clusters is not None):
+    if policy.claim == "no_regression" or policy.test == "welch":
         return None
-    units = figures.smallest if found.clusters is None else found.clusters
-    return float(2.0 * ((1.0 - share) / 2.0) ** units)
+    share = 0.0 if policy.margin is None or policy.width is None else policy.margin / policy.width
+    return float(2.0 * ((1.0 - share) / 2.0) ** pairs)

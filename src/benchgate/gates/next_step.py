@@ -23,6 +23,7 @@ STEPS: Final[Mapping[str, str]] = MappingProxyType(
         "too_many_unscored": "fix the errors, then run again",
         "baseline_missing": "pin a complete run as the baseline: benchgate pin",
         "baseline_mismatch": "make the baseline again on these cases, or run it beside: baseline=run:SYSTEM",
+        "plan_mismatch": "run what was planned, or seal a new plan before a new run: benchgate plan",
         "checkpoint_mismatch": "fix which checkpoint is played, then run again",
         "case_mismatch": "give both sides the same cases, with ids",
         "non_finite_value": "fix the scores, then compare again",

@@ -69,6 +69,7 @@ class Settings:
     record: str | None
     replay: str | Path | None
     policy: tuple[str, ...]
+    plan: Path | None
     exit_rule: ExitRule
     out: Path
     checkpoints: dict[str, Path | None]

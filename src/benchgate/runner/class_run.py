@@ -30,9 +30,11 @@ from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from datetime import datetime
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import Resumed
+    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
     from benchgate.cassettes.recorder import CassetteRecorder
     from benchgate.gates.baseline import Baseline, BaselineChoice
@@ -42,6 +44,19 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport, Side, TrialResult
     from benchgate.replay.recording import Recording
     from benchgate.trials.ledger import Key, Ledger
+
+
+def read_sealed(path: Path | None) -> SealedPlan | None:
+    """
+    Read the plan that a run cites, if it cites one.
+
+    :raises ArtifactError: it is no sealed plan.
+    """
+    if path is None:
+        return None
+    from benchgate.artifacts.sealed_plan import SealedPlan
+
+    return SealedPlan.read_file(path, "sealed plan")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -55,6 +70,7 @@ class ClassRun:
     :param timeout: in seconds, of trials whose case names none.
     :param resume: the full run to complete: ``none``, ``auto``, a number or a folder.
     :param max_cost_usd: the cap, to warn of trials that it cannot count.
+    :param sealed: the plan that the run cites.
     :param recorder: makes a cassette of the run.
     :param recording: what is played in the place of a system.
     :param files: of the trials of a full run that is written.
@@ -72,6 +88,7 @@ class ClassRun:
     timeout: float
     resume: str | Path = "none"
     max_cost_usd: float | None = None
+    sealed: SealedPlan | None = None
     recorder: CassetteRecorder | None = None
     recording: Recording | None = None
     beside: Ledger | None = None
@@ -87,6 +104,7 @@ class ClassRun:
     _tiers: TierConfig | None = None
     _baseline: Baseline | None = None
     _store: RunStore | None = None
+    _started: datetime = field(default_factory=clock.now)
     _looks: ChainLooks | None = None
     _judged: Callable[..., Judgement] | None = None
     _has_warned: bool = False
@@ -121,6 +139,7 @@ class ClassRun:
         :param beside: the trials of a baseline that runs too.
         :raises ArtifactError: the output folder is not writable, or its chain of records is damaged.
         """
+        self._started = clock.now()
         self.ledger.plan(keys)
         if self.beside is not None:
             self.beside.plan(beside)
@@ -160,11 +179,12 @@ class ClassRun:
         plan = plan_file(
             self._plan(),
             timeout=self.timeout,
-            started=clock.now(),
+            started=self._started,
             replays=self.recording.source if self.recording else None,
             baseline_system=self.beside.system.name if self.beside else None,
         )
         self.warnings += self._store.open(plan, self.resume)
+        self._started = self._store.started or self._started
         if scope == "full":
             self._looks = ChainLooks(self._store.folder.parent)
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
@@ -317,8 +337,21 @@ class ClassRun:
             ),
             exit_rule=exit_rule,
             count=self._look if self._looks else None,
+            plan_problems=self._plan_problems(report, baseline.report if baseline else None),
         )
         self.judgement = self._judged(gates=gates)
+
+    def _plan_problems(
+        self, report: BenchRunReport, baseline: BenchRunReport | None
+    ) -> tuple[str, ...]:
+        if self.sealed is None:
+            return ()
+        from benchgate.artifacts.sealed_plan import ComparedWith, broken
+
+        run_id = baseline.run_id if baseline else None
+        found = ComparedWith.of(run_id, baseline if self.beside else None)
+        policy = self.ledger.bench.policy
+        return tuple(broken(self.sealed, report, policy, found, self._started))
 
     def _look(self, before: BenchRunReport, report: BenchRunReport) -> int:
         looked = looked_at(before, report, is_beside=self.beside is not None)
@@ -353,6 +386,7 @@ class ClassRun:
                 severities=bench.taxonomy.severities,
                 min_cases=bench.task_class.min_cases_for_promotion,
                 tiers=self._tiers,
+                sealed=self.sealed,
             )
             self.published = store.publish(
                 reports,

@@ -29,6 +29,7 @@ OF_THE_RUN: Final = (
     "too_many_unscored",
     "baseline_missing",
     "baseline_mismatch",
+    "plan_mismatch",
     "checkpoint_mismatch",
     "block_severity_failure_mode",
     GATE,

@@ -21,6 +21,7 @@ from benchgate.artifacts.evidence_kinds import (
 from benchgate.artifacts.proof import PROOF_PARTS, proof_bundle
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
+from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.decide import SAFETY_TOLERANCE
 from benchgate.gates.looks import judged_at, number_of
@@ -59,6 +60,8 @@ def recheck(path: Path, artifact: WireModel) -> Iterator[str]:
         yield from _proof(folder, artifact, family_in(folder))
     elif isinstance(artifact, PromotionReport):
         yield from _promotion(folder, artifact)
+    elif isinstance(artifact, SealedPlan):
+        yield from _sealed(artifact)
     else:
         yield from _of_files(folder, artifact)
 
@@ -79,6 +82,10 @@ def _of_files(folder: Path, artifact: WireModel) -> Iterator[str]:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return mean(known) if known and len(known) == len(values) else None
+
+
+def _sealed(plan: SealedPlan) -> Iterator[str]:
+    yield from same("seal", plan.own_seal(), plan.seal)
 
 
 def _arm(report: ArmReport) -> Iterator[str]:
@@ -170,6 +177,7 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
         generated_at=proof.generated_at,
         names=(proof.baseline.checkpoint_id, proof.trained.checkpoint_id),
         min_confidence_level=proof.criteria.min_confidence_level,
+        plan=proof.plan,
     )
     if of_older_rules(family.policy):
         if analysis is None and not made.proven:

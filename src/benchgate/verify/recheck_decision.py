@@ -8,10 +8,16 @@ from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
+from benchgate.artifacts.run_kinds import BaselineRef, RerunBaseline, case_file_name
+from benchgate.artifacts.sealed_plan import ComparedWith, broken
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, baseline_beside, differences, read_baseline
-from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
+from benchgate.gates.blockers import (
+    baseline_blockers,
+    plan_blocker,
+    run_blockers,
+    unscored_blocker,
+)
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.looks import judged_at, number_of
@@ -74,6 +80,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         # The baseline's name is recorded nowhere else.
         baseline_name=proof.baseline.checkpoint_id if proof else "",
         finished=record.finished_at,
+        sealed=record.sealed_plan,
     )
     yield from _files(evidence, record, expected.files(record.verdict, record.seq))
 
@@ -170,6 +177,7 @@ def _decided(
             blockers=(
                 *run_blockers(record.report),
                 *known,
+                *plan_blocker(_plan_problems(record)),
                 *(unscored_blocker(record.policy, record.report, rerun) if counted else ()),
                 *given,
                 *objections,
@@ -190,6 +198,16 @@ def _decided(
         )
     )
     return made, weighed
+
+
+def _plan_problems(record: RunRecord) -> tuple[str, ...]:
+    """Return how a run differs from the plan that it cites, which is in its record."""
+    plan, baseline = record.sealed_plan, record.baseline
+    if plan is None:
+        return ()
+    known = baseline.run_id if isinstance(baseline, BaselineRef) else None
+    found = ComparedWith.of(record.rerun.run_id if record.rerun else known, record.rerun)
+    return tuple(broken(plan, record.report, record.policy, found, record.started_at))
 
 
 def _rerun(record: RunRecord) -> tuple[tuple[Blocker, ...], BenchRunReport | None]:

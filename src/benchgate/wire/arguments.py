@@ -223,6 +223,13 @@ RUN_OPTIONS: Final = (
         repeatable=True,
     ),
     RunOption(
+        name="plan",
+        metavar="FILE",
+        help="Sealed plan that this run keeps, as benchgate plan wrote it: the proof names it, and a bar that was "
+        "moved since holds the promotion",
+        parse=path,
+    ),
+    RunOption(
         name="out",
         metavar="DIR",
         help="Folder of the artifacts (default under pytest: .benchgate in rootdir; else nothing is written)",
