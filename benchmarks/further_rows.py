@@ -176,7 +176,7 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
     "planned scores": (planned_scores, [(i, n) for i in range(len(PLANNED)) for n in (8, 12, 30)]),
     "looks": (looks, SERIES),
     "looks power": (looks_power, SERIES),
-    "planned runs": (planned_runs, [(i, n) for i in range(len(PLANS)) for n in (23, 50)]),
+    "forecast": (planned_runs, [(i, n) for i in range(len(PLANS)) for n in (23, 50)]),
     "climb": (climb, [(1, kind) for kind in ("noise", "gain")]),
     "safety": (safety, [(n,) for n in (10, 23, 30, 50, 59, 100, 200)]),
 }

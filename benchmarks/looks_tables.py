@@ -60,7 +60,7 @@ def looks_tables(results: dict[str, Any]) -> Iterator[str]:
             f"{100 * row['predicted']:.1f}",
             simulated(row["promoted"], row["repetitions"]),
         ]
-        for row in rows_of(results, "planned runs")
+        for row in rows_of(results, "forecast")
     ]
     if rows:
         yield table_of(["a planned run", "n", "gain"], ["predicted", "promoted"], rows)
@@ -87,7 +87,7 @@ def looks_bars(results: dict[str, Any]) -> Iterator[str]:
             abs(row["predicted"] - row["promoted"] / row["repetitions"]),
             f"{row['scenario']}, n = {row['n']}",
         )
-        for row in rows_of(results, "planned runs")
+        for row in rows_of(results, "forecast")
         if "tasks differ, 1 trial" not in row["scenario"]
     ]
     if off:
