@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED, UNEQUAL, cluster_labels
 from gates_under_test import not_worse, outcomes
+from looks_rows import CELLS as SERIES
+from looks_rows import PLANS, climb, looks, looks_power, planned_runs
 from pass_fail import CELLS, SHIFTS, exact, sizes
 from pass_fail import power as pass_fail_power
 from streams import stream
@@ -190,6 +192,10 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
     "planned samples": (planned_samples, [(p, n) for p in (0.5, 0.8, 0.95) for n in (10, 30, 100)]),
     "planned scores": (planned_scores, [(i, n) for i in range(len(PLANNED)) for n in (8, 12, 30)]),
     "planned clusters": (planned_clusters, [(name,) for name in UNEQUAL]),
+    "looks": (looks, SERIES),
+    "looks power": (looks_power, SERIES),
+    "forecast": (planned_runs, [(i, n) for i in range(len(PLANS)) for n in (23, 50)]),
+    "climb": (climb, [(1, kind) for kind in ("noise", "gain")]),
     "safety": (safety, [(n,) for n in (10, 23, 30, 50, 59, 100, 200)]),
 }
 """By kind of row: the function that measures one, and its arguments for each."""

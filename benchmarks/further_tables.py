@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from looks_tables import looks_bars, looks_tables
 from shares import interval, simulated, table_of
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def further_tables(results: dict[str, Any]) -> Iterator[str]:
         yield table_of(["equal candidates", "n"], ["`welch` rejects", "`auto` rejects"], equal)
     makers = (_clusters, _noise, _margin, _enumerated, _planned, _safety)
     yield from (table for make in makers if (table := make(results)))
+    yield from looks_tables(results)
 
 
 def bars(results: dict[str, Any]) -> Iterator[str]:
@@ -61,6 +63,7 @@ def bars(results: dict[str, Any]) -> Iterator[str]:
     yield _bar("equal candidates rejected", equal, 0.05)
     yield _bar("useless candidates promoted, in clusters", clusters, 0.025)
     yield _bar("not worse, at the margin", margins, 0.025)
+    yield from looks_bars(results)
     yield from _exact_bars(_rows(results, "enumerated"))
     found = [_found(row) for row in _rows(results, "planned")]
     if found:

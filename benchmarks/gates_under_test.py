@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 REPLACED = (
     (claims, "pass_fail_test"),
     (claims, "pass_fail_p"),
-    (claims, "detectable"),
     (weigh, "detectable"),
 )
 RESAMPLES = 999
@@ -44,7 +43,8 @@ def quick() -> Iterator[None]:
     """
     Let the gate decide faster, and the same.
 
-    Many draws have the same counts, and what is detectable chooses between reasons which both hold.
+    Many draws have the same counts, more than the tests keep, and what is detectable chooses between reasons which
+    both hold.
     """
     kept = {(module, name): getattr(module, name) for module, name in REPLACED}
     for (module, name), there in kept.items():
@@ -56,9 +56,12 @@ def quick() -> Iterator[None]:
             setattr(module, name, there)
 
 
-def _arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
+def arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
+    """Return one side; ``named`` gives its cases ids, so that they can be paired."""
     ids = tuple(f"c{number:05}" for number in range(len(scores))) if named else None
-    return Arm(scores=tuple(scores.tolist()), case_ids=ids, clusters=clusters)
+    trials = tuple(map(tuple, scores.tolist())) if scores.ndim > 1 else None
+    means = scores.mean(axis=1) if scores.ndim > 1 else scores
+    return Arm(scores=tuple(means.tolist()), case_ids=ids, clusters=clusters, trials=trials)
 
 
 @quick()
@@ -79,10 +82,10 @@ def outcomes(
         found |= {"auto": [], "exact": []}
     sides = [side.mean(axis=2) if side.ndim == 3 else side for side in (before, after)]
     for row in zip(*sides, strict=True):
-        plain = (_arm(side, named=False, clusters=clusters) for side in row)
+        plain = (arm(side, named=False, clusters=clusters) for side in row)
         found["welch"].append(compare_vectors(*plain, GatePolicy(**common)).decision.outcome)
         if paired:
-            arms = (_arm(side, named=True, clusters=clusters) for side in row)
+            arms = (arm(side, named=True, clusters=clusters) for side in row)
             policy = GatePolicy(**common, test="auto", evidence="exact")
             decision = compare_vectors(*arms, policy).decision
             # ``exact`` adds one reason, and all reasons are listed.
@@ -106,7 +109,7 @@ def not_worse(before: Any, after: Any, margin: float) -> list[bool]:
         score_range=(low, 1.0),
     )
     decisions = (
-        compare_vectors(*(_arm(side, named=True) for side in row), policy).decision
+        compare_vectors(*(arm(side, named=True) for side in row), policy).decision
         for row in zip(before, after, strict=True)
     )
     return [decision.outcome == "promote" for decision in decisions]

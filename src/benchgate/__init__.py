@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         Unreadable,
     )
     from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.looks.accept import accept
+    from benchgate.looks.ledger import LookLedger
     from benchgate.models import (
         BenchCase,
         BenchRunReport,
@@ -72,6 +74,8 @@ _HOMES = {
         "Unreadable",
     ),
     "gates.decision": ("CheckpointPromotionDecision",),
+    "looks.accept": ("accept",),
+    "looks.ledger": ("LookLedger",),
     "models": ("BenchCase", "BenchRunReport", "BenchScore", "FailureMode", "TrialResult", "Usage"),
     "promotion.verdict": ("PromotionVerdict",),
     "registry": ("TaskClass", "TaskClassRegistry", "default_registry", "register_task_class"),
@@ -92,6 +96,7 @@ __all__ = [
     "EvalError",
     "FailureMode",
     "LocatedError",
+    "LookLedger",
     "PolicyError",
     "PromotionGateError",
     "PromotionMustBeHumanAuthorized",
@@ -110,6 +115,7 @@ __all__ = [
     "TrialResult",
     "Unreadable",
     "Usage",
+    "accept",
     "default_registry",
     "register_task_class",
     "run_eval",

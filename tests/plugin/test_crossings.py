@@ -32,6 +32,7 @@ OPTIONS = {
     "record": "outputs",
     "claim": "not_worse",
     "policy": ("alpha=0.04", "power=0.7", "margin=0.5"),
+    "plan": "sealed.json",
     "out": "kept",
     "html": "page.html",
     "summary": "none",
@@ -142,6 +143,10 @@ def policies(bench):
     bench.run("--bench-baseline=none", "--bench-out=first").assert_outcomes(passed=12)
     (record,) = bench.root.glob("first/runs/echo/*/record.json")
     record.rename(bench.root / "before.json")
+    where = [f"--bench-root={bench.root / 'bench'}", f"--baseline={bench.root / 'before.json'}"]
+    policy = [f"--policy={threshold}" for threshold in OPTIONS["policy"]]
+    given = [f"--trials={OPTIONS['trials']}", f"--claim={OPTIONS['claim']}", *policy]
+    assert main(["plan", "echo", *where, *given, f"--output={bench.root / 'sealed.json'}"]) == 0
     bench.pytester.makeini("[pytest]\n")
     bench.out = bench.root / "kept"
     return bench
@@ -201,6 +206,7 @@ def assert_all_options_counted(bench):
     proof = bench.read("evidence/echo/proof.json")
     names = (proof["baseline"]["checkpoint_id"], proof["trained"]["checkpoint_id"])
     assert names == ("early", "late")
+    assert proof["plan"]["seal"] == record["sealed_plan"]["seal"]
     assert not (bench.root / ".benchgate").exists()
     assert "PROMOTE" in (bench.root / "page.html").read_text("utf-8")
     summary = bench.root / "summary.md"  # of the baseline's run, which is told nothing
@@ -250,7 +256,15 @@ def test_all_options_from_another_folder(policies, monkeypatch, place, way, work
     """Paths are relative to the working directory, those of the ini file to rootdir."""
     monkeypatch.chdir(policies.path / "cases" / "01")
     if place != "ini file":
-        for name in ("baseline", "out", "html", "checkpoint", "baseline-checkpoint", "lineage"):
+        for name in (
+            "baseline",
+            "plan",
+            "out",
+            "html",
+            "checkpoint",
+            "baseline-checkpoint",
+            "lineage",
+        ):
             monkeypatch.setitem(OPTIONS, name, f"../../../../{OPTIONS[name]}")
     given = set_options(policies, monkeypatch, place)
     rootdir = (f"--rootdir={policies.root}", f"-c{policies.root / 'tox.ini'}")

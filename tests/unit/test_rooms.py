@@ -22,7 +22,7 @@ FLOORS = (
     {"gates", "promotion"},
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
-    {"live", "replay"},
+    {"live", "replay", "looks"},
     {"runner", "verify", "report"},
     {"__init__", "testing"},
     DOORS,

@@ -812,6 +812,7 @@ def test_two_gates_of_one_name_hold(project, out):
         choice=run.judgement.choice,
         baseline=run.judgement.baseline,
         gates=[objecting, objecting],
+        count=lambda *_: 1,
     )
     codes = judgement.decision.reason_codes
     assert len(codes) == 2

@@ -18,13 +18,16 @@ from benchgate.artifacts.evidence_kinds import (
     SignificanceReport,
 )
 from benchgate.gates.decision import Remark
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX
+from benchgate.gates.rollback import rollback_gate
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Literal
 
+    from benchgate.artifacts.sealed_plan import CitedPlan
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures, SafetyFigures
     from benchgate.gates.policy import GatePolicy
@@ -49,10 +52,11 @@ class Comparison:
     figures: Figures
     decision: CheckpointPromotionDecision
     min_confidence_level: float | None = None
+    plan: CitedPlan | None = None
 
     def criteria_failed(self) -> list[Remark]:
         """Return the proof's own criteria that are not met."""
-        figures, policy = self.figures.significance, self.policy
+        figures, policy = self.figures.significance, self.judged
         delta, p = figures.mean_delta, figures.p_value
         failed = []
         gains = policy.claim == "better"
@@ -68,6 +72,11 @@ class Comparison:
             text = f"confidence 1 - p with p {_number(p)}; asked for is p of at most {1.0 - wanted:.4g}"
             failed.append(Remark(code="confidence_below_threshold", message=text))
         return failed
+
+    @property
+    def judged(self) -> GatePolicy:
+        """The policy at the level of the look."""
+        return judged_at(self.policy, number_of(self.decision.look))
 
     @property
     def proven(self) -> bool:
@@ -135,6 +144,7 @@ def significance_report(made: Comparison) -> SignificanceReport:
         benchmark_suite=made.suite,
         policy=made.policy,
         significance=made.figures.significance,
+        look=made.decision.look,
     )
 
 
@@ -210,7 +220,7 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
     """Build ``evaluation.json``."""
     from benchgate.statistics import effect_size
 
-    figures, alpha = made.figures.significance, made.policy.alpha
+    figures, alpha = made.figures.significance, made.judged.alpha
     effect = effect_size(made.figures.baseline.scores, made.figures.candidate.scores)
     return EvaluationReport(
         schema_version=SCHEMA_VERSION,
@@ -238,5 +248,11 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
             safety_regression=made.figures.safety.delta,
             max_safety_regression=made.policy.max_safety_regression,
             reason_codes=made.decision.reason_codes,
+        ),
+        rollback_gate=rollback_gate(
+            made.figures,
+            made.policy,
+            made.decision.reason_codes,
+            look=number_of(made.decision.look),
         ),
     )

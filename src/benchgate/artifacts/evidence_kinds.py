@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
+from benchgate.artifacts.sealed_plan import CitedPlan
 from benchgate.gates.claim_figures import Increase
 from benchgate.gates.figures import (
     CaseFacts,
@@ -19,7 +20,9 @@ from benchgate.gates.figures import (
     SeedReproducibilityReport,
     Significance,
 )
+from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.rollback import RollbackGate
 from benchgate.models import Suite
 from benchgate.wire.model import ClusterName, Count, NonNegative, Number, Sha256, Version, WireModel
 
@@ -71,7 +74,11 @@ class ArmReport(WireModel):
 
 
 class SignificanceReport(WireModel):
-    """``significance.json``: the results of the tests, and the policy that says which of them decides."""
+    """
+    ``significance.json``: the results of the tests, and the policy that says which of them decides.
+
+    :param look: how often the baseline was looked at; its alpha is that of the tests.
+    """
 
     schema_version: Version
     report_kind: Literal["significance"]
@@ -80,6 +87,7 @@ class SignificanceReport(WireModel):
     benchmark_suite: Suite
     policy: GatePolicy
     significance: Significance
+    look: Look | None = None
 
 
 class SafetyReport(WireModel):
@@ -152,6 +160,7 @@ class EvaluationReport(WireModel):
     cost: Increase | None = None
     duration: Increase | None = None
     checkpoint_promotion: CheckpointPromotion
+    rollback_gate: RollbackGate | None = None
 
 
 class ProofArm(WireModel):
@@ -226,7 +235,11 @@ class FailureAnalysis(WireModel):
 
 
 class ProofBundle(WireModel):
-    """``proof.json``: the decision, and the digests of the files it rests on, so that others can check it."""
+    """
+    ``proof.json``: the decision, and the digests of the files it rests on, so that others can check it.
+
+    :param plan: the plan that was sealed before the run, if it cites one.
+    """
 
     schema_version: Version
     run_id: str
@@ -241,3 +254,5 @@ class ProofBundle(WireModel):
     artifact_sha256: ProofDigests
     safety_benchmark: ProofSafety
     failure_analysis: FailureAnalysis | None
+    look: Look | None = None
+    plan: CitedPlan | None = None

@@ -64,7 +64,7 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
 
     :param digests: SHA-256 of each file of :data:`PROOF_PARTS`, by file name.
     """
-    figures, policy = made.figures.significance, made.policy
+    figures, policy = made.figures.significance, made.judged
     safety = safety_of(made)
     return ProofBundle(
         schema_version=SCHEMA_VERSION,
@@ -95,6 +95,8 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
             max_safety_regression=safety.max_safety_regression,
         ),
         failure_analysis=_failure_analysis(made),
+        look=made.decision.look,
+        plan=made.plan,
     )
 
 

@@ -21,6 +21,7 @@ from benchgate.artifacts.run_kinds import (
     SelectedRecord,
     TrialFile,
 )
+from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cassettes.manifest import CassetteManifest
 from benchgate.errors import Unreadable
 from benchgate.wire.model import WireModel
@@ -56,6 +57,7 @@ KINDS: Final[Mapping[str, type[WireModel]]] = MappingProxyType(
         "case": TrialFile,
         "plan": PlanFile,
         "head": Head,
+        "sealed_plan": SealedPlan,
         "cassette": CassetteManifest,
     }
 )

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
+    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchCase, BenchRunReport
     from benchgate.promotion.tiers import TierConfig
@@ -39,6 +40,7 @@ class RunTerms:
     :param meanings: what each failure code means.
     :param cases: all of the run that can be read.
     :param min_cases: passed cases that each tier requires of the class.
+    :param sealed: the plan that the run cites.
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
     """
 
@@ -48,6 +50,7 @@ class RunTerms:
     cases: tuple[BenchCase, ...]
     min_cases: Mapping[str, int]
     tiers: TierConfig | None
+    sealed: SealedPlan | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +96,7 @@ def record_entry(
     if decision is None:
         raise ArtifactError("record.json", "a run that was not judged has no record")
     verdict = _verdict(report, terms, slot)
-    evidence = RunEvidence.of(judgement, decision, finished)
+    evidence = RunEvidence.of(judgement, decision, finished, terms.sealed)
     files = evidence.files(verdict, slot.seq)
     record = RunRecord(
         schema_version=SCHEMA_VERSION,
@@ -122,6 +125,7 @@ def record_entry(
         replays=slot.plan.replays,
         meanings=terms.meanings,
         about_cases={case.case_id: about(case) for case in terms.cases},
+        sealed_plan=terms.sealed,
     )
     return RecordEntry(
         record=model_bytes(record),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, RecordRef, Subject
+from benchgate.artifacts.sealed_plan import cited
 from benchgate.promotion.tiers import TIER_FILE
 from benchgate.promotion.verdict import promotion_lines
 from benchgate.wire.model import SCHEMA_VERSION
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from benchgate.artifacts.run_kinds import Verdict
+    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
@@ -35,6 +37,7 @@ class RunEvidence:
     All that the evidence of a run is built from: by :meth:`of` when the run ends, by verify from its record.
 
     :param weighed: the figures of the comparison; ``None`` if nothing was compared.
+    :param sealed: the plan that the run cites.
     :param baseline_name: checkpoint id of the baseline, else its system.
     """
 
@@ -45,10 +48,15 @@ class RunEvidence:
     weighed: Figures | None
     baseline_name: str
     finished: datetime
+    sealed: SealedPlan | None = None
 
     @classmethod
     def of(
-        cls, judgement: Judgement, decision: CheckpointPromotionDecision, finished: datetime
+        cls,
+        judgement: Judgement,
+        decision: CheckpointPromotionDecision,
+        finished: datetime,
+        sealed: SealedPlan | None = None,
     ) -> RunEvidence:
         """Return the evidence of a run that was judged."""
         return cls(
@@ -59,6 +67,7 @@ class RunEvidence:
             weighed=judgement.figures,
             baseline_name=_baseline_name(judgement),
             finished=finished,
+            sealed=sealed,
         )
 
     def comparison(self) -> Comparison | None:
@@ -74,6 +83,7 @@ class RunEvidence:
             policy=self.policy,
             figures=self.weighed,
             decision=self.decision,
+            plan=cited(self.sealed),
         )
 
     def files(self, verdict: Verdict, seq: int) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
+from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
@@ -224,6 +225,7 @@ class RunRecord(WireModel):
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param meanings: what each failure code of the class means, as its taxonomy had it.
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
+    :param sealed_plan: the plan that the run cites, as it was sealed before.
     """
 
     schema_version: Version
@@ -248,6 +250,7 @@ class RunRecord(WireModel):
     replays: Replayed | None = None
     meanings: Texts = Field(default_factory=empty_mapping)
     about_cases: AboutCases = Field(default_factory=empty_mapping)
+    sealed_plan: SealedPlan | None = None
 
     @property
     def rerun(self) -> BenchRunReport | None:

@@ -153,6 +153,11 @@ class RunStore:
         """The run that this one completes."""
         return self._plan.resumes if self._plan else None
 
+    @property
+    def started(self) -> datetime | None:
+        """When the run began, or that which it completes."""
+        return self._plan.started_at if self._plan else None
+
     def _check_folders(self) -> list[str]:
         return list(check_folders(self._out, self._folder / "cases", self._copy))
 

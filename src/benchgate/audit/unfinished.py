@@ -52,9 +52,11 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanF
     then = _agreed(before, plan)
     if before.seq is not None:
         resumes = Resumed(folder=before.folder.name, seq=before.seq)
-        return _new(folder, plan.model_copy(update={"resumes": resumes}), before)
-    resumes = then.resumes or Resumed(folder=before.folder.name, seq=None)
+    else:
+        resumes = then.resumes or Resumed(folder=before.folder.name, seq=None)
     plan = plan.model_copy(update={"resumes": resumes, "started_at": then.started_at})
+    if before.seq is not None:
+        return _new(folder, plan, before)
     return _taken_over(folder, plan, before.folder), plan
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from benchgate.cli.say import complain, say, show
 from benchgate.cli.vectors import (
     add_label,
+    add_ledger,
     add_policy,
     add_safety,
     add_samples,
@@ -40,6 +41,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     add_samples(proof)
     add_safety(proof)
+    add_ledger(proof)
     add_label(proof)
     proof.add_argument(
         "--min-confidence-level", type=float, metavar="X", help="smallest 1 - p that passes"
@@ -76,7 +78,15 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         parser = commands.add_parser(name, help=text)
         add_samples(parser)
         add_safety(parser)
+        add_ledger(parser)
         _add_report(parser)
+        if name == "evaluate":
+            parser.add_argument(
+                "--rollback",
+                action="store_true",
+                help="judge what runs now (trained) against what it replaced (baseline); both may be a record.json; "
+                "exits with 1 if it must be taken back, with 10 if that cannot be judged",
+            )
         parser.set_defaults(execute=guarded(execute))
 
     safety = commands.add_parser(
@@ -181,6 +191,10 @@ def _evaluate(given: argparse.Namespace) -> int:
     from benchgate.artifacts.build import evaluation_report
     from benchgate.wire.writing import model_bytes, write_file
 
+    if given.rollback:
+        from benchgate.cli.rollback import judge_rollback
+
+        return judge_rollback(given)
     made = comparison_of(given)
     write_file(given.output_report, model_bytes(evaluation_report(made)))
     show(_lines(made), sys.stderr)

@@ -19,8 +19,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "history",
         help="list the recorded runs of a class: score, change, decision, look at the baseline, cost",
-        description="The oldest run first. look: how many runs, with this one, were compared with the same baseline on "
-        "the same cases by the same rubric. Checks nothing; benchgate verify does.",
+        description="The oldest run first. look: how many different results, with these, were compared with the same "
+        "baseline on the same cases by the same rubric. Checks nothing; benchgate verify does.",
     )
     parser.add_argument("task_class", metavar="CLASS")
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")

@@ -18,6 +18,7 @@ OF_THE_WHOLE = (
     "baseline",
     "claim",
     "policy",
+    "plan",
     "checkpoint",
     "baseline-checkpoint",
     "lineage",
@@ -83,6 +84,7 @@ def _settings(given: argparse.Namespace) -> MergeSettings:
         bench_root=given.bench_root,
         baseline=given.baseline,
         policy=parse_options([*(given.policy or ()), *claim]),
+        plan=given.plan,
         checkpoints=CheckpointFiles(
             checkpoint=given.checkpoint,
             baseline=given.baseline_checkpoint,

@@ -60,6 +60,10 @@ POLICY_HELP: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "random sign patterns where the sign-flip test is not exact (default: 9999)",
         ),
         "seed": ("N", "seed of these patterns (default: 0)"),
+        "looks": (
+            "RULE",
+            "looks at a baseline: count them, or spend alpha on them, which needs --ledger (default: count)",
+        ),
         "missing": (
             "RULE",
             "cases that one side lacks: hold, or worst to count them as the worst score (default: hold)",

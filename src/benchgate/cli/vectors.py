@@ -43,6 +43,7 @@ POLICY_OPTIONS: Final = {
     "n_resamples": int,
     "seed": int,
     "missing": str,
+    "looks": str,
 }
 
 
@@ -56,6 +57,16 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
             metavar="FILE",
             help="JSON array, JSON object {case_id: number}, CSV case,score[,trial][,cluster], or baseline.json",
         )
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """Declare the file that the looks at a baseline are counted in."""
+    parser.add_argument(
+        "--ledger",
+        type=Path,
+        metavar="FILE",
+        help="count how often the baseline was looked at in this file, which is made if it is not there",
+    )
 
 
 def add_safety(parser: argparse.ArgumentParser) -> None:
@@ -168,15 +179,18 @@ def comparison_of(given: argparse.Namespace, checkpoints: Checkpoints | None = N
     """
     from benchgate.artifacts.build import Comparison
     from benchgate.gates.vectors import compare_vectors
+    from benchgate.looks.accept import number_of_arms
+    from benchgate.looks.ledger import LookLedger
     from benchgate.models import Suite
 
-    policy = policy_of(given)
+    policy, arms = policy_of(given), arms_of(given)
     if policy.claim != "better" and getattr(given, "min_confidence_level", None) is not None:
         raise ValueError(
             f"--min-confidence-level is about the p of claim 'better'; the claim is {policy.claim!r}"
         )
+    look = number_of_arms(*arms, policy, given.ledger and LookLedger(given.ledger))
     problems = checkpoints.problems if checkpoints else ()
-    made = compare_vectors(*arms_of(given), policy, checkpoint_problems=problems)
+    made = compare_vectors(*arms, policy, look=look, checkpoint_problems=problems)
     return Comparison(
         run_id=given.run_id,
         candidate_run_id=None,

@@ -122,6 +122,7 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 def _report(one: ClassVerification, out: Path) -> None:
     from benchgate.verify.recheck_copy import AFTER
     from benchgate.wording import recommendation
+    from benchgate.wording.block import looks
 
     for fault in (*one.faults, *one.incomplete):
         complain(f"{fault.path}: {fault.message}")
@@ -143,6 +144,11 @@ def _report(one: ClassVerification, out: Path) -> None:
         )
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
         say(f"  tier      {tiers}: {recommendation(verdict, _outcome(one.newest))}")
+    decision = one.newest.decision if one.newest else None
+    for line in looks(decision.look if decision else None):
+        say(f"  {line.label:9} {line.text}")
+        if one.anchored_at is None:
+            say("            looks before this chain are not counted: it is not anchored")
     if one.anchored_at is None:
         say("  not anchored: keep this head elsewhere, and give it as --head the next time")
     else:

@@ -9,7 +9,7 @@ from benchgate.gates.baseline import differences
 from benchgate.gates.unscored import first_three, incompleteness, too_many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.policy import GatePolicy
@@ -58,3 +58,9 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
         problems = differences(baseline.report, report)
     if problems:
         yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
+
+
+def plan_blocker(problems: Iterable[str]) -> Iterator[Blocker]:
+    """Yield that a run is not what the plan says that it cites, if it is not."""
+    if text := brief(problems, "; "):
+        yield "plan_mismatch", text

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.aggregate import mean
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.gates.claim_reasons import regressions
-from benchgate.gates.detect import detectable
 from benchgate.gates.figures import WelchFigures
 from benchgate.statistics import (
     cases_for_margin,
@@ -16,7 +15,6 @@ from benchgate.statistics import (
     clustered_gaffke_lower,
     clustered_paired_t,
     constant_cases_needed,
-    pass_fail_gains,
     pass_fail_p,
     pass_fail_test,
     smallest_margin,
@@ -61,11 +59,9 @@ def claimed(
         passed = bool(pairs) and not any(regressions(baseline, candidate, policy))
         return found.model_copy(update=_no_regression_fields(passed=passed))
     # The exact test takes cases for independent.
-    counts = None if found.clusters is not None else _pass_fail_counts(pairs, policy)
+    counts = None if found.clusters is not None else pass_fail_counts(pairs, policy)
     if counts is not None:
-        plan = detectable(baseline, candidate, pairs, policy, region=pass_fail_gains)
-        planned = {"minimum_detectable_effect": plan.effect, "cases_needed": plan.cases}
-        found = found.model_copy(update=planned | _pass_fail_fields(counts, policy))
+        found = found.model_copy(update=_pass_fail_fields(counts, policy))
     if policy.claim == "not_worse":
         if counts is None:
             fields = _bounded_fields(*bounds(baseline, candidate, policy), policy)
@@ -76,7 +72,7 @@ def claimed(
     return found
 
 
-def _pass_fail_counts(pairs: tuple[CasePair, ...], policy: GatePolicy) -> Counts | None:
+def pass_fail_counts(pairs: tuple[CasePair, ...], policy: GatePolicy) -> Counts | None:
     """Return what the exact test counts; ``None`` if the pairs are not pass or fail, or another test decides."""
     if policy.test == "welch" or not 2 <= len(pairs) <= MOST_PAIRS:
         return None

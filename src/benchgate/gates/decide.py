@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted
@@ -13,6 +14,7 @@ from benchgate.gates.claim_reasons import (
     spending_objections,
 )
 from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
+from benchgate.gates.looks import judged_at, make_look
 from benchgate.gates.next_step import next_step
 from benchgate.gates.notes import notes
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS, REJECTING, Blocker
@@ -34,6 +36,8 @@ SAFETY_TOLERANCE: Final = 1e-12
 
 def decide(given: GateInput) -> CheckpointPromotionDecision:
     """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
+    look = given.look and given.figures and make_look(given.policy, given.look, given.figures)
+    given = replace(given, policy=judged_at(given.policy, given.look))
     blockers = dict((*given.blockers, *_objections(given)))
     if given.figures is None and not blockers:
         blockers["baseline_missing"] = "there is nothing to compare with"
@@ -51,7 +55,8 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
         notes=tuple(note.code for note in noted),
         remarks=(*reasons, *noted),
         minimum_detectable_effect=_mde(given),
-        next_step=next_step(given, codes) if outcome == "hold" else None,
+        next_step=next_step(given, codes, look or None) if outcome == "hold" else None,
+        look=look or None,
     )
 
 

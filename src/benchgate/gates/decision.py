@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from benchgate.gates.looks import Look
 from benchgate.wire.model import DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class CheckpointPromotionDecision(WireModel):
     :param remarks: a sentence for each reason, then for each note.
     :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
     :param next_step: of a ``hold``: what to do first about it.
+    :param look: how often the baseline was looked at; ``None`` if nobody counts, or this is no look.
     """
 
     outcome: Outcome
@@ -43,6 +45,7 @@ class CheckpointPromotionDecision(WireModel):
     remarks: tuple[Remark, ...]
     minimum_detectable_effect: Number | None
     next_step: DisplayText | None = None
+    look: Look | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +53,10 @@ class GateInput:
     """
     Everything that a decision depends on.
 
+    :param policy: as it was stated; its figures are those at the level of the look.
     :param trial_count: trials of each case.
     :param figures: of the comparison; ``None`` if there was nothing to compare with.
+    :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
@@ -60,6 +65,7 @@ class GateInput:
     policy: GatePolicy
     trial_count: int = 1
     figures: Figures | None = None
+    look: int | None = None
     blockers: tuple[Blocker, ...] = ()
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()

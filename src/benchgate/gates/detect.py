@@ -13,7 +13,6 @@ from benchgate.statistics import (
     mean,
     paired_detectable,
     paired_differences,
-    sign_flip_and_t_gains,
     welch_detectable,
 )
 
@@ -31,7 +30,7 @@ def detectable(
     pairs: Sequence[CasePair] | None,
     policy: GatePolicy,
     *,
-    region: Region = sign_flip_and_t_gains,
+    region: Region,
 ) -> Detectable:
     """
     Return the effect that the test finds with the policy's power, and the cases that ``target_effect`` needs.

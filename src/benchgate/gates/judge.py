@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
+from benchgate.gates.blockers import (
+    baseline_blockers,
+    plan_blocker,
+    run_blockers,
+    unscored_blocker,
+)
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
+from benchgate.gates.looks import judged_at
 from benchgate.gates.notes import http_note
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, unscored_note
@@ -37,6 +43,22 @@ Its name in the decision is its ``name`` attribute, else its ``__name__``.
 """
 
 
+Counter = Callable[["BenchRunReport", "BenchRunReport"], int]
+"""Takes the baseline's report and the candidate's, and returns the number of this look at the baseline."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """A gate that was asked already, and what it said."""
+
+    name: str
+    objection: str
+
+    def __call__(self, *_: BenchRunReport | None) -> str:
+        """Say it again."""
+        return self.objection
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """
@@ -48,6 +70,7 @@ class Judgement:
     :param changes: case by case; ``None`` without a baseline of the same class.
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
+    :param said: the further gates that objected, to judge again without asking them.
     """
 
     report: BenchRunReport
@@ -60,6 +83,12 @@ class Judgement:
     held: tuple[str, ...]
     checkpoints: Checkpoints | None = None
     changes: RunChanges | None = None
+    said: tuple[Said, ...] = ()
+
+    @property
+    def look(self) -> int | None:
+        """Number of this look at the baseline."""
+        return self.decision.look.number if self.decision and self.decision.look else None
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -89,6 +118,8 @@ def judge(
     noted: tuple[Blocker, ...] = (),
     exit_rule: ExitRule = "strict",
     is_part: bool = False,
+    count: Counter | None = None,
+    plan_problems: tuple[str, ...] = (),
 ) -> Judgement:
     """
     Compare a run with its baseline and decide.
@@ -98,13 +129,18 @@ def judge(
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
     :param noted: notes that follow from the outputs, of which the report has none.
     :param is_part: of a run that is put together and judged later.
+    :param plan_problems: how the run differs from the plan that it cites.
+    :param count: returns the number of a look at a baseline; ``None`` if nobody counts.
     """
     blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
     if checkpoint_problems:
         blockers.append(("checkpoint_mismatch", brief(checkpoint_problems, "; ")))
+    blockers += plan_blocker(plan_problems)
     comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
     before = baseline.report if baseline and comparable else None
-    figures, score_blockers = _compare(report, before, policy)
+    is_look = before is not None and report.scope == "full" and report.complete
+    look = count(before, report) if count and before and is_look else None
+    figures, score_blockers = _compare(report, before, judged_at(policy, look))
     blockers += [*unscored_blocker(policy, report, before), *score_blockers]
     broken: list[str] = []
     further = tuple(_objections(gates, report, before, broken)) if report.scope == "full" else ()
@@ -115,6 +151,7 @@ def judge(
                 policy=policy,
                 trial_count=report.trial_count,
                 figures=figures,
+                look=look,
                 blockers=tuple(blockers),
                 further=further,
                 noted=(
@@ -139,8 +176,12 @@ def judge(
             *broken,
             *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
         ),
-        held=tuple(objections(decision, choice, further)),
+        held=(
+            *objections(decision, choice, further),
+            *(("the plan was not kept",) if plan_problems and not choice.binding else ()),
+        ),
         changes=_changes(report, baseline),
+        said=tuple(Said(name=name, objection=text) for name, text in further),
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.decision import GateInput
     from benchgate.gates.figures import Figures
+    from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
 
 
@@ -22,6 +23,7 @@ STEPS: Final[Mapping[str, str]] = MappingProxyType(
         "too_many_unscored": "fix the errors, then run again",
         "baseline_missing": "pin a complete run as the baseline: benchgate pin",
         "baseline_mismatch": "make the baseline again on these cases, or run it beside: baseline=run:SYSTEM",
+        "plan_mismatch": "run what was planned, or seal a new plan before a new run: benchgate plan",
         "checkpoint_mismatch": "fix which checkpoint is played, then run again",
         "case_mismatch": "give both sides the same cases, with the same ids and clusters",
         "non_finite_value": "fix the scores, then compare again",
@@ -35,14 +37,27 @@ STEPS: Final[Mapping[str, str]] = MappingProxyType(
 """By reason code; those that depend on the figures are in :data:`OF_FIGURES`."""
 
 _LOOK: Final = "look at the reasons"
+_TESTED: Final = frozenset(
+    {
+        "insufficient_cases",
+        "delta_below_minimum",
+        "gain_excluded",
+        "not_significant",
+        "inconclusive_underpowered",
+        "exact_evidence_required",
+        "margin_not_shown",
+    }
+)
+"""Reasons that no scores can do away with at a look at which nothing is promoted."""
 _WEAK: Final = frozenset({"insufficient_cases", "delta_below_minimum"})
 """Reasons that a later one explains better: more cases are of no use where a gain is excluded."""
 
 
-def next_step(given: GateInput, codes: Sequence[str]) -> str:
+def next_step(given: GateInput, codes: Sequence[str], look: Look | None = None) -> str:
     """
     Return one thing to do: add cases or trials, choose a margin, or fix errors.
 
+    :param look: at the baseline, if somebody counts.
     :param codes: the reasons of the decision without their prefix, in order; none if only further gates object.
     """
     if not codes:
@@ -54,6 +69,8 @@ def next_step(given: GateInput, codes: Sequence[str]) -> str:
         first = codes[1]
     if first in STEPS:
         return STEPS[first]
+    if look is not None and not look.can_promote and first in _TESTED:
+        return "add cases: at this look so few cannot promote; new cases begin a new count"
     if given.figures is None or first not in OF_FIGURES:
         return _LOOK
     return OF_FIGURES[first](given.figures, given.policy)

@@ -66,6 +66,7 @@ class GatePolicy(WireModel):
     :param n_resamples: random sign patterns of a sign-flip test that cannot be exact.
     :param seed: seed of these patterns.
     :param missing: sample files whose case ids differ: ``hold``, or count a missing case as the ``worst`` score.
+    :param looks: ``count`` says how often the baseline was looked at; ``spend`` also divides alpha among the looks.
     :param max_unscored: largest share of a run's trials that may end in ``harness_error``; one trial always may.
     """
 
@@ -93,6 +94,7 @@ class GatePolicy(WireModel):
     seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
     missing: Literal["hold", "worst"] = "hold"
     max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
+    looks: Literal["count", "spend"] = "count"
 
     @model_validator(mode="after")
     def _ranges_are_ordered(self) -> GatePolicy:

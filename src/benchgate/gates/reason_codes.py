@@ -10,6 +10,7 @@ REASONS: Final = (
     "too_many_unscored",
     "baseline_missing",
     "baseline_mismatch",
+    "plan_mismatch",
     "checkpoint_mismatch",
     "case_mismatch",
     "non_finite_value",

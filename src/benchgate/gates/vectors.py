@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from benchgate.errors import brief
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
+from benchgate.gates.looks import judged_at
 from benchgate.gates.missing import counted_as_worst, mismatch
 from benchgate.gates.weigh import weigh
 
@@ -36,20 +37,27 @@ class Judged(NamedTuple):
 
 
 def compare_vectors(
-    baseline: Arm, candidate: Arm, policy: GatePolicy, *, checkpoint_problems: tuple[str, ...] = ()
+    baseline: Arm,
+    candidate: Arm,
+    policy: GatePolicy,
+    *,
+    look: int | None = None,
+    checkpoint_problems: tuple[str, ...] = (),
 ) -> Judged:
     """
     Compare two vectors and decide, with the policy, statistics and reason codes of a bench.
 
+    :param look: number of this look at the baseline; ``None`` if nobody counts.
     :param checkpoint_problems: why the vectors are not evidence about the given checkpoints.
     """
-    figures, blockers = weigh_arms(baseline, candidate, policy)
+    figures, blockers = weigh_arms(baseline, candidate, judged_at(policy, look))
     if checkpoint_problems:
         blockers += (("checkpoint_mismatch", brief(checkpoint_problems, "; ")),)
     decision = decide(
         GateInput(
             policy=policy,
             figures=figures,
+            look=look,
             blockers=blockers,
             trial_count=max((len(row) for row in candidate.trials or ()), default=1),
         )

@@ -24,6 +24,8 @@ from benchgate.statistics import (
     effective_cases,
     is_constant,
     paired_differences,
+    pass_fail_gains,
+    sign_flip_and_t_gains,
     unseen_failure_ucb,
 )
 
@@ -42,7 +44,11 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
         baseline=baseline,
         candidate=candidate,
         significance=claims.claimed(
-            significance(baseline, candidate, policy), baseline, candidate, policy, _bounds
+            significance(baseline, candidate, policy),
+            baseline,
+            candidate,
+            policy,
+            difference_bounds,
         ),
         safety=safety(baseline, candidate, policy),
         seeds=seed_reproducibility(baseline, candidate, policy),
@@ -54,7 +60,9 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
     )
 
 
-def _bounds(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[float | None, float | None]:
+def difference_bounds(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> tuple[float | None, float | None]:
     """Return both bounds of the difference; the upper one is the lower one of the opposite."""
     pairs = baseline.paired_with(candidate)
     if pairs and policy.test != "welch":
@@ -90,7 +98,9 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     p_value = test.p_two_sided if test else shifted.p_two_sided
     size, sources = min(len(b), len(c)), min(baseline.sources, candidate.sources)
     is_clustered = any(arm.sources < arm.measured for arm in (baseline, candidate))
-    found = detectable(baseline, candidate, pairs if test else None, policy)
+    is_exact = not is_clustered and claims.pass_fail_counts(pairs or (), policy) is not None
+    region = pass_fail_gains if is_exact else sign_flip_and_t_gains
+    found = detectable(baseline, candidate, pairs if test else None, policy, region=region)
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,
@@ -102,7 +112,9 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         baseline_mean_reward=plain.baseline_mean,
         trained_mean_reward=plain.candidate_mean,
         test="paired" if test else "welch",
-        p_regression=_p_regression(paired, labels, policy) if test and paired else plain.p_less,
+        p_regression=_p_regression(test, paired, labels, policy)
+        if test and paired
+        else plain.p_less,
         effect_size_g=effect_size(b, c).hedges_g,
         exact_lower_bound=bound,
         evidence=None if bound is None else "exact" if bound > policy.min_delta else "standard",
@@ -173,7 +185,11 @@ def _paired(
     return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)
 
 
-def _p_regression(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:
+def _p_regression(
+    test: PairedTest, differences: Sequence[float], labels: Labels, policy: GatePolicy
+) -> float | None:
+    if not policy.min_delta:
+        return test.p_less
     return clustered_paired_test(
         differences, labels, alpha=policy.alpha, n_resamples=policy.n_resamples, seed=policy.seed
     ).p_less

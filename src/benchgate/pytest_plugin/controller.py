@@ -21,7 +21,7 @@ from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.pages import Pages
 from benchgate.pytest_plugin.reports import PAYLOAD
-from benchgate.runner.class_run import ClassRun
+from benchgate.runner.class_run import ClassRun, read_sealed
 from benchgate.training.checkpoints import CheckpointFiles, Checkpoints, read_checkpoints
 from benchgate.trials.interrupts import finishing
 from benchgate.trials.ledger import Key, Ledger
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     import pluggy
 
+    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.gates.judge import Gate
     from benchgate.pytest_plugin.session import BenchSession
 
@@ -50,6 +51,7 @@ class Controller:
         self._keys: dict[str, dict[Side, set[Key]]] = {}
         self._tolerated = 0
         self._checkpoints: Checkpoints | None = None
+        self._sealed: SealedPlan | None = None
         self._unplanned: list[str] = []
         self._held = False
         self._hooks: dict[str, pluggy.HookCaller] = {}
@@ -67,6 +69,7 @@ class Controller:
             for name, bench in self.session.benches.items():
                 self._choices[name] = choose_baseline(settings.baseline, bench.path)
             check_writable(settings.out)
+            self._sealed = read_sealed(settings.plan)
             self._checkpoints = read_checkpoints(CheckpointFiles(**settings.checkpoints))
         except ArtifactError as error:
             raise pytest.UsageError(str(error)) from error
@@ -130,6 +133,7 @@ class Controller:
                 timeout=settings.timeout,
                 resume=settings.resume,
                 shard=settings.shard,
+                sealed=self._sealed,
                 max_cost_usd=settings.max_cost_usd,
                 recorder=recorder_of(ledger.bench.path, settings.record),
                 recording=self.session.recordings.get(name),

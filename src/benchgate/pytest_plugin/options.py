@@ -72,6 +72,7 @@ class Settings:
     record: str | None
     replay: str | Path | None
     policy: tuple[str, ...]
+    plan: Path | None
     exit_rule: ExitRule
     publication: Publication
     junit_gate: bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.decision import CheckpointPromotionDecision
-from benchgate.models import Suite
+from benchgate.looks.chain import ChainLooks
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import Count, NonNegative, Sha256, UnitInterval, WireModel
@@ -24,26 +23,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class PastDigests(WireModel):
-    """What says whether two runs of a class are looks at the same thing."""
-
-    scorer: Sha256
-    baseline: Sha256 | None = None
-
-
 class PastReport(WireModel):
     """The figures of a recorded run, without its results."""
 
     run_id: Sha256
     system: str
-    suite: Suite
     complete: bool
     case_count: Count
     passed_count: Count
     mean_score: UnitInterval
     score_lower_bound_95: UnitInterval | None
     total_cost_usd: NonNegative
-    digests: PastDigests
 
 
 class PastBaseline(WireModel):
@@ -67,8 +57,7 @@ class PastRun:
     """
     A run in the history of its class.
 
-    :param look: how many runs, with this one, were compared with the same baseline on the same cases by the same
-        rubric; ``None`` if it was compared with none.
+    :param look: its number among the looks at its baseline, see :mod:`benchgate.looks.chain`; ``None`` if it is none.
     :param pinned: a later run was compared with it: it had become the baseline.
     :param head: SHA-256 of its record.
     """
@@ -111,12 +100,11 @@ def past_runs(runs: Path) -> list[PastRun]:
     folders = [folder for _, folder in numbered(runs)]
     read = [(folder, one) for folder in folders if (one := _record(folder)) is not None]
     last = {r.baseline.run_id: r.seq for _, (r, _) in read if r.baseline}
-    looks: Counter[tuple[str | None, str, str]] = Counter()
+    chain = ChainLooks()
+    looks = {folder: chain.add(folder / RECORD_FILE) for folder in folders}
     found = []
     for folder, (record, head) in read:
         report = record.report
-        key = (report.digests.baseline, report.suite.version, report.digests.scorer)
-        looks[key] += 1
         figures = read_artifact(folder / "evidence" / "significance.json", SignificanceReport)
         found.append(
             PastRun(
@@ -126,7 +114,7 @@ def past_runs(runs: Path) -> list[PastRun]:
                 report=report,
                 decision=record.decision,
                 mean_delta=figures.significance.mean_delta if figures else None,
-                look=looks[key] if report.digests.baseline else None,
+                look=looks[folder],
                 pinned=last.get(report.run_id, 0) > record.seq,
                 head=head,
             )

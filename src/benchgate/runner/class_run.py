@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -21,16 +22,19 @@ from benchgate.gates.baseline import baseline_beside, read_baseline
 from benchgate.gates.judge import judge
 from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.ids import system_digest, trial_seed
+from benchgate.looks.chain import ChainLooks, looked_at
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.wire import clock
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import Resumed
+    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
     from benchgate.cassettes.recorder import CassetteRecorder
     from benchgate.gates.baseline import Baseline, BaselineChoice
@@ -41,6 +45,19 @@ if TYPE_CHECKING:
     from benchgate.replay.recording import Recording
     from benchgate.trials.ledger import Key, Ledger
     from benchgate.wire.shard import Shard
+
+
+def read_sealed(path: Path | None) -> SealedPlan | None:
+    """
+    Read the plan that a run cites, if it cites one.
+
+    :raises ArtifactError: it is no sealed plan.
+    """
+    if path is None:
+        return None
+    from benchgate.artifacts.sealed_plan import SealedPlan
+
+    return SealedPlan.read_file(path, "sealed plan")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,6 +73,7 @@ class ClassRun:
     :param shard: the part of a full run that this one is; the whole is judged once it is merged.
     :param parts: folders of the shards that this run is put together from; none of its trials are run.
     :param max_cost_usd: the cap, to warn of trials that it cannot count.
+    :param sealed: the plan that the run cites.
     :param recorder: makes a cassette of the run.
     :param recording: what is played in the place of a system.
     :param files: of the trials of a full run that is written.
@@ -75,6 +93,7 @@ class ClassRun:
     shard: Shard | None = None
     parts: tuple[Path, ...] = ()
     max_cost_usd: float | None = None
+    sealed: SealedPlan | None = None
     recorder: CassetteRecorder | None = None
     recording: Recording | None = None
     beside: Ledger | None = None
@@ -90,6 +109,9 @@ class ClassRun:
     _tiers: TierConfig | None = None
     _baseline: Baseline | None = None
     _store: RunStore | None = None
+    _started: datetime = field(default_factory=clock.now)
+    _looks: ChainLooks | None = None
+    _judged: Callable[..., Judgement] | None = None
     _has_warned: bool = False
 
     @property
@@ -122,6 +144,7 @@ class ClassRun:
         :param beside: the trials of a baseline that runs too.
         :raises ArtifactError: the output folder is not writable, or its chain of records is damaged.
         """
+        self._started = clock.now()
         self.ledger.plan(keys)
         if self.beside is not None:
             self.beside.plan(beside)
@@ -151,6 +174,11 @@ class ClassRun:
             raise ArtifactError(f"shard {self.shard}", why)
 
     def _check_options(self) -> None:
+        if self.out is None and self.choice.binding and self.ledger.bench.policy.looks == "spend":
+            why = (
+                "looks = 'spend' counts looks in the records of runs, and this run would write none"
+            )
+            raise ArtifactError("output folder", why)
         if self.resume != "none" and (self.out is None or self.ledger.scope != "full"):
             why = "only a full run can be resumed; here " + (
                 "a part of the cases is selected" if self.out else "nothing is written"
@@ -167,13 +195,15 @@ class ClassRun:
         plan = plan_file(
             self._plan(),
             timeout=self.timeout,
-            started=clock.now(),
+            started=self._started,
             replays=self.recording.source if self.recording else None,
             baseline_system=self.beside.system.name if self.beside else None,
             shard=self.shard,
         )
         self.warnings += self._store.open(plan, self.resume, self.parts)
+        self._started = self._store.started or self._started
         if scope == "full":
+            self._looks = ChainLooks(self._store.folder.parent)
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
             self.taken_over = len(os.listdir(self._store.folder / "cases"))
 
@@ -310,12 +340,12 @@ class ClassRun:
         report = ledger.report(
             harness_version=harness, baseline=baseline.sha256 if baseline else None
         )
-        self.judgement = judge(
+        self._judged = partial(
+            judge,
             report,
             policy=ledger.bench.policy,
             choice=self.choice,
             baseline=baseline,
-            gates=gates,
             checkpoints=ledger.checkpoints,
             checkpoint_problems=problems,
             noted=(
@@ -324,7 +354,35 @@ class ClassRun:
             ),
             exit_rule=exit_rule,
             is_part=self.shard is not None,
+            count=self._look if self._looks else None,
+            plan_problems=self._plan_problems(report, baseline.report if baseline else None),
         )
+        self.judgement = self._judged(gates=gates)
+
+    def _plan_problems(
+        self, report: BenchRunReport, baseline: BenchRunReport | None
+    ) -> tuple[str, ...]:
+        if self.sealed is None:
+            return ()
+        from benchgate.artifacts.sealed_plan import ComparedWith, broken
+
+        run_id = baseline.run_id if baseline else None
+        found = ComparedWith.of(run_id, baseline if self.beside else None)
+        policy = self.ledger.bench.policy
+        return tuple(broken(self.sealed, report, policy, found, self._started))
+
+    def _look(self, before: BenchRunReport, report: BenchRunReport) -> int:
+        looked = looked_at(before, report, is_beside=self.beside is not None)
+        return self._looks.number(looked) if self._looks else 1
+
+    def _judged_last(self, judgement: Judgement) -> Judgement:
+        """Return the judgement of a run whose place in the chain is known: another may have looked meanwhile."""
+        before = judgement.baseline.report if judgement.baseline else None
+        if judgement.look is None or before is None or self._judged is None:
+            return judgement
+        if self._look(before, judgement.report) != judgement.look:
+            self.judgement = judgement = self._judged(gates=judgement.said)
+        return judgement
 
     def _publish(self, judgement: Judgement) -> None:
         store = self._store
@@ -348,9 +406,11 @@ class ClassRun:
                 cases=self.ledger.cases,
                 min_cases=bench.task_class.min_cases_for_promotion,
                 tiers=self._tiers,
+                sealed=self.sealed,
             )
             self.published = store.publish(
-                reports, lambda slot: record_entry(judgement, terms, finished, slot)
+                reports,
+                lambda slot: record_entry(self._judged_last(judgement), terms, finished, slot),
             )
             if self.published.problem is not None:
                 self.problems.append(self.published.problem)

@@ -13,7 +13,7 @@ from benchgate.gates.baseline import RERUN, choose_baseline
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import NamedSystem, find_system, load_class
 from benchgate.registry import TaskClassRegistry
-from benchgate.runner.class_run import ClassRun
+from benchgate.runner.class_run import ClassRun, read_sealed
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.ledger import Ledger
 
@@ -30,6 +30,7 @@ class MergeSettings:
 
     :param parts: folders of the shards, in any order.
     :param baseline: as that of a run; ``None`` for what the shards were run with, else ``auto``.
+    :param plan: that the whole run cites; it must have been sealed before the first shard began.
     """
 
     parts: tuple[Path, ...]
@@ -37,6 +38,7 @@ class MergeSettings:
     bench_root: Path
     baseline: str | Path | None = None
     policy: Mapping[str, Any] | None = None
+    plan: Path | None = None
     checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
 
 
@@ -75,6 +77,7 @@ def merge(settings: MergeSettings) -> ClassRun:
             out=settings.out.resolve(),
             timeout=first.timeout_seconds,
             parts=tuple(part.resolve() for part in settings.parts),
+            sealed=read_sealed(settings.plan),
             beside=ledger.beside(find_system(bench.task_class, beside)) if beside else None,
         )
         run.open(ledger.every_key(), ledger.every_key())

@@ -18,7 +18,7 @@ from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import NamedSystem, find_system, load_class, named
 from benchgate.registry import TaskClassRegistry
 from benchgate.replay.recording import find_recording
-from benchgate.runner.class_run import ClassRun
+from benchgate.runner.class_run import ClassRun, read_sealed
 from benchgate.runner.class_trials import ClassTrials
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.interrupts import finishing
@@ -61,6 +61,7 @@ class RunSettings:
     replay: str | Path | None = None
     baseline: str | Path = "none"
     policy: Mapping[str, Any] | None = None
+    plan: Path | None = None
     exit_rule: ExitRule = "strict"
     checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
 
@@ -155,6 +156,7 @@ def run_class(
             resume=settings.resume,
             shard=settings.shard,
             max_cost_usd=settings.max_cost_usd,
+            sealed=read_sealed(settings.plan),
             recorder=recorder_of(bench.path, settings.record),
             recording=recording,
             beside=ledger.beside(beside) if beside else None,

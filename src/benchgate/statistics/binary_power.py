@@ -7,6 +7,7 @@ needs the exact sign-flip test too, which cannot use its whole level on a few ch
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import np, special
@@ -27,6 +28,7 @@ _EQUAL = 1.0 + 1e-12
 _ASKED = 64
 
 
+@lru_cache(maxsize=256)
 def sign_flip_and_t_gains(
     n: int, alpha: float = 0.05, size: float = 1.0, null_delta: float = 0.0
 ) -> Counts:
@@ -44,17 +46,18 @@ def sign_flip_and_t_gains(
     :returns: by number of changed cases, 0 to n: the least number of gains among them that passes;
         one more than there are changed cases if none does.
     """
-    least: Counts = np.maximum(sign_flip_gains(n, alpha), t_gains(n, alpha, size, null_delta))
-    return least
+    return _frozen(np.maximum(sign_flip_gains(n, alpha), t_gains(n, alpha, size, null_delta)))
 
 
 def sign_flip_gains(n: int, alpha: float = 0.05) -> Counts:
     """Return what the exact sign-flip test alone needs, up to n changed cases."""
-    level = check_fraction(alpha, "alpha") / 2
-    changed = np.arange(n + 1)
+    return _signs(np.arange(n + 1), check_fraction(alpha, "alpha") / 2)
+
+
+def _signs(changed: Counts, level: float) -> Counts:
     # The least g with P(Binomial(changed, 1/2) >= g) <= level.
     gains = np.floor(special.bdtrik(1.0 - level, changed, 0.5)) + 1.0
-    gains[0] = 1.0
+    gains = np.where(changed == 0, 1.0, gains)
     too_likely = (gains <= changed) & (_at_least(gains, changed, 0.5) > level * _EQUAL)
     not_least = (gains > 1) & (_at_least(gains - 1.0, changed, 0.5) <= level * _EQUAL)
     gains = gains + too_likely.astype(float) - not_least
@@ -81,6 +84,7 @@ def t_gains(n: int, alpha: float = 0.05, size: float = 1.0, null_delta: float = 
     return least
 
 
+@lru_cache(maxsize=256)
 def pass_fail_gains(
     n: int, alpha: float = 0.05, _size: float = 1.0, null_delta: float = 0.0
 ) -> Counts:
@@ -95,6 +99,11 @@ def pass_fail_gains(
     """
     level = check_fraction(alpha, "alpha") / 2
     changed, z = np.arange(n + 1), -float(special.ndtri(level))
+    if not null_delta:  # solved at once: the score is (gains - losses) / sqrt(changed + 0.5)
+        gains = np.ceil((changed + z * np.sqrt(changed + 0.5)) / 2 - 1e-9)
+        least: Counts = np.clip(gains, 1, changed + 1).astype(np.int64)
+        least[n] = max(least[n], _signs(np.array([n]), level)[0])
+        return _frozen(least)
     least_share = special.betaincinv(np.maximum(changed, 1), n - changed + 1, LEFT_OUT * alpha / 2)
     share = np.maximum(null_delta, least_share)
     third = null_delta - 3.0 * null_delta * share + 2.0 * null_delta**3
@@ -110,11 +119,17 @@ def pass_fail_gains(
         )
     if null_delta and n <= _ASKED:
         asked = [_asked(n, k, int(high[k]), alpha, null_delta) for k in range(n + 1)]
-        return np.array(asked, dtype=np.int64)
+        return _frozen(np.array(asked, dtype=np.int64))
     gains = np.arange(n + 2.0)
     rare = _at_least(gains, np.full(n + 2, n), (1.0 + null_delta) / 2.0) <= level * _EQUAL
     high[n] = max(high[n], int(np.argmax(rare)))
-    return high
+    return _frozen(high)
+
+
+def _frozen(least: Counts) -> Counts:
+    """Make an array that is kept for the next caller read-only."""
+    least.setflags(write=False)
+    return least
 
 
 def _asked(n: int, changed: int, gains: int, alpha: float, null_delta: float) -> int:

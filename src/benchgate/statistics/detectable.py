@@ -28,6 +28,7 @@ from benchgate.statistics.normal_power import (
     estimated_noncentrality,
     estimated_power,
     sign_flip_effect,
+    sign_flip_finds,
 )
 from benchgate.statistics.numerics import np
 from benchgate.statistics.power import arm_variance, smallest_n, t_power
@@ -103,9 +104,10 @@ def paired_detectable(
         seen = (n - 1) / _THICK_TAILS
         effect = sd * sign_flip_effect(n, seen, alpha, power)
         beyond = target - null_delta
+        in_sds = beyond / sd if sd else math.inf
         return of_effect(
             null_delta + effect,
-            lambda n1: sd * sign_flip_effect(n1, seen, alpha, power) <= beyond,
+            lambda n1: sign_flip_finds(in_sds, n1, seen, alpha, power),
             target=beyond,
         )
     # Changes of several amounts are never all equal, which would take the bound of the range.

@@ -70,14 +70,27 @@ def sign_flip_effect(n: int, seen: float, alpha: float, power: float) -> float:
     :param seen: as :func:`estimated_noncentrality`.
     :returns: infinity if there are too few differences for any pattern of signs to be significant.
     """
-    extreme = 2.0 ** min(n, 60) * alpha / 2
-    if extreme * (1.0 + 1e-12) < 1.0:
+    extreme = _extreme(n, alpha)
+    if extreme < 1.0:
         return math.inf
     if extreme > _SMALL or n > _ALL_PATTERNS:
         return estimated_noncentrality(n - 1, seen, alpha, power) / math.sqrt(n)
-    least = _least_shifts(n, alpha, int(extreme * (1.0 + 1e-12)))
+    least = _least_shifts(n, alpha, int(extreme))
     sd = np.sqrt(special.gammaincinv(seen / 2, uniforms(len(least), "sd")) * 2.0 / seen)
     return float(np.quantile(least / sd, power))
+
+
+def sign_flip_finds(effect: float, n: int, seen: float, alpha: float, power: float) -> bool:
+    """Return whether :func:`sign_flip_effect` is at most ``effect``; without looking for it, where that takes long."""
+    extreme = _extreme(n, alpha)
+    if extreme > _SMALL or (extreme >= 1.0 and n > _ALL_PATTERNS):
+        return estimated_power(effect * math.sqrt(n), n - 1, seen, alpha) >= power
+    return sign_flip_effect(n, seen, alpha, power) <= effect
+
+
+def _extreme(n: int, alpha: float) -> float:
+    """Return how many sign patterns of n differences are alpha / 2 of all."""
+    return 2.0 ** min(n, 60) * alpha / 2 * (1.0 + 1e-12)
 
 
 @lru_cache(maxsize=32)

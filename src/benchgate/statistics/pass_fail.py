@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.bernstein import largest_value
@@ -70,6 +71,7 @@ def changes(baseline: Iterable[float], candidate: Iterable[float]) -> tuple[int,
     return sum(b < c for b, c in pairs), sum(b > c for b, c in pairs), len(pairs)
 
 
+@lru_cache(maxsize=1024)
 def pass_fail_test(
     gains: int, losses: int, n: int, *, alpha: float = 0.05, null_delta: float = 0.0
 ) -> PassFailTest:
@@ -97,6 +99,7 @@ def pass_fail_test(
     )
 
 
+@lru_cache(maxsize=1024)
 def pass_fail_p(
     gains: int, losses: int, n: int, *, alpha: float = 0.05, null_delta: float = 0.0
 ) -> float:

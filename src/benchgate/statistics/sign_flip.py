@@ -8,7 +8,9 @@ counted in the first of these ways that is feasible:
 * up to 20 differences: all patterns;
 * multiples of one step (scores of 0/1, halves, percent...): dynamic programming over the sums;
 * otherwise B random patterns with a fixed seed: (1 + hits) / (B + 1), which is a valid p-value too
-  (Phipson and Smyth 2010).
+  (Phipson and Smyth 2010). It is never below 1 / (B + 1); at a level below that, a bound of the
+  share of patterns decides: c * P(Z >= observed / root of the sum of squares), Z standard normal
+  and c = 1 / (4 P(Z >= sqrt(2))) = 3.18 (Bentkus and Dzindzalieta 2015).
 
 The result does not depend on the order of the differences; swapping the arms swaps the two p.
 """
@@ -99,6 +101,8 @@ def sign_flip(
             patterns = _ESCALATED
             tails = _monte_carlo_tails(weights, observed, patterns, seed)
     upper, lower = tails
+    if patterns is not None and (patterns + 1) * alpha < 2.0:
+        upper = min(upper, _gaussian_bound(observed, weights))
     greater, less = (upper, lower) if observed > 0.0 else (lower, upper)
     return SignFlip(
         n=len(shares),
@@ -109,6 +113,11 @@ def sign_flip(
         n_resamples=patterns,
         seed=None if patterns is None else seed,
     )
+
+
+def _gaussian_bound(observed: float, weights: Floats) -> float:
+    tail = special.ndtr(-abs(observed) / math.sqrt(math.fsum(weights * weights)))
+    return float(tail / (4.0 * special.ndtr(-math.sqrt(2.0))))
 
 
 def _shares(numbers: Sequence[float]) -> list[float]:

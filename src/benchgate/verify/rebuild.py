@@ -11,6 +11,7 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.figures import Arm, Figures
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.reason_codes import PREFIX, Blocker
 from benchgate.gates.vectors import weigh_arms
 from benchgate.models import Suite
@@ -28,6 +29,7 @@ OF_THE_RUN: Final = (
     "too_many_unscored",
     "baseline_missing",
     "baseline_mismatch",
+    "plan_mismatch",
     "checkpoint_mismatch",
     "block_severity_failure_mode",
     GATE,
@@ -36,9 +38,10 @@ OF_THE_RUN: Final = (
 
 
 class Family(NamedTuple):
-    """What evidence files are computed from: policy, figures, and what kept the arms from being compared."""
+    """What evidence files are computed from: policy, look, figures, and what kept the arms from being compared."""
 
     policy: GatePolicy
+    look: int | None
     figures: Figures
     blockers: tuple[Blocker, ...]
 
@@ -54,8 +57,10 @@ def family_in(folder: Path) -> Family | None:
     head = read_artifact(folder / "significance.json", SignificanceReport)
     if before is None or after is None or head is None:
         return None
+    look = number_of(head.look)
+    judged = judged_at(head.policy, look)
     return Family(
-        head.policy, *weigh_arms(arm_of_report(before), arm_of_report(after), head.policy)
+        head.policy, look, *weigh_arms(arm_of_report(before), arm_of_report(after), judged)
     )
 
 
@@ -94,6 +99,7 @@ def rebuilt(family: Family, given: Sequence[str], **labels: Any) -> Comparison:
         GateInput(
             policy=family.policy,
             figures=family.figures,
+            look=family.look,
             blockers=(*family.blockers, *(pair for pair in taken if not pair[0].startswith(GATE))),
             further=tuple((c.removeprefix(GATE), "") for c, _ in taken if c.startswith(GATE)),
         )

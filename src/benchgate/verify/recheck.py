@@ -21,8 +21,10 @@ from benchgate.artifacts.evidence_kinds import (
 from benchgate.artifacts.proof import PROOF_PARTS, proof_bundle
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
+from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.decide import SAFETY_TOLERANCE
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.verify.agreement import (
     OLDER,
@@ -59,6 +61,8 @@ def recheck(path: Path, artifact: WireModel) -> Iterator[str]:
         yield from _proof(folder, artifact, family_in(folder))
     elif isinstance(artifact, PromotionReport):
         yield from _promotion(folder, artifact)
+    elif isinstance(artifact, SealedPlan):
+        yield from _sealed(artifact)
     else:
         yield from _of_files(folder, artifact)
 
@@ -75,6 +79,10 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return mean(known) if known and len(known) == len(values) else None
 
 
+def _sealed(plan: SealedPlan) -> Iterator[str]:
+    yield from same("seal", plan.own_seal(), plan.seal)
+
+
 def _arm(report: ArmReport) -> Iterator[str]:
     samples, metrics = report.samples, report.metrics
     yield from same("metrics.episodes", len(samples), metrics.episodes)
@@ -88,7 +96,8 @@ def _arm(report: ArmReport) -> Iterator[str]:
 
 def _significance(report: SignificanceReport, family: Family | None) -> Iterator[str]:
     figures = report.significance
-    yield from same("significance.alpha", report.policy.alpha, figures.alpha)
+    level = judged_at(report.policy, number_of(report.look)).alpha
+    yield from same("significance.alpha", level, figures.alpha)
     if family is not None and of_older_rules(family.policy):
         yield from older_faults(report, family)
     elif family is not None:
@@ -146,6 +155,8 @@ def _evaluation(report: EvaluationReport, family: Family | None) -> Iterator[str
         **plain(evaluation_report(made)),
         **{name: getattr(report, name) for name in labels},
     }
+    if "rollback_gate" not in report.model_fields_set:  # of a version that had none
+        del expected["rollback_gate"]
     yield from same("evaluation", expected, plain(report))
 
 
@@ -167,6 +178,7 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
         generated_at=proof.generated_at,
         names=(proof.baseline.checkpoint_id, proof.trained.checkpoint_id),
         min_confidence_level=proof.criteria.min_confidence_level,
+        plan=proof.plan,
     )
     if of_older_rules(family.policy):
         if analysis is None and not made.proven:

@@ -8,12 +8,19 @@ from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
+from benchgate.artifacts.run_kinds import BaselineRef, RerunBaseline, case_file_name
+from benchgate.artifacts.sealed_plan import ComparedWith, broken
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, baseline_beside, differences, read_baseline
-from benchgate.gates.blockers import baseline_blockers, run_blockers, unscored_blocker
+from benchgate.gates.blockers import (
+    baseline_blockers,
+    plan_blocker,
+    run_blockers,
+    unscored_blocker,
+)
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
+from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.notes import advantages_note, http_note, replay_note
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.unscored import too_many, unscored_note
@@ -76,6 +83,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         # The baseline's name is recorded nowhere else.
         baseline_name=proof.baseline.checkpoint_id if proof else "",
         finished=record.finished_at,
+        sealed=record.sealed_plan,
     )
     yield from _files(evidence, record, expected.files(record.verdict, record.seq))
 
@@ -149,7 +157,8 @@ def _decided(
     outputs: Mapping[str, Any],
 ) -> tuple[CheckpointPromotionDecision, Figures | None]:
     known, rerun = _rerun(record)
-    weighed, objections = _weighed(record, arm(rerun) if rerun else _arm_of(record, before))
+    look = number_of(found.look)
+    weighed, objections = _weighed(record, look, arm(rerun) if rerun else _arm_of(record, before))
     counted = _counts_errors(record)
     stated = [(remark.code, remark.message) for remark in found.remarks]
     given = [
@@ -167,9 +176,11 @@ def _decided(
             policy=record.policy,
             trial_count=record.report.trial_count,
             figures=weighed,
+            look=look,
             blockers=(
                 *run_blockers(record.report),
                 *known,
+                *plan_blocker(_plan_problems(record)),
                 *(unscored_blocker(record.policy, record.report, rerun) if counted else ()),
                 *given,
                 *objections,
@@ -190,6 +201,16 @@ def _decided(
         )
     )
     return made, weighed
+
+
+def _plan_problems(record: RunRecord) -> tuple[str, ...]:
+    """Return how a run differs from the plan that it cites, which is in its record."""
+    plan, baseline = record.sealed_plan, record.baseline
+    if plan is None:
+        return ()
+    known = baseline.run_id if isinstance(baseline, BaselineRef) else None
+    found = ComparedWith.of(record.rerun.run_id if record.rerun else known, record.rerun)
+    return tuple(broken(plan, record.report, record.policy, found, record.started_at))
 
 
 def _rerun(record: RunRecord) -> tuple[tuple[Blocker, ...], BenchRunReport | None]:
@@ -215,10 +236,12 @@ def _without_advantages(record: RunRecord, outputs: Mapping[str, Any]) -> int:
     return sum(lacks_advantages(outputs.get(case_file_name(result))) for result in scored)
 
 
-def _weighed(record: RunRecord, before: Arm | None) -> tuple[Figures | None, tuple[Blocker, ...]]:
+def _weighed(
+    record: RunRecord, look: int | None, before: Arm | None
+) -> tuple[Figures | None, tuple[Blocker, ...]]:
     if before is None:
         return None, ()
-    return weigh_arms(before, arm(record.report), record.policy)
+    return weigh_arms(before, arm(record.report), judged_at(record.policy, look))
 
 
 def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:

@@ -26,9 +26,10 @@ from benchgate.audit.chain import (
 from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
+from benchgate.looks.chain import ChainLooks
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import missing_fields, plain, same
-from benchgate.verify.earlier import earlier_faults
+from benchgate.verify.earlier import earlier_faults, look_faults
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import file_faults, recheck_record
 from benchgate.wire.files import file_sha256, read_bytes
@@ -201,11 +202,13 @@ def _head(newest: Found) -> str | None:
 
 def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
     before: RunRecord | ClosedRecord | None = None
+    looks = ChainLooks()
     for seq, folder, record in records:
+        number = looks.add(folder / RECORD_FILE)
         if record is None:
             yield ChainFault(seq, folder / RECORD_FILE, _unreadable(folder / RECORD_FILE))
         else:
-            found = [*_folder_faults(folder, record), *_own_faults(folder, record, records)]
+            found = [*_folder_faults(folder, record), *_own_faults(folder, record, records, number)]
             for message in brief(found).splitlines():
                 yield ChainFault(seq, folder, message)
             if before is not None and record.clock_regressed != (
@@ -216,7 +219,7 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
 
 
 def _own_faults(
-    folder: Path, record: RunRecord | ClosedRecord, records: list[Found]
+    folder: Path, record: RunRecord | ClosedRecord, records: list[Found], number: int | None
 ) -> Iterator[str]:
     if isinstance(record, ClosedRecord):
         yield from file_faults(
@@ -224,6 +227,7 @@ def _own_faults(
         )
         return
     yield from recheck_record(folder, record)
+    yield from look_faults(record, number)
     before = {seq: (there, one) for seq, there, one in records if seq < record.seq}
     yield from earlier_faults(record, before)
 

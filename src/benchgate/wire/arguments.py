@@ -233,6 +233,13 @@ RUN_OPTIONS: Final = (
         repeatable=True,
     ),
     RunOption(
+        name="plan",
+        metavar="FILE",
+        help="Sealed plan that this run keeps, as benchgate plan wrote it: the proof names it, and a bar that was "
+        "moved since holds the promotion",
+        parse=path,
+    ),
+    RunOption(
         name="out",
         metavar="DIR",
         help="Folder of the artifacts (default under pytest: .benchgate in rootdir; else nothing is written)",
@@ -339,6 +346,8 @@ def _check_together(values: Mapping[str, Any]) -> None:
         wrong = f"shard {shard}: a part of a run is neither recorded nor replayed"
     elif shard is not None and resume not in (None, "none"):
         wrong = f"shard {shard} and resume {resume}: run the shard again; it replaces its folder"
+    elif shard is not None and values.get("plan") is not None:
+        wrong = f"shard {shard} and plan {values['plan']}: the whole run cites a plan; give it to benchgate merge"
     if wrong is not None:
         raise argparse.ArgumentTypeError(wrong)
 

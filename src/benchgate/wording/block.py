@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from benchgate.gates.decision import CheckpointPromotionDecision, Remark
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
+    from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import CaseChange, RunChanges
     from benchgate.wording.lines import Tone
@@ -149,6 +150,7 @@ def gate_lines(
     yield Line("gate", decision.outcome.upper(), tone, strong=True)
     yield Line("asked", question(policy, names))
     yield Line("limits", "; ".join(limits(policy, figures)))
+    yield from looks(decision.look)
     yield Line("answer", answer(decision), tone)
     count = len(decision.reason_codes)
     for number, remark in enumerate(decision.remarks[:count]):
@@ -203,6 +205,22 @@ def limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         yield f"duration up by at most {policy.max_duration_increase:.1%}"
     if policy.evidence == "exact":
         yield "exact evidence"
+
+
+def looks(look: Look | None) -> Iterator[Line]:
+    """Yield how often the baseline was looked at, and what follows from it; nothing of a first look."""
+    if look is None or (look.number == 1 and look.can_promote):
+        return
+    text = f"look {look.number} against this baseline, at alpha {look.alpha:.3g}"
+    if not look.can_promote:
+        why = "so few cases can no longer be promoted, whatever their scores"
+        yield Line("looks", f"{text}: {why}", "caution")
+        return
+    share = f"one in {round(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
+    yield Line(
+        "looks",
+        f"{text}: at this count up to {share} worthless series would have had a promotion",
+    )
 
 
 def answer(decision: CheckpointPromotionDecision) -> str:

@@ -1,0 +1,151 @@
+"""A plan that is sealed before a run: its bar, what it is compared on, and what it can show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+from pydantic import AwareDatetime, Field
+
+from benchgate.gates.policy import GatePolicy
+from benchgate.ids import system_digest
+from benchgate.wire.canonical import digest
+from benchgate.wire.model import Count, DisplayText, Number, Sha256, Version, WireModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from benchgate.models import BenchRunReport
+
+
+class PlannedBaseline(WireModel):
+    """What a plan compares with: a run by its results, or its system if that runs again."""
+
+    system: str
+    system_sha256: Sha256
+    run_id: Sha256
+
+
+class Prediction(WireModel):
+    """
+    What the planned run is going to be able to show; ``None`` is not known, or not to be had.
+
+    :param units: cases, or clusters where cases share some.
+    :param looks: looks at this baseline that can promote, from the first; ``None`` if any can.
+    :param detectable: the gain that is found with the policy's power.
+    :param power_of_target: probability to find the policy's ``target_effect``.
+    :param smallest_margin: what ``not_worse`` can show if no case changes.
+    :param cost_usd: of all trials, as the baseline's cost; ``seconds`` likewise, one after the other.
+    """
+
+    units: Count
+    looks: Count | None
+    detectable: Number | None
+    power_of_target: Number | None
+    smallest_margin: Number | None
+    cost_usd: Number | None
+    seconds: Number | None
+
+
+class SealedPlan(WireModel):
+    """
+    The file that ``benchgate plan`` writes, and that a run cites.
+
+    :param cases: digest over the digests of the cases; ``rubric`` that of what scores them.
+    :param head: newest record of the class, ``SEQ:SHA256``, when the plan was sealed; ``None`` if there was none.
+    :param seal: SHA-256 over all other fields.
+    """
+
+    schema_version: Version
+    report_kind: Literal["sealed_plan"]
+    sealed_at: AwareDatetime
+    benchgate: str
+    task_class: str
+    case_count: Count
+    cases: Sha256
+    rubric: Sha256
+    baseline: PlannedBaseline
+    trial_count: Annotated[Count, Field(ge=1)]
+    policy: GatePolicy
+    prediction: Prediction
+    head: DisplayText | None
+    seal: Sha256
+
+    @classmethod
+    def sealed(cls, **fields: object) -> SealedPlan:
+        """Return a plan with the seal of its fields."""
+        plan = cls.model_validate({**fields, "seal": "0" * 64})
+        return plan.model_copy(update={"seal": plan.own_seal()})
+
+    def own_seal(self) -> str:
+        """Return the seal that its fields have."""
+        return digest(self.model_dump(mode="json", exclude={"seal"}))
+
+
+class ComparedWith(NamedTuple):
+    """The baseline of a run: its results, and its system if that ran in the same session."""
+
+    run_id: str
+    system_sha256: str | None
+
+    @classmethod
+    def of(cls, run_id: str | None, beside: BenchRunReport | None) -> ComparedWith | None:
+        """Return the baseline of a run; ``None`` if there is none that could be read."""
+        return None if run_id is None else cls(run_id, system_digest(beside) if beside else None)
+
+
+class CitedPlan(WireModel):
+    """What a proof says of the plan that its run cites: the bar was set then."""
+
+    seal: Sha256
+    sealed_at: AwareDatetime
+
+
+def cited(plan: SealedPlan | None) -> CitedPlan | None:
+    """Return what a proof says of a plan."""
+    return None if plan is None else CitedPlan(seal=plan.seal, sealed_at=plan.sealed_at)
+
+
+def broken(
+    plan: SealedPlan,
+    report: BenchRunReport,
+    policy: GatePolicy,
+    baseline: ComparedWith | None,
+    started: datetime,
+) -> Iterator[str]:
+    """
+    Yield how a run differs from the plan that it cites.
+
+    :param baseline: of the run, if it could be read.
+    :param started: when the run began.
+    """
+    if plan.own_seal() != plan.seal:
+        yield "the plan was edited after it was sealed"
+    if not plan.sealed_at <= started:  # both in whole seconds
+        yield f"it was sealed at {plan.sealed_at:%Y-%m-%d %H:%M:%S}, after the run began"
+    if plan.task_class != report.task_class:
+        yield f"it is of task class {plan.task_class!r}"
+        return
+    yield from _other_facts(plan, report)
+    yield from _other_baseline(plan.baseline, baseline)
+    then, now = plan.policy.model_dump(mode="json"), policy.model_dump(mode="json")
+    for key in [key for key in now if then.get(key) != now[key]]:
+        yield f"{key} was {then.get(key)}, is {now[key]}"
+
+
+def _other_facts(plan: SealedPlan, report: BenchRunReport) -> Iterator[str]:
+    if plan.cases != digest(dict(report.digests.cases)):
+        yield f"its {plan.case_count} cases are others, or were changed"
+    if plan.rubric != report.digests.scorer:
+        yield f"its rubric was {plan.rubric[:12]}, is {report.digests.scorer[:12]}"
+    if plan.trial_count != report.trial_count:
+        yield f"its trials were {plan.trial_count}, are {report.trial_count}"
+
+
+def _other_baseline(planned: PlannedBaseline, baseline: ComparedWith | None) -> Iterator[str]:
+    if baseline is None:
+        yield "it has a baseline, and the run has none"
+    elif baseline.system_sha256 is None and baseline.run_id != planned.run_id:
+        yield f"its baseline was run {planned.run_id[:12]}, is {baseline.run_id[:12]}"
+    elif baseline.system_sha256 not in (None, planned.system_sha256):
+        yield f"its baseline was system {planned.system}, is another one"

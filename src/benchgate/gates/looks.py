@@ -1,0 +1,116 @@
+"""
+How often one baseline was looked at, and what that does to the level of a look.
+
+The more candidates are tried against one baseline, the likelier one of them passes by luck. With ``looks = "spend"``
+the k-th look has the level alpha * 6 / (pi**2 * k**2). These sum to alpha over any number of looks, so that by Boole's
+inequality no series of worthless candidates has a promotion with a probability above alpha / 2, however long it is and
+whenever it stops (alpha spending with weights of a convergent series, Foster and Stine 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from benchgate.wire.model import Count, Number, WireModel
+
+if TYPE_CHECKING:
+    from benchgate.gates.figures import Figures
+    from benchgate.gates.policy import GatePolicy
+
+
+class Look(WireModel):
+    """
+    A comparison with a baseline, as one of those with the same cases, rubric and baseline.
+
+    :param number: 1 for the first; a candidate whose results were seen before has the number that it had then.
+    :param alpha: two-sided level of this look.
+    :param chance: largest probability that so many worthless candidates had a promotion among them.
+    :param can_promote: whether the best scores that there can be would be promoted at this level.
+    """
+
+    number: Annotated[Count, Field(ge=1)]
+    alpha: Number
+    chance: Number
+    can_promote: bool
+
+
+def number_of(look: Look | None) -> int | None:
+    """Return the number of a look that there may be."""
+    return None if look is None else look.number
+
+
+def spent_alpha(alpha: float, number: int) -> float:
+    """
+    Return the level of a look where alpha is spent over all of them.
+
+    :param alpha: two-sided level of all looks together, in (0, 1).
+    :param number: of the look, from 1.
+    """
+    return alpha * 6.0 / (math.pi * number) ** 2
+
+
+def judged_at(policy: GatePolicy, number: int | None) -> GatePolicy:
+    """Return the policy with the level that a look has; ``None`` is a comparison that is no look."""
+    if policy.looks == "count" or number is None:
+        return policy
+    return policy.model_copy(update={"alpha": spent_alpha(policy.alpha, number)})
+
+
+def make_look(policy: GatePolicy, number: int, figures: Figures) -> Look:
+    """
+    Return what a decision says of its look.
+
+    :param policy: as it was stated, with the level of all looks.
+    """
+    level = judged_at(policy, number).alpha
+    return Look(
+        number=number,
+        alpha=level,
+        chance=series_chance(policy, number),
+        can_promote=can_promote(policy, level, figures),
+    )
+
+
+def series_chance(policy: GatePolicy, number: int) -> float:
+    """
+    Return a bound of the probability that one of the first looks promoted, if no candidate is worth it.
+
+    Of looks at a fixed level it is that of independent ones, which is the largest: that they share a baseline makes
+    them agree (Sidak 1967). Looks that spend alpha are simply added up.
+    """
+    half = policy.alpha / 2
+    if policy.looks == "count":
+        return -math.expm1(number * math.log1p(-half))
+    return math.fsum(spent_alpha(half, k) for k in range(1, number + 1))
+
+
+def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:
+    """Return whether some scores of so many cases would pass at a level."""
+    least = least_p(policy, figures)
+    return least is None or least <= level
+
+
+def least_p(policy: GatePolicy, figures: Figures) -> float | None:
+    """Return the smallest two-sided p that a comparison of this size can have; ``None`` if nothing limits it."""
+    found = figures.significance
+    if not found.paired or (policy.margin and found.clusters is not None):
+        return None
+    return sign_limit(policy, figures.smallest if found.clusters is None else found.clusters)
+
+
+def sign_limit(policy: GatePolicy, pairs: int) -> float | None:
+    """
+    Return the smallest two-sided p that n pairs can have: 2 * 2**-n, where the signs of all are for the candidate.
+
+    With a margin it is 2 * ((1 - margin / w) / 2)**n, for differences up to the width w of the range: where every case
+    gains all of it, this is the level at which the lower bound of the difference reaches -margin.
+
+    :returns: ``None`` where nothing limits it: two samples, or no test.
+    """
+    if policy.claim == "no_regression" or policy.test == "welch":
+        return None
+    share = 0.0 if policy.margin is None or policy.width is None else policy.margin / policy.width
+    return float(2.0 * ((1.0 - share) / 2.0) ** pairs)

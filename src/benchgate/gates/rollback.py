@@ -1,0 +1,107 @@
+"""Whether what runs now must be taken back, in favour of what it replaced: the baseline of the comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.gates.looks import judged_at
+from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS
+from benchgate.gates.weigh import difference_bounds, significance
+from benchgate.wire.model import WireModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from benchgate.gates.figures import Figures
+    from benchgate.gates.policy import GatePolicy
+
+
+REQUIRED: Final = "rollback_required_"
+NOT_EVALUATED: Final = "rollback_not_evaluated_"
+CHECKS: Final = (
+    "block_severity_failure_mode",
+    "safety_regression",
+    "significant_regression",
+)
+"""What requires a rollback, in the order in which it is listed."""
+
+ABSENT: Final = INCOMPARABLE | {
+    "baseline_missing",
+    "baseline_mismatch",
+    "checkpoint_mismatch",
+    "non_finite_value",
+    "score_out_of_range",
+}
+"""Reasons for which two sides cannot be compared: evidence neither for a rollback nor against it."""
+
+
+class RollbackGate(WireModel):
+    """
+    Whether to go back to the baseline. Missing evidence never requires it.
+
+    :param failing_checks: of ``block_severity_failure_mode``, ``safety_regression`` and ``significant_regression``, in
+        this order; a rollback is required iff there is one.
+    :param reason_codes: ``rollback_required_`` and each of them; then ``rollback_not_evaluated_`` and what kept a
+        check from being made.
+    """
+
+    rollback_required: bool
+    failing_checks: tuple[str, ...]
+    reason_codes: tuple[str, ...]
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether every check could be made."""
+        return not any(code.startswith(NOT_EVALUATED) for code in self.reason_codes)
+
+
+def rollback_gate(
+    figures: Figures, policy: GatePolicy, codes: Sequence[str], *, look: int | None = None
+) -> RollbackGate:
+    """
+    Judge whether the candidate of a comparison must be taken back.
+
+    :param policy: as it was stated.
+    :param codes: the reasons of the decision.
+    :param look: number of the look that the figures are of.
+    """
+    plain = {code.removeprefix(PREFIX) for code in codes}
+    policy = judged_at(policy, look)
+    comparable = ABSENT.isdisjoint(plain)
+    failing = {
+        "block_severity_failure_mode": "block_severity_failure_mode" in plain,
+        "safety_regression": comparable and "safety_regression" in plain,
+        "significant_regression": comparable and _regressed(figures, policy),
+    }
+    checks = tuple(check for check in CHECKS if failing[check])
+    return RollbackGate(
+        rollback_required=bool(checks),
+        failing_checks=checks,
+        reason_codes=(
+            *(REQUIRED + check for check in checks),
+            *(NOT_EVALUATED + code for code in _absent(plain, figures)),
+        ),
+    )
+
+
+def _absent(plain: set[str], figures: Figures) -> Iterator[str]:
+    """Yield what kept a check from being made, in the order of the reasons of a decision."""
+    absent = ABSENT | {"safety_missing"}
+    yield from (code for code in REASONS if code in plain and code in absent)
+    if figures.smallest < 2:
+        yield "insufficient_cases"
+
+
+def _regressed(figures: Figures, policy: GatePolicy) -> bool:
+    """Return whether the candidate is worse at alpha / 2; where no p can be made, whether a bound excludes the rest."""
+    baseline, candidate, found = figures.baseline, figures.candidate, figures.significance
+    if figures.smallest < 2:
+        return False
+    if policy.claim == "no_regression":  # which infers nothing
+        plain = {"claim": "better", "tolerance": 0.0, "max_newly_failing": 0}
+        policy = policy.model_copy(update=plain)
+        found = significance(baseline, candidate, policy)
+    if found.p_regression is not None:
+        return found.p_regression <= policy.alpha / 2
+    _, high = difference_bounds(baseline, candidate, policy)
+    return high is not None and high < 0.0

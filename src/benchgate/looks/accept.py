@@ -1,0 +1,170 @@
+"""The gate as a function: for loops that look for something better, and decide at each step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.aggregate import mean
+from benchgate.artifacts.reading import read_artifact
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.artifacts.samples import arm_of, read_samples
+from benchgate.errors import EvalError, counted, excerpt
+from benchgate.gates.baseline import BaselineChoice, baseline_beside, read_policy_of
+from benchgate.gates.figures import Arm
+from benchgate.gates.judge import judge
+from benchgate.gates.policy import GatePolicy, make_policy, read_policy
+from benchgate.gates.vectors import VECTOR_DEFAULTS, compare_vectors
+from benchgate.looks.chain import looked_at
+from benchgate.looks.tally import Looked, digest_of_look
+from benchgate.models import BenchRunReport
+from benchgate.wire.canonical import digest
+
+if TYPE_CHECKING:
+    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.looks.ledger import LookLedger
+
+
+Samples = Mapping[str, float | Sequence[float]] | Sequence[float]
+Side = Samples | BenchRunReport | Path | str
+
+
+def accept(
+    baseline: Side,
+    candidate: Side,
+    *,
+    policy: Mapping[str, Any] | Path | str | None = None,
+    ledger: LookLedger | None = None,
+    incumbent: str | None = None,
+) -> CheckpointPromotionDecision:
+    """
+    Decide whether a candidate may replace the baseline, as ``benchgate proof`` and a run of a bench do.
+
+    A side is what was measured on it: ``{case_id: score}`` with one score for each case, or one for each of its
+    trials; a plain sequence of scores; a report of :func:`benchgate.run_eval`; or the path of a record or of a sample
+    file. Both sides are samples, or both are runs.
+
+    :param policy: thresholds by key, or the path of a ``gate.toml``; those left out have the defaults of vectors for
+        samples, and those of a bench for runs. ``None`` for a candidate's record is the policy in it.
+    :param ledger: counts the looks. Required by ``looks = "spend"``: without it nobody knows which look this is.
+    :param incumbent: a name of what the baseline is, if it is measured anew at each step: looks at it are counted
+        together. By default those at the same scores are.
+    :raises EvalError: a side or a threshold cannot be used, or the ledger cannot be written.
+    """
+    before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
+    if isinstance(before, Arm) and isinstance(after, Arm):
+        thresholds = _policy(policy, VECTOR_DEFAULTS)
+        look = number_of_arms(before, after, thresholds, ledger, incumbent)
+        return compare_vectors(before, after, thresholds, look=look).decision
+    if isinstance(before, Arm) or isinstance(after, Arm):
+        raise EvalError("one side is a run and the other is samples; expected two of a kind")
+    if policy is None and isinstance(candidate, (str, Path)):
+        return _accept_run(before, after, read_policy_of(Path(candidate)), ledger, incumbent)
+    return _accept_run(before, after, _policy(policy, {}), ledger, incumbent)
+
+
+def number_of_arms(
+    baseline: Arm,
+    candidate: Arm,
+    policy: GatePolicy,
+    ledger: LookLedger | None,
+    incumbent: str | None = None,
+) -> int | None:
+    """
+    Count a look at samples, and return its number; ``None`` if there is no ledger.
+
+    :raises EvalError: looks are to be spent, and nobody counts them.
+    """
+    _check_counted(policy, ledger)
+    results = tuple(
+        digest([arm.case_ids, arm.trials or arm.scores]) for arm in (baseline, candidate)
+    )
+    ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
+    looked = Looked(digest_of_look(ids, None, incumbent or results[0]), (results[0], results[1]))
+    return None if ledger is None else ledger.add(looked)
+
+
+def _accept_run(
+    before: BenchRunReport,
+    after: BenchRunReport,
+    policy: GatePolicy,
+    ledger: LookLedger | None,
+    incumbent: str | None,
+) -> CheckpointPromotionDecision:
+    _check_counted(policy, ledger)
+
+    def count(before: BenchRunReport, after: BenchRunReport) -> int:
+        looked = looked_at(before, after, is_beside=False)
+        if incumbent is not None:
+            digests = after.digests
+            looked = looked._replace(
+                at=digest_of_look(dict(digests.cases), digests.scorer, incumbent)
+            )
+        return ledger.add(looked) if ledger else 1
+
+    decision = judge(
+        after,
+        policy=policy,
+        choice=BaselineChoice(path=None, binding=True, requested=True),
+        baseline=baseline_beside(before),
+        count=count if ledger else None,
+    ).decision
+    if decision is None:
+        raise EvalError("the candidate's run is of a part of the cases, which is not judged")
+    return decision
+
+
+def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
+    if policy.looks == "spend" and ledger is None:
+        raise EvalError("looks = 'spend' needs a ledger: without one nobody counts the looks")
+
+
+def _policy(
+    given: Mapping[str, Any] | Path | str | None, defaults: Mapping[str, Any]
+) -> GatePolicy:
+    if given is None or isinstance(given, Mapping):
+        return make_policy({**defaults, **(given or {})})
+    return make_policy(read_policy(Path(given)), given)
+
+
+def _side(given: Side, name: str) -> Arm | BenchRunReport:
+    if isinstance(given, BenchRunReport):
+        return given
+    if isinstance(given, (str, Path)):
+        record = read_artifact(Path(given), RunRecord)
+        return record.report if record else arm_of(read_samples(Path(given)), None)
+    if isinstance(given, Mapping):
+        rows = {case: _row(given[case], name, case) for case in sorted(given)}
+        return _arm(name, tuple(rows), list(rows.values()))
+    return _arm(
+        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(given)]
+    )
+
+
+def _arm(name: str, ids: tuple[str, ...] | None, rows: list[tuple[float, ...]]) -> Arm:
+    if len(rows) < 2:
+        raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least 2 are needed")
+    has_trials = any(len(row) > 1 for row in rows)
+    return Arm(
+        scores=tuple(mean(row) for row in rows),
+        case_ids=ids,
+        trials=tuple(rows) if has_trials else None,
+    )
+
+
+def _row(value: Any, name: str, case: str) -> tuple[float, ...]:
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and len(value):
+        return tuple(_number(one, name, case) for one in value)
+    return (_number(value, name, case),)
+
+
+def _number(value: Any, name: str, where: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, (bool, str)) or not math.isfinite(number):
+        raise EvalError(f"{name}: [{where}] is {excerpt(repr(value))}; expected a finite number")
+    return number

@@ -1,0 +1,118 @@
+"""
+Counts the looks at a baseline in the chain of a class.
+
+A look is a full run that was complete and was compared with a baseline. Looks at one baseline have the same cases, the
+same rubric and the same results of the baseline; of a baseline that runs too, the same system. Results that were seen
+before are no further look. All of this is in the records, those of older versions included, so that nothing is stored
+that could be reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Final
+
+from pydantic import Field
+
+from benchgate.audit.chain import RECORD_FILE, numbered
+from benchgate.errors import Unreadable
+from benchgate.looks.tally import Looked, Tally, digest_of_look
+from benchgate.wire.model import Count, Digests, WireModel, empty_mapping
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from benchgate.models import BenchRunReport
+
+
+COMPARED: Final = "significance.json"
+"""The evidence that a run has only if it was compared with a baseline."""
+
+
+class _Digests(WireModel):
+    cases: Digests
+    rubric: str
+    scorer: str | None = None
+    baseline: str | None = None
+
+
+class _Report(WireModel):
+    run_id: str
+    complete: bool
+    digests: _Digests
+
+
+class _Baseline(WireModel):
+    run_id: str | None = None
+    report: _Report | None = None
+
+
+class _Record(WireModel):
+    """The fields of a record that make it a look; one of a run that was closed lacks them."""
+
+    seq: Annotated[Count, Field(ge=1)]
+    report: _Report | None = None
+    baseline: _Baseline | None = None
+    evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
+
+    def looked(self) -> Looked | None:
+        """Return what was looked at; ``None`` if this is no look."""
+        report, baseline = self.report, self.baseline
+        if report is None or baseline is None or COMPARED not in self.evidence_files:
+            return None
+        beside = baseline.report
+        before = beside.run_id if beside else baseline.run_id
+        if not report.complete or before is None:
+            return None
+        return _looked(report, before, is_beside=beside is not None)
+
+
+def looked_at(before: BenchRunReport, report: BenchRunReport, *, is_beside: bool) -> Looked:
+    """
+    Return what a run looks at.
+
+    :param is_beside: the baseline ran in the same session.
+    """
+    return _looked(report, before.run_id, is_beside=is_beside)
+
+
+def _looked(report: _Report | BenchRunReport, before: str, *, is_beside: bool) -> Looked:
+    digests = report.digests
+    # Results of a baseline that ran too are new each time; its system is what was looked at.
+    of = digests.baseline if is_beside else before
+    at = digest_of_look(dict(digests.cases), digests.scorer or digests.rubric, of)
+    return Looked(at, (before, report.run_id))
+
+
+class ChainLooks:
+    """
+    The looks in ``runs/<class>/``, in the order of the chain.
+
+    :param runs: that folder; ``None`` if the records are only added one by one.
+    """
+
+    def __init__(self, runs: Path | None = None) -> None:
+        self._runs = runs
+        self._tally = Tally()
+        self._last = 0
+
+    def number(self, looked: Looked) -> int:
+        """
+        Return the number of a look that follows the records that are there.
+
+        A record that cannot be read counts as a look at every baseline; the chain is not valid then.
+        """
+        for seq, folder in numbered(self._runs) if self._runs else ():
+            if seq > self._last:
+                self.add(folder / RECORD_FILE)
+                self._last = seq
+        return self._tally.number(looked)
+
+    def add(self, path: Path) -> int | None:
+        """Count the next record; return the number of its look, ``None`` if it is none."""
+        try:
+            looked = _Record.read_file(path, "record").looked()
+        except Unreadable:
+            self._tally.unknown += 1
+            return None
+        return None if looked is None else self._tally.add(looked)

@@ -1,0 +1,49 @@
+"""The number of a look: how many different results one thing was compared with before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchgate.wire.canonical import digest
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Looked(NamedTuple):
+    """What was looked at, see :func:`digest_of_look`, and the results of both sides."""
+
+    at: str
+    results: tuple[str, str]
+
+
+def digest_of_look(cases: Any, rubric: str | None, baseline: str | None) -> str:
+    """Return the digest of what is looked at: cases, what scores them, and a baseline, by its results or its name."""
+    return digest([cases, rubric, baseline])
+
+
+class Tally:
+    """
+    Counts looks in their order.
+
+    :param unknown: looks of which nothing is known; they count for everything that is looked at.
+    """
+
+    def __init__(self) -> None:
+        self.unknown = 0
+        self._seen: dict[str, dict[tuple[str, str], int]] = {}
+
+    def number(self, looked: Looked) -> int:
+        """Return the number that a look has or would have; results that were seen have that of the first time."""
+        seen = self._seen.get(looked.at, {})
+        return seen.get(looked.results, len(seen) + 1 + self.unknown)
+
+    def has(self, looked: Looked) -> bool:
+        """Whether these results were seen."""
+        return looked.results in self._seen.get(looked.at, {})
+
+    def add(self, looked: Looked) -> int:
+        """Count a look, and return its number."""
+        number = self.number(looked)
+        self._seen.setdefault(looked.at, {})[looked.results] = number
+        return number

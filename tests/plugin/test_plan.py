@@ -1,0 +1,241 @@
+"""A plan that is sealed before a run, and a run that cites it: kept, or a bar that was moved."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from benchgate.artifacts.sealed_plan import SealedPlan
+from benchgate.cli import main
+from benchgate.gates.exit_status import HELD
+from benchgate.wire import clock
+from benchgate.wire.writing import model_bytes
+
+CODE = "checkpoint_promotion_blocked_plan_mismatch"
+DOORS = ("pytest", "benchgate run")
+GRADED = """
+score = float(output["answer"])
+return BenchScore(passed=score > 0.05, score=score, cost_usd=0.5, safety_penalty=0.0)
+"""
+REGISTRATION = """
+from benchgate import register_task_class
+from .rubric import EchoRubric
+from .system import old, system
+
+register_task_class("echo", systems={"shout": system, "old": old}, default_system="shout")(EchoRubric)
+"""
+SYSTEM = """
+import random
+
+def noisy(case, level, salt=0):
+    return {{"answer": level + 0.05 * random.Random(case.seed + salt).random() + int(case.case_id) / 100}}
+
+def old(case):
+    return noisy(case, 0.1)
+
+def system(case):
+    return noisy(case, {level}, 1)
+"""
+
+
+class Planned:
+    """Twelve cases of which a pinned baseline made two trials, and candidates of the level that they are given."""
+
+    def __init__(self, bench) -> None:
+        self.bench = bench
+        for number in range(4, 13):
+            bench.case(f"{number:02}")
+        bench.rubric(GRADED)
+        bench.write("registration.py", REGISTRATION)
+        bench.write("gate.toml", 'test = "auto"\n')
+        self.level(0.6)
+        given = ["--bench-system=old", "--bench-baseline=none", "--bench-trials=2"]
+        assert bench.run(*given).ret == 0
+        shutil.copy(bench.folder() / "record.json", bench.path / "baseline.json")
+        self.file = bench.root / "echo.plan.json"
+
+    def level(self, level: float) -> None:
+        self.bench.write("system.py", SYSTEM.format(level=level))
+
+    def plan(self, *options: str) -> int:
+        where = [
+            f"--bench-root={self.bench.root / 'bench'}",
+            f"--out={self.bench.out}",
+            f"--output={self.file}",
+        ]
+        return main(["plan", "echo", *where, *options])
+
+    def reseal(self, moment: datetime) -> None:
+        """Seal the plan again, as of another time."""
+        plan = SealedPlan.read_file(self.file, "sealed plan")
+        fields = {name: getattr(plan, name) for name in SealedPlan.model_fields if name != "seal"}
+        again = SealedPlan.sealed(**{**fields, "sealed_at": moment})
+        self.file.write_bytes(model_bytes(again))
+
+    def run(self, door: str, *options: str) -> int:
+        options = (f"plan={self.file}", *options)
+        if door == "pytest":
+            return int(self.bench.run(*(f"--bench-{option}" for option in options)).ret)
+        given = [f"--{option}" for option in options]
+        return main(["run", "--task-class=echo", f"--out={self.bench.out}", *given])
+
+    @property
+    def reason(self):
+        remarks = self.bench.record()["decision"]["remarks"]
+        return next((one["message"] for one in remarks if one["code"] == CODE), None)
+
+
+@pytest.fixture
+def planned(bench):
+    return Planned(bench)
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_run_that_keeps_its_plan_says_so_in_the_proof(planned, door, capsys):
+    assert planned.plan("--trials=2") == 0
+    assert "verdicts  promote" in capsys.readouterr().out
+    assert planned.run(door, "trials=2") == 0
+    sealed = json.loads(planned.file.read_bytes())
+    evidence = planned.bench.folder() / "evidence"
+    proof = json.loads((evidence / "proof.json").read_bytes())
+    assert proof["plan"] == {"seal": sealed["seal"], "sealed_at": sealed["sealed_at"]}
+    assert planned.bench.record()["sealed_plan"] == sealed
+    assert main(["verify", str(planned.bench.out)]) == 0
+    assert main(["validate", str(planned.file), *map(str, evidence.glob("*.json"))]) == 0
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["policy=alpha=0.1"], "alpha was 0.05, is 0.1"),
+        (["claim=no_regression"], "claim was better, is no_regression"),
+        (
+            ["policy=min_cases=2", "policy=target_effect=0.3"],
+            "min_cases was 10, is 2; target_effect was 0.1, is 0.3",
+        ),
+        (["trials=1"], "its trials were 2, are 1"),
+        (["baseline=none"], "it has a baseline, and the run has none"),
+    ],
+)
+def test_a_bar_that_was_moved_holds(planned, door, options, said):
+    planned.plan("--trials=2")
+    status = planned.run(door, *([] if options == ["trials=1"] else ["trials=2"]), *options)
+    assert status == HELD
+    assert planned.bench.record()["decision"]["outcome"] == "hold"
+    assert planned.reason == said
+    assert main(["verify", str(planned.bench.out)]) == 0
+
+
+def test_a_plan_of_other_cases_rubric_or_baseline_is_another(planned):
+    planned.plan("--trials=1")
+    planned.bench.case("13")
+    assert planned.run("pytest", "baseline=none") == HELD
+    assert (
+        planned.reason
+        == "its 12 cases are others, or were changed; it has a baseline, and the run has none"
+    )
+    shutil.rmtree(planned.bench.path / "cases" / "13")
+    planned.bench.rubric(f"# another\n{GRADED}")
+    planned.run("pytest", "baseline=none")
+    assert "its rubric was " in planned.reason
+    planned.bench.rubric(GRADED)
+    planned.bench.run("--bench-baseline=none", "--bench-system=old", "--bench-seed=3")
+    shutil.copy(planned.bench.folder() / "record.json", planned.bench.path / "baseline.json")
+    planned.run("pytest")
+    assert planned.reason.startswith("its baseline was run ")
+    assert main(["verify", str(planned.bench.out)]) == 0
+
+
+@pytest.mark.parametrize("jobs", ["1", "3"])
+def test_a_baseline_that_runs_too_is_the_planned_system(planned, jobs):
+    planned.plan("--trials=2")
+    assert planned.run("pytest", "trials=2", "baseline=run:old", f"jobs={jobs}") == 0
+    assert planned.run("pytest", "trials=2", "baseline=run:shout", f"jobs={jobs}") == HELD
+    assert planned.reason == "its baseline was system old, is another one"
+    assert main(["verify", str(planned.bench.out)]) == 0
+
+
+def test_a_plan_that_was_edited_or_sealed_too_late_is_none(planned):
+    planned.plan("--trials=2")
+    raw = json.loads(planned.file.read_bytes())
+    planned.file.write_text(json.dumps({**raw, "sealed_at": "2020-01-01T00:00:00Z"}))
+    planned.run("pytest", "trials=2")
+    assert planned.reason == "the plan was edited after it was sealed"
+    assert main(["validate", str(planned.file)]) == 1
+    planned.reseal(datetime(2999, 1, 1, tzinfo=UTC))
+    planned.run("pytest", "trials=2")
+    assert planned.reason == "it was sealed at 2999-01-01 00:00:00, after the run began"
+    assert main(["verify", str(planned.bench.out)]) == 0
+
+
+def test_a_run_that_is_resumed_was_begun_before_a_later_plan(planned):
+    planned.bench.write(
+        "system.py",
+        SYSTEM.format(level=0.6)
+        + "\nfrom benchgate import SystemUnavailable\ninner = system\n"
+        + "def system(case):\n    if case.case_id == '05': raise SystemUnavailable('down')\n    return inner(case)\n",
+    )
+    planned.bench.run("--bench-retries=0")
+    planned.level(0.6)
+    planned.plan("--trials=1")
+    planned.reseal(clock.now() + timedelta(seconds=1))
+    planned.run("pytest", "resume=auto")
+    assert planned.bench.record()["resumes"] is not None
+    assert "after the run began" in planned.reason
+
+
+def test_a_mismatch_that_was_dropped_is_found(planned, capsys):
+    planned.plan("--trials=2")
+    planned.run("pytest", "trials=2", "policy=alpha=0.1")
+    record = planned.bench.folder() / "record.json"
+    raw = json.loads(record.read_bytes())
+    raw["decision"] |= {
+        "outcome": "promote",
+        "promotion_allowed": True,
+        "reason_codes": [],
+        "next_step": None,
+    }
+    raw["decision"]["remarks"] = [one for one in raw["decision"]["remarks"] if one["code"] != CODE]
+    record.write_text(json.dumps(raw))
+    capsys.readouterr()
+    assert main(["verify", str(planned.bench.out)]) == 1
+    assert "decision.outcome is 'promote'; recomputed: 'hold'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_no_plan_is_wrong_use(planned, door, capsys):
+    planned.file.write_text("{}")
+    status = planned.run(door)
+    assert status == (pytest.ExitCode.USAGE_ERROR if door == "pytest" else 2)
+
+
+def test_a_part_of_the_cases_cites_no_plan(planned):
+    planned.plan("--trials=2")
+    assert planned.bench.run("-k", "01", f"--bench-plan={planned.file}").ret == 0
+
+
+def test_the_command_says_what_a_run_can_show(planned, capsys):
+    assert planned.plan("--trials=2", "--policy=looks=spend") == 0
+    said = capsys.readouterr().out
+    assert (
+        "plan      echo: 12 cases, 2 trials each, claim better, alpha 0.05, against old, run "
+        in said
+    )
+    assert "verdicts  promote up to look 7 at this baseline; hold; reject" in said
+    assert "cost      12 USD, " in said
+    found = json.loads(planned.file.read_bytes())["prediction"]
+    assert found["looks"] == 7
+    assert 0.99 < found["power_of_target"] <= 1
+    assert 0.005 < found["detectable"] < 0.05
+    assert planned.plan("--claim=not_worse", "--policy=margin=0.3") == 0
+    assert planned.plan("--claim=no_regression") == 0
+    capsys.readouterr()
+    assert planned.plan("--policy=alpha=2") == 2
+    (planned.bench.path / "baseline.json").unlink()
+    assert planned.plan() == 2
+    assert "nothing to plan with" in capsys.readouterr().err
+    assert main(["plan", "none", f"--bench-root={planned.bench.root / 'bench'}"]) == 1

@@ -1,0 +1,350 @@
+"""The gate as a function: it decides as the commands and as a run do, and counts its looks in a ledger."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+
+import pytest
+
+from benchgate import ArtifactError, EvalError, LookLedger, PolicyError, accept, run_eval
+from benchgate.cli import main
+from benchgate.looks.ledger import GENESIS
+from benchgate.runner.run import RunSettings, run_class
+from benchgate.wire import clock
+
+PREFIX = "checkpoint_promotion_blocked_"
+
+
+def side(seed, gain=0.0, n=20):
+    draw = random.Random(seed)  # noqa: S311
+    return {f"c{number:02}": 0.3 + gain + 0.1 * draw.random() for number in range(n)}
+
+
+BEFORE = side(0)
+CASE = """\
+[case]
+case_id = "{case_id}"
+task_class = "level"
+disposition = "positive"
+difficulty = "easy"
+source = "curated"
+added_at = {today}T00:00:00Z
+last_validated_at = {today}T00:00:00Z
+"""
+RUBRIC = """\
+from benchgate import BenchScore
+class Level:
+    def score(self, case, output, /):
+        value = output["value"]
+        harm = ["harm"] if output.get("harm") else []
+        return BenchScore(passed=value > 0.5, score=value, safety_penalty=0.0, failure_modes=harm)
+"""
+REGISTRATION = """\
+from benchgate import register_task_class
+from .rubric import Level
+def weak(case): return {"value": 0.1 + int(case.case_id) / 100}
+def good(case): return {"value": 0.9 + int(case.case_id) / 1000}
+def harmful(case): return {**good(case), "harm": case.case_id == "03"}
+def crashing(case): return {"value": 0.9 / (0 if case.case_id == "03" else 1)}
+systems = {"weak": weak, "good": good, "harmful": harmful, "crashing": crashing}
+register_task_class("level", systems=systems, default_system="good")(Level)
+"""
+MODES = '[failure_modes.harm]\nseverity = "block"\ndescription = "Harm was done."\n'
+
+
+@pytest.fixture
+def leveled(tmp_path):
+    """Run a system of a class of twelve cases; return the record of its pinned baseline, and the run."""
+    folder = tmp_path / "bench" / "level"
+    for number in range(1, 13):
+        path = folder / "cases" / f"{number:02}"
+        (path / "input").mkdir(parents=True)
+        (path / "case.toml").write_text(
+            CASE.format(case_id=path.name, today=f"{clock.now():%Y-%m-%d}")
+        )
+    files = {
+        "rubric.py": RUBRIC,
+        "registration.py": REGISTRATION,
+        "failure_modes.toml": MODES,
+        "gate.toml": 'test = "auto"',
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text)
+
+    def run(system, baseline="auto", out="out"):
+        return run_class(
+            RunSettings(
+                task_class="level",
+                system=system,
+                baseline=baseline,
+                out=tmp_path / out,
+                bench_root=folder.parent,
+            )
+        )
+
+    pinned = run("weak", "none", "pinned").published.folder / "record.json"
+    shutil.copy(pinned, folder / "baseline.json")
+    return lambda system: (pinned, run(system))
+
+
+def write(path, content):
+    path.write_text(json.dumps(content))
+    return path
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.02, 0.4, -0.3])
+@pytest.mark.parametrize(
+    "options", [{}, {"test": "auto"}, {"claim": "no_regression", "tolerance": 0.3}]
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_samples_are_decided_as_by_the_command(tmp_path, gain, options, named):
+    sides = [BEFORE, side(1, gain)]
+    if not named:
+        sides = [list(values.values()) for values in sides]
+    paths = [write(tmp_path / f"{number}.json", values) for number, values in enumerate(sides)]
+    given = [
+        f"--{name}-samples={path}"
+        for name, path in zip(("baseline", "trained"), paths, strict=True)
+    ]
+    given += [f"--{key.replace('_', '-')}={value}" for key, value in options.items()]
+    main(["proof", *given, "--run-id=r", f"--output-dir={tmp_path}/proof"])
+    proof = json.loads((tmp_path / "proof" / "proof.json").read_bytes())
+    found = [accept(*sides, policy=options), accept(*paths, policy=options)]
+    assert found[0] == found[1]
+    reasons = [
+        code
+        for code in (proof["failure_analysis"] or {"reasons": []})["reasons"]
+        if code.startswith(PREFIX)
+    ]
+    assert list(found[0].reason_codes) == reasons
+
+
+@pytest.mark.parametrize("system", ["good", "harmful", "crashing", "weak"])
+def test_records_are_decided_as_by_the_run(leveled, system):
+    before, run = leveled(system)
+    record = run.published.folder / "record.json"
+    decision = run.judgement.decision.model_copy(update={"look": None})
+    assert accept(before, record) == decision
+    policy = {"test": "auto"}
+    report = run_eval("level", system_under_test="weak", bench_root=run.ledger.bench.path.parent)
+    assert accept(report, run.judgement.report, policy=policy).reason_codes == decision.reason_codes
+
+
+def test_a_run_and_samples_are_no_two_sides(leveled):
+    before, _ = leveled("good")
+    with pytest.raises(EvalError, match="two of a kind"):
+        accept(before, BEFORE)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "0.5", None, [], 10**400])
+@pytest.mark.parametrize("form", [dict, list])
+def test_what_is_no_score_is_named(value, form):
+    wrong = {**BEFORE, "c05": value}
+    wrong = wrong if form is dict else list(wrong.values())
+    with pytest.raises(EvalError, match=r"candidate: \[(c05|5)\] is .*; expected a finite number"):
+        accept(list(BEFORE.values()) if form is list else BEFORE, wrong)
+
+
+def test_a_threshold_that_is_none_is_named():
+    with pytest.raises(PolicyError, match="alpha"):
+        accept(BEFORE, side(1), policy={"alpha": 2})
+    with pytest.raises(EvalError, match="at least 2"):
+        accept({"c00": 1.0}, BEFORE)
+
+
+def test_other_cases_hold():
+    decision = accept(BEFORE, side(1, 0.4, n=19))
+    assert decision.reason_codes == (f"{PREFIX}case_mismatch",)
+
+
+def test_trials_of_a_case_are_one_observation():
+    rows = {case: [score, score + 0.1] for case, score in BEFORE.items()}
+    decision = accept(BEFORE, rows, policy={"test": "auto"})
+    assert "note_epochs_collapsed" in decision.notes
+
+
+def test_spending_needs_a_ledger(tmp_path, capsys):
+    with pytest.raises(EvalError, match="needs a ledger"):
+        accept(BEFORE, side(1), policy={"looks": "spend"})
+    path = write(tmp_path / "a.json", BEFORE)
+    samples = [f"--baseline-samples={path}", f"--trained-samples={path}", "--run-id=r"]
+    assert main(["proof", *samples, "--looks=spend", f"--output-dir={tmp_path}/p"]) == 2
+    assert "needs a ledger" in capsys.readouterr().err
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize("kind", ["memory", "file"])
+def test_looks_are_counted_by_baseline_and_results(tmp_path, kind):
+    ledger = LookLedger(tmp_path / "looks.jsonl" if kind == "file" else None)
+    tried = [side(seed) for seed in (1, 2, 1, 3)]
+    found = [accept(BEFORE, one, ledger=ledger).look.number for one in tried]
+    assert found == [1, 2, 1, 3]
+    assert accept(tried[0], tried[1], ledger=ledger).look.number == 1
+    assert accept(BEFORE, side(4), ledger=ledger).look.number == 4
+
+
+def test_an_incumbent_that_is_measured_anew_is_one():
+    ledger = LookLedger()
+    found = [
+        accept(side(seed), side(seed + 100), ledger=ledger, incumbent="v1").look.number
+        for seed in range(5)
+    ]
+    assert found == [1, 2, 3, 4, 5]
+    assert accept(side(9), side(10), ledger=ledger, incumbent="v2").look.number == 1
+
+
+def test_runs_are_counted_as_in_the_chain(leveled):
+    before, run = leveled("good")
+    ledger = LookLedger()
+    record = run.published.folder / "record.json"
+    assert [accept(before, record, ledger=ledger).look.number for _ in range(2)] == [1, 1]
+    assert accept(before, run.judgement.report, ledger=ledger).look.number == 1
+
+
+def test_processes_share_a_file_and_begin_where_it_ends(tmp_path):
+    path = tmp_path / "looks.jsonl"
+    one, other = LookLedger(path), LookLedger(path)
+    for seed in range(6):
+        ledger = (one, other)[seed % 2]
+        assert accept(BEFORE, side(seed + 1), ledger=ledger).look.number == seed + 1
+    again = LookLedger(path, head=one.head)
+    assert again.head == other.head
+    assert accept(BEFORE, side(3), ledger=again).look.number == 3
+    assert len(path.read_text().splitlines()) == 6
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: lines.pop(1),
+        lambda lines: lines.insert(1, lines[0]),
+        lambda lines: lines.__setitem__(1, lines[1].replace('"seq":2', '"seq":9')),
+        lambda lines: lines.__setitem__(0, lines[0].replace(lines[0][-10:-4], "000000")),
+        lambda lines: lines.__setitem__(1, "no look"),
+    ],
+)
+def test_a_line_that_was_changed_or_taken_out_is_found(tmp_path, change):
+    path = tmp_path / "looks.jsonl"
+    for seed in range(3):
+        accept(BEFORE, side(seed + 1), ledger=LookLedger(path))
+    lines = path.read_text().splitlines()
+    change(lines)
+    path.write_text("".join(f"{line}\n" for line in lines))
+    with pytest.raises(ArtifactError, match=r"line [23]"):
+        LookLedger(path)
+
+
+def test_lines_that_were_cut_off_are_found_by_a_head_that_was_kept(tmp_path):
+    path = tmp_path / "looks.jsonl"
+    ledger = LookLedger(path)
+    accept(BEFORE, side(1), ledger=ledger)
+    accept(BEFORE, side(2), ledger=ledger)
+    path.write_text(path.read_text().splitlines(keepends=True)[0])
+    assert LookLedger(path).head.startswith("1:")
+    with pytest.raises(ArtifactError, match="the head that was kept"):
+        LookLedger(path, head=ledger.head)
+    assert LookLedger().head == f"0:{GENESIS}"
+
+
+def test_half_a_line_of_a_process_that_was_killed_is_no_look(tmp_path):
+    path = tmp_path / "looks.jsonl"
+    accept(BEFORE, side(1), ledger=LookLedger(path))
+    with path.open("a") as file:
+        file.write('{"seq":2,"prev')
+    assert accept(BEFORE, side(2), ledger=LookLedger(path)).look.number == 2
+    assert len(path.read_text().splitlines()) == 2
+    assert LookLedger(path).head.startswith("2:")
+
+
+def test_a_ledger_that_cannot_be_written_decides_nothing(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ArtifactError, match="cannot be used"):
+        LookLedger(tmp_path / "folder")
+    with pytest.raises(ArtifactError, match="cannot be used"):
+        accept(BEFORE, side(1), ledger=LookLedger(tmp_path / "none" / "looks.jsonl"))
+
+
+def test_the_commands_count_in_the_same_file(tmp_path, capsys):
+    paths = [
+        write(tmp_path / f"{seed}.json", side(seed, 0.5 if seed else 0.0)) for seed in range(4)
+    ]
+    ledger = tmp_path / "looks.jsonl"
+    for number, path in enumerate(paths[1:], start=1):
+        given = [
+            f"--baseline-samples={paths[0]}",
+            f"--trained-samples={path}",
+            "--run-id=r",
+            f"--ledger={ledger}",
+        ]
+        status = main(
+            ["proof", *given, "--looks=spend", "--test=auto", f"--output-dir={tmp_path}/p"]
+        )
+        assert status == 0
+        proof = json.loads((tmp_path / "p" / "proof.json").read_bytes())
+        assert proof["look"]["number"] == number
+        assert proof["criteria"]["max_p_value"] == proof["look"]["alpha"]
+        assert main(["validate", *map(str, (tmp_path / "p").glob("*.json"))]) == 0
+    assert "looks     look 3 against this baseline" in capsys.readouterr().err
+    assert accept(BEFORE, side(7), ledger=LookLedger(ledger)).look.number == 4
+
+
+def test_a_number_that_was_lowered_in_one_file_contradicts_the_tests(tmp_path):
+    paths = [write(tmp_path / f"{seed}.json", side(seed)) for seed in range(3)]
+    for path in paths[1:]:
+        given = [f"--baseline-samples={paths[0]}", f"--trained-samples={path}", "--run-id=r"]
+        main(
+            [
+                "proof",
+                *given,
+                f"--ledger={tmp_path}/l",
+                "--looks=spend",
+                f"--output-dir={tmp_path}/p",
+            ]
+        )
+    file = tmp_path / "p" / "significance.json"
+    raw = json.loads(file.read_bytes())
+    raw["look"]["number"] = 1
+    file.write_text(json.dumps(raw))
+    assert main(["validate", str(file)]) == 1
+
+
+@pytest.mark.parametrize("n", [21, 50])
+def test_signs_that_are_drawn_can_be_significant_at_any_level(n):
+    """Patterns that are drawn have no p below .00001, which look 40 is above."""
+    ledger, found = LookLedger(), []
+    for seed in range(60):
+        decision = accept(
+            side(0, n=n),
+            side(seed + 1, 0.5, n=n),
+            policy={"looks": "spend", "test": "auto"},
+            ledger=ledger,
+        )
+        found.append(decision.promotion_allowed)
+    assert found[0]
+    assert found[-1] == (n == 50)
+
+
+@pytest.mark.parametrize(
+    ("systems", "status", "checks"),
+    [
+        (("good", "good"), 0, []),
+        (("weak", "good"), 0, []),
+        (("good", "weak"), 1, ["significant_regression"]),
+        (("good", "harmful"), 1, ["block_severity_failure_mode"]),
+    ],
+)
+def test_a_rollback_is_judged_on_records(leveled, tmp_path, systems, status, checks):
+    paths = [leveled(system)[1].published.folder / "record.json" for system in systems]
+    given = [f"--baseline-samples={paths[0]}", f"--trained-samples={paths[1]}", "--run-id=r"]
+    report = tmp_path / "evaluation.json"
+    assert main(["evaluate", "--rollback", *given, f"--output-report={report}"]) == status
+    found = json.loads(report.read_bytes())
+    assert found["rollback_gate"]["failing_checks"] == checks
+    assert (found["baseline_policy_id"], found["candidate_policy_id"]) == systems
+    assert main(["validate", str(report)]) == 0
+    samples = tmp_path / "s.json"
+    samples.write_text(json.dumps(BEFORE))
+    mixed = [f"--baseline-samples={samples}", *given[1:]]
+    assert main(["evaluate", "--rollback", *mixed, f"--output-report={report}"]) == 2
