@@ -24,6 +24,7 @@ FURTHER_KINDS = [
     "noise",
     "identical",
     "margin",
+    "enumerated",
     "planned pairs",
     "planned samples",
     "planned scores",
@@ -105,7 +106,7 @@ def test_every_further_row_is_there_and_the_harness_can_measure_it(harness, monk
         assert kept[0]["repetitions"] >= 2000
         assert all(count <= 10 for count in made.get("promoted", {}).values())
     else:
-        exact = "found" if "found" in made else "passed"
+        exact = next(name for name in ("found", "passed", "size") if name in made)
         assert made[exact] == pytest.approx(kept[0][exact])
     results = {"repetitions": {"error": 10}, "rows": [made]}
     assert [table.count("\n") > 1 for table in further_tables.further_tables(results)]
@@ -140,7 +141,7 @@ def test_a_bar_is_broken_only_where_the_whole_interval_is_above_it(harness):
             "what": "margin",
             "scenario": "s",
             "n": 5,
-            "passed": {"t": count},
+            "passed": {"at the margin": count},
             "repetitions": 2000,
         }
         (line,) = (x for x in bars({"repetitions": {"error": 1}, "rows": [row]}) if "margin" in x)

@@ -218,10 +218,12 @@ def test_failed_cases_fail_a_promoted_run_but_with_exit_gate_they_do_not(graded)
 
 # Mismatches
 
+UNUSABLE = pytest.ExitCode.TESTS_FAILED
 
-def assert_mismatch(bench, words: str) -> None:
+
+def assert_mismatch(bench, words: str, status: int = HELD) -> None:
     result = bench.run()
-    assert result.ret == HELD
+    assert result.ret == status
     assert bench.record()["decision"]["outcome"] == "hold"
     assert reasons(bench) == ["baseline_mismatch"]
     assert words in remark(bench, "baseline_mismatch")
@@ -246,13 +248,13 @@ def assert_mismatch(bench, words: str) -> None:
 )
 def test_a_baseline_that_is_no_record_is_a_mismatch(graded, damage):
     (graded.path / "baseline.json").write_bytes(damage)
-    assert_mismatch(graded, "no valid record of a run: ")
+    assert_mismatch(graded, "no valid record of a run: ", UNUSABLE)
 
 
 def test_a_baseline_that_is_a_folder_is_a_mismatch(graded):
     (graded.path / "baseline.json").unlink()
     (graded.path / "baseline.json").mkdir()
-    assert_mismatch(graded, "cannot be read: ")
+    assert_mismatch(graded, "cannot be read: ", UNUSABLE)
 
 
 def test_a_baseline_that_is_a_dangling_link_is_not_taken_for_absent(graded):
@@ -264,27 +266,27 @@ def test_a_baseline_that_is_a_dangling_link_is_not_taken_for_absent(graded):
 
 def test_a_baseline_without_per_case_is_a_mismatch(graded):
     edit_baseline(graded, lambda record: record["report"].pop("per_case"))
-    assert_mismatch(graded, "per_case")
+    assert_mismatch(graded, "per_case", UNUSABLE)
 
 
 def test_an_edited_score_is_a_mismatch(graded):
     edit_baseline(graded, lambda record: record["report"]["per_case"][0]["score"].update(score=0.0))
-    assert_mismatch(graded, "it was edited")
+    assert_mismatch(graded, "it was edited", UNUSABLE)
 
 
 def test_a_removed_case_is_a_mismatch(graded):
     edit_baseline(graded, lambda record: record["report"]["per_case"].pop())
-    assert_mismatch(graded, "it was edited")
+    assert_mismatch(graded, "it was edited", UNUSABLE)
 
 
 def test_a_selected_run_as_baseline_is_a_mismatch(graded):
     edit_baseline(graded, lambda record: record["report"].update(scope="selected"))
-    assert_mismatch(graded, "it is not a full run")
+    assert_mismatch(graded, "it is not a full run", UNUSABLE)
 
 
 def test_an_incomplete_baseline_is_a_mismatch(graded):
     edit_baseline(graded, lambda record: record["report"].update(complete=False))
-    assert_mismatch(graded, "it is incomplete")
+    assert_mismatch(graded, "it is incomplete", UNUSABLE)
 
 
 def test_a_baseline_that_says_complete_with_a_case_not_run_is_a_mismatch(graded):

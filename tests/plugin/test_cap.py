@@ -246,7 +246,7 @@ def test_what_a_recording_answered_is_paid_for_no_more():
 
 def test_a_small_cost_is_shown_and_an_unknown_one_is_not(paid):
     paid.system("if case.case_id != '03': case.usage.add(cost_usd=0.00002)")
-    result = paid.run()
+    result = paid.run("-v")
     told = "cost 0.000100 USD, without 1 trial that reported none"
     result.stdout.fnmatch_lines(["01 * 0.000020 *", f"safety * {told}"])
     paid.system()

@@ -235,8 +235,10 @@ def test_a_further_gate_that_objects_or_breaks_holds_and_fails(bench, how, rule)
     )
     result = bench.run(f"--bench-exit={rule}")
     result.assert_outcomes(passed=3)
-    assert result.ret == 10
-    result.stdout.fnmatch_lines([f"HELD gate budget: {objection}"])
+    breaks = objection.startswith("the gate failed")
+    assert result.ret == (1 if breaks else 10)
+    word = "FAILED" if breaks else "HELD"
+    result.stdout.fnmatch_lines([f"{word} gate budget: {objection}"])
     assert "checkpoint_promotion_blocked_gate:budget" in bench.record()["decision"]["reason_codes"]
     assert bench.record()["decision"]["outcome"] == "hold"
 

@@ -123,7 +123,7 @@ def test_a_rerun_is_recorded_and_makes_the_run_incomplete(bench):
             marker.touch()
             return BenchScore(passed=False, score=0.0)
     """)
-    result = bench.run("--reruns=2")
+    result = bench.run("--reruns=2", "-v")
     assert result.parseoutcomes()["rerun"] == 1
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}

@@ -465,7 +465,7 @@ def test_such_a_run_can_be_pinned_and_compared(rerun, capsys):
     assert rerun.bench.run("--bench-system=old").ret == 1
     assert rerun.bench.record()["decision"]["outcome"] == "reject"
     assert main(["compare", str(kept), str(rerun.bench.folder())]) == 1
-    assert "newly failing 1, " in capsys.readouterr().out
+    assert "changed   newly failing 12\n" in capsys.readouterr().out
 
 
 def test_without_it_nothing_is_written_that_was_not_before(rerun):

@@ -95,7 +95,7 @@ def test_an_excused_trial_is_paid_for(bench):
 
 def test_it_is_shown_for_cases_and_run(bench):
     bench.system("if case.case_id != '03': " + SPENDS)
-    result = bench.run("--junitxml=x.xml", "--json-report", "-p", "pytest_jsonreport")
+    result = bench.run("-v", "--junitxml=x.xml", "--json-report", "-p", "pytest_jsonreport")
     result.stdout.fnmatch_lines(
         [
             "case  score  penalty  cost USD  tokens in     out  result",
