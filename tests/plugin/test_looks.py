@@ -153,6 +153,24 @@ def test_a_run_that_is_resumed_is_one_look(looks):
     assert looks.number == 1
 
 
+def test_shards_are_no_looks_and_the_run_that_they_make_is_one(looks):
+    bench = looks.bench
+    looks.run(0.2)
+    looks.scores(0.3)
+    for number in (1, 2):
+        result = bench.run(f"--bench-shard={number}/2", "--bench-exit=gate")
+        result.stdout.no_fnmatch_line("looks *")
+    shards = [str(bench.out / "shards" / "echo" / f"{number}-of-2") for number in (1, 2)]
+    looks.run(0.25)
+    assert looks.number == 2
+    looks.scores(0.3)
+    where = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}"]
+    for _ in range(2):  # the second time it has the same results
+        assert main(["merge", *shards, *where]) == 0
+        assert looks.number == 3
+    assert main(["verify", str(bench.out)]) == 0
+
+
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_baseline_that_runs_too_is_known_by_its_system(looks, jobs):
     looks.bench.write(

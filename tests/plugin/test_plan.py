@@ -218,6 +218,32 @@ def test_a_part_of_the_cases_cites_no_plan(planned):
     assert planned.bench.run("-k", "01", f"--bench-plan={planned.file}").ret == 0
 
 
+@pytest.mark.parametrize("door", DOORS)
+def test_a_shard_cites_no_plan(planned, door, capsys):
+    planned.plan("--trials=2")
+    capsys.readouterr()
+    status = planned.run(door, "trials=2", "shard=1/2")
+    assert status == (pytest.ExitCode.USAGE_ERROR if door == "pytest" else 2)
+    if door != "pytest":
+        assert "give it to benchgate merge" in capsys.readouterr().err
+
+
+def test_the_run_that_shards_make_cites_the_plan(planned):
+    bench = planned.bench
+    planned.plan("--trials=2")
+    for number in (1, 2):
+        assert bench.run(f"--bench-shard={number}/2", "--bench-trials=2").ret == 0
+    shards = [str(bench.out / "shards" / "echo" / f"{number}-of-2") for number in (1, 2)]
+    where = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}"]
+    assert main(["merge", *shards, *where, f"--plan={planned.file}"]) == 0
+    sealed = json.loads(planned.file.read_bytes())
+    assert bench.read("evidence/echo/proof.json")["plan"]["seal"] == sealed["seal"]
+    planned.reseal(clock.now() + timedelta(seconds=1))
+    assert main(["merge", *shards, *where, f"--plan={planned.file}"]) == HELD
+    assert "after the run began" in planned.reason
+    assert main(["verify", str(bench.out)]) == 0
+
+
 def test_the_command_says_what_a_run_can_show(planned, capsys):
     assert planned.plan("--trials=2", "--policy=looks=spend") == 0
     said = capsys.readouterr().out

@@ -363,21 +363,23 @@ def test_what_is_no_run_is_refused(bench, given, capsys):
 def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, capsys):
     bench.run("--bench-baseline=none")
     bench.pin()
-    for _ in range(2):
+    bench.run()
+    bench.system('if case.case_id == "02":\n    return {"answer": "no"}')
+    for _ in range(2):  # the same results are no further look
         bench.run()
     capsys.readouterr()
     assert main(["history", "echo", f"--out={bench.out}", "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [row["seq"] for row in rows] == [1, 2, 3]
-    assert [row["look"] for row in rows] == [None, 1, 2]
+    assert [row["seq"] for row in rows] == [1, 2, 3, 4]
+    assert [row["look"] for row in rows] == [None, 1, 2, 2]
     assert rows[0]["pinned"]
     record = bench.record()
-    assert rows[2]["head"] == f"3:{bench.head()['sha256']}"
-    assert rows[2]["mean_score"] == record["report"]["mean_score"]
+    assert rows[3]["head"] == f"4:{bench.head()['sha256']}"
+    assert rows[3]["mean_score"] == record["report"]["mean_score"]
     assert main(["history", "echo", f"--out={bench.out}"]) == 0
     table = capsys.readouterr().out
     assert "became the baseline" in table
-    assert "mean score  ███" in table
+    assert "mean score  ██▆▆" in table
     page = Elements(page_of(bench)).text
     assert page.count("became the baseline") >= 1
 
