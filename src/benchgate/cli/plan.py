@@ -33,12 +33,30 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "takes to win and what it costs, and writes a sealed plan, which a run cites with --bench-plan=FILE.",
     )
     parser.add_argument("task_class", metavar="CLASS")
-    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    parser.add_argument(
+        "--bench-root",
+        type=Path,
+        default=Path("bench"),
+        metavar="DIR",
+        help="folder of the task classes (default: bench)",
+    )
     parser.add_argument("--baseline", type=Path, metavar="PATH", help="default: the pinned one")
     parser.add_argument("--trials", type=_positive, metavar="K", help="trials of each case")
     parser.add_argument("--claim", metavar="CLAIM", help="as --bench-claim of pytest")
-    parser.add_argument("--policy", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
+    parser.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="as --bench-policy of pytest; repeatable",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path(".benchgate"),
+        metavar="DIR",
+        help="output folder, where the records of the class are (default: .benchgate)",
+    )
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="the sealed plan (default: CLASS.plan.json)"
     )

@@ -114,7 +114,7 @@ def _listed(found: list[tuple[str, float]]) -> str:
 def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that the candidate is worse by more than the margin, or that this was not excluded."""
     margin, low, high = policy.margin or 0.0, figures.delta_ci_low, figures.delta_ci_high
-    level = f"{1 - policy.alpha / 2:.1%} bound"
+    level = f"{confidence(policy.alpha / 2, 1)} bound"
     if low is None or high is None:
         yield "margin_not_shown", "the difference cannot be bounded: no score_range is given"
     elif high < -margin:
@@ -147,6 +147,12 @@ def spending_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocke
             )
         elif change.increase is None or change.increase > limit + TOLERANCE:
             yield code, f"the {name} of a case rose {spent(change)}; allowed: {limit:+.1%}"
+
+
+def confidence(alpha: float, decimals: int = 0) -> str:
+    """Return 1 - alpha in percent, with more decimals than these where it would else be rounded to 100."""
+    needed = max(decimals, -math.floor(math.log10(100 * alpha)))
+    return f"{1 - alpha:.{needed}%}"
 
 
 def spent(change: Increase) -> str:

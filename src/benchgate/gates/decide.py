@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
     clusters_needed,
+    confidence,
     critical_objections,
     margin_objections,
     regressions,
@@ -185,7 +186,7 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     mde, high = figures.minimum_detectable_effect, figures.delta_ci_high
     wanted = max(policy.target_effect, policy.min_delta)
     if high is not None and high < wanted:
-        most = f"the gain is at most {high:+.3g} ({1 - policy.alpha / 2:.1%} bound)"
+        most = f"the gain is at most {high:+.3g} ({confidence(policy.alpha / 2, 1)} bound)"
         further = (
             "more cases will not help"
             if high <= policy.min_delta

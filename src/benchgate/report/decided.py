@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.decision import Remark
 from benchgate.gates.reason_codes import PREFIX, REJECTING
 from benchgate.report import words
-from benchgate.wording.block import answer, limits, notes_of, question
+from benchgate.wording.block import answer, limits, looks, notes_of, question
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Significance
+    from benchgate.gates.looks import Look
     from benchgate.gates.run_diff import RunChanges
     from benchgate.report.source import Source
 
@@ -22,6 +24,7 @@ class Decided:
     A decision in words.
 
     :param outcome: ``promote``, ``hold``, ``reject``, or ``none`` if nothing was judged.
+    :param looks: how often the baseline was looked at; empty at a first look.
     :param found: the difference with what the test says of it.
     :param reasons: why it is not ``promote``; ``notes`` never block.
     """
@@ -30,6 +33,7 @@ class Decided:
     headline: str
     question: str
     limits: str
+    looks: str
     answer: str
     found: str
     reasons: tuple[Remark, ...]
@@ -67,6 +71,7 @@ def decided_of(source: Source, candidate: str, baseline: str | None) -> Decided:
         headline=words.headline(outcome, candidate, baseline),
         question=question(source.record.policy, names) if source.record and decision else "",
         limits="; ".join(limits(source.record.policy, None)) if source.record and decision else "",
+        looks=_looks(decision.look if decision else None),
         answer=answer(decision) if decision else "",
         found=words.found(figures),
         reasons=tuple(remark for remark in remarks if remark.code in reasons),
@@ -87,12 +92,17 @@ def _proven(source: Source, candidate: str, baseline: str, figures: Significance
         headline=words.headline(outcome, candidate, baseline),
         question=question(policy, (baseline, candidate)) if policy else "",
         limits="; ".join(limits(policy, None)) if policy else "",
+        looks=_looks(source.proof.look if source.proof else None),
         answer="",
         found=words.found(figures),
         reasons=tuple(Remark(code=code, message=text) for code, text in details),
         notes=(),
         next_step=None,
     )
+
+
+def _looks(look: Look | None) -> str:
+    return " ".join(line.text for line in looks(look))
 
 
 def tiles_of(source: Source, changes: RunChanges | None) -> list[Tile]:
@@ -103,7 +113,7 @@ def tiles_of(source: Source, changes: RunChanges | None) -> list[Tile]:
     if figures is not None:
         between = words.interval(figures.delta_ci_low, figures.delta_ci_high)
         beside = (
-            f"{1 - figures.alpha:.0%} interval {between}"
+            f"{confidence(figures.alpha)} interval {between}"
             if figures.test != "none"
             else "on these cases"
         )

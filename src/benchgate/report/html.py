@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import EvalError, counted, excerpt, printable
+from benchgate.gates.claim_reasons import confidence
 from benchgate.report import svg, words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
@@ -63,6 +64,7 @@ def page(views: list[RunView]) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "confidence": confidence,
         "number": words.number,
         "signed": words.signed,
         "short": words.short_code,

@@ -146,6 +146,8 @@ def _details(view: RunView) -> Iterator[str]:
     if decided.question:
         yield f"* Asked: {prose(decided.question)}"
         yield f"* Limits: {prose(decided.limits)}"
+        if decided.looks:
+            yield f"* Looks: {prose(decided.looks)}"
         if decided.answer:
             yield f"* Answer: {prose(decided.answer)}"
         yield f"* Found: {prose(decided.found)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.wire.usage import usd
 
@@ -73,9 +74,8 @@ def found(figures: Significance | None) -> str:
         return f"{text}, on exactly these cases"
     between = interval(figures.delta_ci_low, figures.delta_ci_high)
     test = {"pass_fail": "exact test of pass and fail"}.get(figures.test, f"{figures.test} test")
-    return (
-        f"{text}, {1 - figures.alpha:.0%} interval {between}; {p_value(figures.p_value)} ({test})"
-    )
+    level = confidence(figures.alpha)
+    return f"{text}, {level} interval {between}; {p_value(figures.p_value)} ({test})"
 
 
 def cost(figures: Aggregates) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted, excerpt
-from benchgate.gates.claim_reasons import spent
+from benchgate.gates.claim_reasons import confidence, spent
 from benchgate.gates.decide import UNDETECTABLE
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX
 from benchgate.wire.usage import usd
@@ -267,7 +267,7 @@ def _delta(policy: GatePolicy, figures: Figures) -> Iterator[str]:
     interval = "undefined"
     if found.delta_ci_low is not None and found.delta_ci_high is not None:
         interval = f"[{found.delta_ci_low:+.3f}, {found.delta_ci_high:+.3f}]"
-    yield f"{1 - found.alpha:.0%} interval {interval}"
+    yield f"{confidence(found.alpha)} interval {interval}"
     if found.p_value is None and policy.claim == "not_worse":  # its bound decides
         yield f"({found.test}, {size})"
         return

@@ -52,6 +52,23 @@ def test_one_trial_promises_what_two_samples_would_find():
     assert planned(one).detectable > planned(three).detectable
 
 
+def test_wins_beyond_a_least_gain_are_those_of_the_exact_test_of_it():
+    wins = planned(baseline(trials=1, passes=True), min_delta=0.1).wins
+    for losses, gains in enumerate(wins):
+        assert pass_fail_p(gains, losses, 20, null_delta=0.1) <= 0.025
+        assert pass_fail_p(gains - 1, losses, 20, null_delta=0.1) > 0.025
+    assert wins[0] > planned(baseline(trials=1, passes=True)).wins[0]
+
+
+def test_that_clusters_have_other_numbers_of_cases_is_no_spread():
+    clusters = tuple(f"k{size}" for size in range(1, 8) for _ in range(size))
+    ids = tuple(f"c{number:02}" for number in range(len(clusters)))
+    side = Arm(scores=(0.5,) * len(clusters), case_ids=ids, clusters=clusters)
+    found = planned(side)
+    assert found.units == 7
+    assert found.power(0.01) == 1.0
+
+
 def test_wins_are_those_of_the_exact_test():
     found = planned(baseline(trials=1, passes=True))
     for losses, gains in enumerate(found.wins[:3]):
