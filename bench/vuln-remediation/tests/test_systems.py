@@ -106,9 +106,11 @@ def test_the_systems_score_differently():
     }
 
     assert clean == {
-        "blind-override": 1, "claims-success": 0, "do-nothing": 0, "ladder": 23, "npm-audit-fix": 9,
+        "blind-override": 2, "claims-success": 0, "do-nothing": 0, "ladder": len(CASES),
+        "npm-audit-fix": 16,
     }  # fmt: skip
-    assert whole["blind-override"] == 21  # what a weak rubric would pass
+    # What a weak rubric would pass.
+    assert whole["blind-override"] > 10 * clean["blind-override"]
     assert mean["ladder"] > mean["blind-override"] > mean["npm-audit-fix"] > mean["do-nothing"]
 
 
