@@ -215,7 +215,9 @@ def test_what_is_no_plan_is_wrong_use(planned, door, capsys):
 
 def test_a_part_of_the_cases_cites_no_plan(planned):
     planned.plan("--trials=2")
-    assert planned.bench.run("-k", "01", f"--bench-plan={planned.file}").ret == 0
+    for baseline in ("auto", "none"):
+        given = [f"--bench-plan={planned.file}", f"--bench-baseline={baseline}"]
+        assert planned.bench.run("-k", "01", *given).ret == 0
 
 
 @pytest.mark.parametrize("door", DOORS)

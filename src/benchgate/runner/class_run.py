@@ -362,7 +362,7 @@ class ClassRun:
     def _plan_problems(
         self, report: BenchRunReport, baseline: BenchRunReport | None
     ) -> tuple[str, ...]:
-        if self.sealed is None:
+        if self.sealed is None or self.ledger.scope != "full":
             return ()
         from benchgate.artifacts.sealed_plan import ComparedWith, broken
 
