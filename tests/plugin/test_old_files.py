@@ -47,6 +47,29 @@ def test_an_old_record_is_not_edited_unseen(old, name, before, after):
     assert main(["verify", str(old / ".benchgate")]) == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "keys", "value"),
+    [
+        ("significance", ("significance", "p_value"), 1e-9),
+        ("significance", ("significance", "welch", "p_two_sided"), 1e-9),
+        ("safety", ("baseline_mean_safety_penalty",), 0.5),
+        ("evaluation", ("policy_improvement", "mean_delta"), 0.5),
+    ],
+)
+def test_figures_that_both_versions_compute_alike_are_computed_again(
+    old, name, keys, value, capsys
+):
+    (path,) = (old / ".benchgate/runs/echo").glob(f"*/evidence/{name}.json")
+    content = json.loads(path.read_bytes())
+    inner = content
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    path.write_text(json.dumps(content))
+    assert main(["validate", str(path)]) == 1
+    assert keys[-1] in capsys.readouterr().err
+
+
 def test_an_old_promotion_must_be_one_by_the_figures_of_now(old, capsys):
     (path,) = (old / ".benchgate/runs/echo").glob("*/record.json")
     before = '"outcome": "reject",\n    "promotion_allowed": false'

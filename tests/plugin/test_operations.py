@@ -19,9 +19,8 @@ BUDGET = {
     # case.toml, twice the file of input/ and twice that of expected/, the trial's file; one each by system and rubric;
     # and a text of input/, of which the record keeps the beginning
     "open": 9,
-    # one for the case; input/ and expected/ each when it is read, before the run and after it; input/ twice for the
-    # record
-    "scandir": 8,
+    # one for the case; input/ and expected/ each when it is read, before the run and after it; input/ for the record
+    "scandir": 7,
     "listdir": 1,
     "mkdir": 1,
     "rmdir": 1,
@@ -33,7 +32,8 @@ BUDGET = {
     "model": 3,
     "slow encoding": 0,
 }
-HASHED = 2 * INPUT_BYTES + 3_000
+# The record is hashed with the beginning of each case's input in it, 2 KB.
+HASHED = 2 * INPUT_BYTES + 3_000 + 2_500
 
 
 class Hash:

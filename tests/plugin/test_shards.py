@@ -95,6 +95,11 @@ def test_a_baseline_that_runs_too_is_in_every_part(sharded):
     assert main(["verify", str(sharded.root / "whole")]) == 0
 
 
+def test_one_shard_of_one_is_merged_as_any(sharded):
+    assert merged(sharded, parts(sharded, total=1)) == 10
+    assert len(record(sharded.root / "whole")["report"]["per_case"]) == 7
+
+
 def test_more_shards_than_cases(bench):
     folders = parts(bench, "--bench-baseline=none", total=3)
     assert all(len(list((folder / "cases").iterdir())) == 1 for folder in folders)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.run_kinds import AboutCase
@@ -10,7 +12,6 @@ from benchgate.wire.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from benchgate.models import BenchCase
 
@@ -31,7 +32,8 @@ def about(case: BenchCase) -> AboutCase:
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
     room = MAX_INPUT
-    for path in sorted(folder.rglob("*")):
+    # Not rglob, which lists each folder twice.
+    for path in sorted(Path(top, name) for top, _, names in os.walk(folder) for name in names):
         if room <= 0:
             return
         text = _beginning(path, room)

@@ -91,8 +91,10 @@ def _newly_failing(baseline: Arm, candidate: Arm) -> list[str]:
 
 
 def passed(arm: Arm) -> Mapping[str, bool | None]:
-    """Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others."""
-    ids = arm.case_ids or ()
+    """Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others, or without ids."""
+    ids = arm.case_ids
+    if ids is None:
+        return {}
     if arm.facts is not None:
         return {case_id: facts.passed for case_id, facts in zip(ids, arm.facts, strict=True)}
     rows = arm.trials or [(score,) for score in arm.scores]

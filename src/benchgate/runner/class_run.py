@@ -172,6 +172,8 @@ class ClassRun:
         if any(set(ledger.planned) != asked for ledger in self.ledgers.values()):
             why = "it is every case of its part; here a part of these is selected"
             raise ArtifactError(f"shard {self.shard}", why)
+        for ledger in self.ledgers.values():
+            ledger.scope = "selected"  # also the one shard of one: benchgate merge records the run
 
     def _check_options(self) -> None:
         if self.out is None and self.choice.binding and self.ledger.bench.policy.looks == "spend":
