@@ -224,6 +224,20 @@ def test_verify_says_what_it_cannot_know_of_a_chain_that_is_not_anchored(looks, 
     assert "are not counted" not in capsys.readouterr().out
 
 
+def test_compare_judges_at_the_look_that_the_run_was(looks, capsys):
+    for number in range(1, 9):
+        looks.run(0.5 + number / 100, "policy=looks=spend")
+    pinned, last = looks.bench.path / "baseline.json", looks.bench.folder()
+    assert looks.decision["outcome"] == "hold"
+    capsys.readouterr()
+    assert main(["compare", str(pinned), str(last)]) == HELD
+    assert "look 8 against this baseline" in capsys.readouterr().out
+    looks.run(0.6, "baseline=none", "policy=looks=spend")  # seen, but not compared yet
+    capsys.readouterr()
+    assert main(["compare", str(pinned), str(looks.bench.folder())]) == HELD
+    assert "look 9 against this baseline" in capsys.readouterr().out
+
+
 def test_spending_needs_the_records_to_count_in(looks, capsys, monkeypatch):
     monkeypatch.chdir(looks.bench.root)
     options = ["--policy=looks=spend", "--task-class=echo"]

@@ -324,13 +324,17 @@ def test_scores_without_ids_are_one_baseline_in_any_order():
     assert numbers == [1, 2]
 
 
-def test_a_run_whose_results_were_edited_is_not_accepted(leveled):
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [(lambda score: score.update(score=0.99), "edited"), (dict.clear, "no record: ")],
+)
+def test_a_run_whose_results_were_edited_is_not_accepted(leveled, edit, said):
     before, run = leveled("good")
     path = run.published.folder / "record.json"
     record = json.loads(path.read_bytes())
-    record["report"]["per_case"][0]["score"] = 0.99
+    edit(record["report"]["per_case"][0]["score"])
     path.write_text(json.dumps(record))
-    with pytest.raises(EvalError, match="edited"):
+    with pytest.raises(EvalError, match=said):
         accept(before, path)
 
 

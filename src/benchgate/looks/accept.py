@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import mean
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.artifacts.samples import arm_of, read_samples
-from benchgate.errors import EvalError, counted, excerpt
+from benchgate.errors import EvalError, SampleError, Unreadable, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside, read_policy_of
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import judge
@@ -149,8 +148,7 @@ def _side(given: Side, name: str) -> Arm | BenchRunReport:
     if isinstance(given, BenchRunReport):
         return given
     if isinstance(given, (str, Path)):
-        record = read_artifact(Path(given), RunRecord)
-        return record.report if record else arm_of(read_samples(Path(given)), None)
+        return _read(Path(given))
     if isinstance(given, Mapping):
         if (other := next((case for case in given if not isinstance(case, str)), None)) is not None:
             raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
@@ -164,6 +162,17 @@ def _side(given: Side, name: str) -> Arm | BenchRunReport:
     return _arm(
         name, None, [(_number(value, name, str(place)),) for place, value in enumerate(values)]
     )
+
+
+def _read(path: Path) -> Arm | BenchRunReport:
+    try:
+        return RunRecord.read_file(path, "record").report
+    except Unreadable as error:
+        why = error.why
+    try:
+        return arm_of(read_samples(path), None)
+    except SampleError as error:
+        raise SampleError(path, f"no samples: {error.message}; and no record: {why}") from error
 
 
 def _plain(value: Any) -> Any:
