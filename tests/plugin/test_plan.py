@@ -246,6 +246,22 @@ def test_the_run_that_shards_make_cites_the_plan(planned):
     assert main(["verify", str(bench.out)]) == 0
 
 
+def test_a_plan_reckons_with_the_looks_that_were_spent(planned, capsys):
+    asked = ("--trials=2", "--policy=looks=spend")
+    planned.plan(*asked)
+    first = json.loads(planned.file.read_bytes())["prediction"]
+    for number in range(7):
+        planned.level(0.5 + number / 100)
+        planned.bench.run("--bench-trials=2", "--bench-policy=looks=spend")
+    capsys.readouterr()
+    planned.plan(*asked)
+    later = json.loads(planned.file.read_bytes())["prediction"]
+    assert (first["look"], later["look"]) == (1, 8)
+    assert later["detectable"] is None or later["detectable"] > first["detectable"]
+    said = capsys.readouterr().out
+    assert "verdicts  hold: so few cases cannot be significant at look 8 at this baseline" in said
+
+
 def test_the_command_says_what_a_run_can_show(planned, capsys):
     assert planned.plan("--trials=2", "--policy=looks=spend") == 0
     said = capsys.readouterr().out
@@ -253,7 +269,7 @@ def test_the_command_says_what_a_run_can_show(planned, capsys):
         "plan      echo: 12 cases, 2 trials each, claim better, alpha 0.05, against old, run "
         in said
     )
-    assert "verdicts  promote up to look 7 at this baseline; hold; reject" in said
+    assert "verdicts  promote up to look 7 at this baseline, and this would be look 1; hold" in said
     assert "cost      12 USD, " in said
     found = json.loads(planned.file.read_bytes())["prediction"]
     assert found["looks"] == 7

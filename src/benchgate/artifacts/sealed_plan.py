@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, Field
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest
 from benchgate.wire.canonical import digest
-from benchgate.wire.model import Count, DisplayText, Number, Sha256, Version, WireModel
+from benchgate.wire.model import Count, Number, Sha256, Version, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,7 @@ class Prediction(WireModel):
     What the planned run is going to be able to show; ``None`` is not known, or not to be had.
 
     :param units: cases, or clusters where cases share some.
+    :param look: number that the run would have among the looks at this baseline; the figures are at its level.
     :param looks: looks at this baseline that can promote, from the first; ``None`` if any can.
     :param detectable: the gain that is found with the policy's power.
     :param power_of_target: probability to find the policy's ``target_effect``.
@@ -39,6 +40,7 @@ class Prediction(WireModel):
     """
 
     units: Count
+    look: Annotated[Count, Field(ge=1)]
     looks: Count | None
     detectable: Number | None
     power_of_target: Number | None
@@ -52,7 +54,6 @@ class SealedPlan(WireModel):
     The file that ``benchgate plan`` writes, and that a run cites.
 
     :param cases: digest over the digests of the cases; ``rubric`` that of what scores them.
-    :param head: newest record of the class, ``SEQ:SHA256``, when the plan was sealed; ``None`` if there was none.
     :param seal: SHA-256 over all other fields.
     """
 
@@ -68,7 +69,6 @@ class SealedPlan(WireModel):
     trial_count: Annotated[Count, Field(ge=1)]
     policy: GatePolicy
     prediction: Prediction
-    head: DisplayText | None
     seal: Sha256
 
     @classmethod
