@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -82,18 +82,6 @@ class SealedPlan(WireModel):
         return digest(self.model_dump(mode="json", exclude={"seal"}))
 
 
-class ComparedWith(NamedTuple):
-    """The baseline of a run: its results, and its system if that ran in the same session."""
-
-    run_id: str
-    system_sha256: str | None
-
-    @classmethod
-    def of(cls, run_id: str | None, beside: BenchRunReport | None) -> ComparedWith | None:
-        """Return the baseline of a run; ``None`` if there is none that could be read."""
-        return None if run_id is None else cls(run_id, system_digest(beside) if beside else None)
-
-
 class CitedPlan(WireModel):
     """What a proof says of the plan that its run cites: the bar was set then."""
 
@@ -110,14 +98,17 @@ def broken(
     plan: SealedPlan,
     report: BenchRunReport,
     policy: GatePolicy,
-    baseline: ComparedWith | None,
     started: datetime,
+    *,
+    run_id: str | None,
+    beside: BenchRunReport | None,
 ) -> Iterator[str]:
     """
     Yield how a run differs from the plan that it cites.
 
-    :param baseline: of the run, if it could be read.
     :param started: when the run began.
+    :param run_id: of its baseline, if that could be read.
+    :param beside: its baseline, if that ran in the same session.
     """
     if plan.own_seal() != plan.seal:
         yield "the plan was edited after it was sealed"
@@ -127,7 +118,7 @@ def broken(
         yield f"it is of task class {plan.task_class!r}"
         return
     yield from _other_facts(plan, report)
-    yield from _other_baseline(plan.baseline, baseline)
+    yield from _other_baseline(plan.baseline, run_id, beside)
     then, now = plan.policy.model_dump(mode="json"), policy.model_dump(mode="json")
     for key in [key for key in now if then.get(key) != now[key]]:
         yield f"{key} was {then.get(key)}, is {now[key]}"
@@ -142,10 +133,12 @@ def _other_facts(plan: SealedPlan, report: BenchRunReport) -> Iterator[str]:
         yield f"its trials were {plan.trial_count}, are {report.trial_count}"
 
 
-def _other_baseline(planned: PlannedBaseline, baseline: ComparedWith | None) -> Iterator[str]:
-    if baseline is None:
+def _other_baseline(
+    planned: PlannedBaseline, run_id: str | None, beside: BenchRunReport | None
+) -> Iterator[str]:
+    if run_id is None:
         yield "it has a baseline, and the run has none"
-    elif baseline.system_sha256 is None and baseline.run_id != planned.run_id:
-        yield f"its baseline was run {planned.run_id[:12]}, is {baseline.run_id[:12]}"
-    elif baseline.system_sha256 not in (None, planned.system_sha256):
+    elif beside is None and run_id != planned.run_id:
+        yield f"its baseline was run {planned.run_id[:12]}, is {run_id[:12]}"
+    elif beside is not None and system_digest(beside) != planned.system_sha256:
         yield f"its baseline was system {planned.system}, is another one"
