@@ -368,7 +368,8 @@ class ClassRun:
             return ()
         from benchgate.artifacts.sealed_plan import broken
 
-        run_id, beside = baseline and baseline.run_id, baseline if self.beside else None
+        run_id = baseline.run_id if baseline else None
+        beside = baseline if self.beside else None
         policy = self.ledger.bench.policy
         found = broken(self.sealed, report, policy, self._started, run_id=run_id, beside=beside)
         return tuple(found)
