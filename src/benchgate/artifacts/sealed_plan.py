@@ -113,32 +113,32 @@ def broken(
     if plan.own_seal() != plan.seal:
         yield "the plan was edited after it was sealed"
     if not plan.sealed_at <= started:  # both in whole seconds
-        yield f"it was sealed at {plan.sealed_at:%Y-%m-%d %H:%M:%S}, after the run began"
+        yield f"the plan was sealed at {plan.sealed_at:%Y-%m-%d %H:%M:%S}, after the run began"
     if plan.task_class != report.task_class:
-        yield f"it is of task class {plan.task_class!r}"
+        yield f"the plan is of task class {plan.task_class!r}"
         return
     yield from _other_facts(plan, report)
     yield from _other_baseline(plan.baseline, run_id, beside)
     then, now = plan.policy.model_dump(mode="json"), policy.model_dump(mode="json")
     for key in [key for key in now if then.get(key) != now[key]]:
-        yield f"{key} was {then.get(key)}, is {now[key]}"
+        yield f"{key} is {now[key]}, planned was {then.get(key)}"
 
 
 def _other_facts(plan: SealedPlan, report: BenchRunReport) -> Iterator[str]:
     if plan.cases != digest(dict(report.digests.cases)):
-        yield f"its {plan.case_count} cases are others, or were changed"
+        yield f"the cases are not the {plan.case_count} that were planned, or were changed"
     if plan.rubric != report.digests.scorer:
-        yield f"its rubric was {plan.rubric[:12]}, is {report.digests.scorer[:12]}"
+        yield f"the rubric is {report.digests.scorer[:12]}, planned was {plan.rubric[:12]}"
     if plan.trial_count != report.trial_count:
-        yield f"its trials were {plan.trial_count}, are {report.trial_count}"
+        yield f"trials of each case are {report.trial_count}, planned were {plan.trial_count}"
 
 
 def _other_baseline(
     planned: PlannedBaseline, run_id: str | None, beside: BenchRunReport | None
 ) -> Iterator[str]:
     if run_id is None:
-        yield "it has a baseline, and the run has none"
+        yield "a baseline was planned, and the run has none"
     elif beside is None and run_id != planned.run_id:
-        yield f"its baseline was run {planned.run_id[:12]}, is {run_id[:12]}"
+        yield f"the baseline is run {run_id[:12]}, planned was {planned.run_id[:12]}"
     elif beside is not None and system_digest(beside) != planned.system_sha256:
-        yield f"its baseline was system {planned.system}, is another one"
+        yield f"the baseline is another system than {planned.system}, which was planned"

@@ -70,7 +70,7 @@ def _positive(text: str) -> int:
 
 
 def _execute(given: argparse.Namespace) -> int:
-    """Print and write a plan; 2 if there is no baseline to plan with, 1 if the class is unknown."""
+    """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
     from benchgate.errors import ArtifactError, TaskClassNotFound
     from benchgate.gates.baseline import FILE_NAME, arm, read_baseline
     from benchgate.gates.policy import load_policy, load_run_table, parse_options
@@ -90,9 +90,13 @@ def _execute(given: argparse.Namespace) -> int:
     trials = given.trials or load_run_table(known[name]).trials or 1
     plan = _sealed(found.report, policy, trials, given.out)
     target = given.output or Path(f"{name}.plan.json")
-    write_file(target, model_bytes(plan))
     for line in _lines(found.report, arm(found.report), policy, plan):
         say(line)
+    if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
+        raise ArtifactError(
+            target, "is there already, and stays; --output=FILE gives this plan a name"
+        )
+    write_file(target, model_bytes(plan))
     say(f"written   {target}: cite it with --bench-plan={target}")
     return 0
 
