@@ -137,8 +137,8 @@ class SessionTrials:
         from benchgate.remote.cluster import Cluster
 
         named = [(self._benches[name], system) for (name, _), system in self._systems.items()]
-        cluster = Cluster(address, named)
         try:
+            cluster = Cluster(address, named)
             cluster.open()
         except EvalError as error:
             raise pytest.UsageError(f"--bench-executor: {error}") from error

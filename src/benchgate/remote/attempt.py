@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
-
-import benchgate
 
 if TYPE_CHECKING:
     from benchgate.models import Side
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 def versions() -> tuple[str, str]:
     """Return the versions of Python and of benchgate in this process."""
-    return platform.python_version(), benchgate.__version__
+    return platform.python_version(), version("pytest-benchgate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

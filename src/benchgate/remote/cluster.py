@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 CHECK_SECONDS: Final = 60.0
-"""How long a worker may take to load the classes before the run begins; a busier one is checked when it is first used."""
+"""How long a worker may take to load a class before the run begins; a busier one is checked when it is first used."""
 
 NO_WORKER_SECONDS: Final = 60.0
 """How long a trial waits for a worker where there is none."""
@@ -82,19 +82,15 @@ class Cluster:
             sent = SentClass(name=name, sha256=sha256_hex(data), versions=versions())
             self._packed[name] = (sent, data)
         self._client = connect(self._address)
-        try:
-            wrong = wrong_versions(self._client)
-            if not wrong:
-                threads = self._client.nthreads()
-                # More than run at once, so that none waits for the way of the next one from here.
-                self.jobs = math.ceil(1.5 * sum(threads.values()))
-                for name in self._packed:
-                    wrong += self._send(name, list(threads), CHECK_SECONDS)
-            if wrong:
-                raise EvalError(f"executor {self._address}: {brief(wrong, '; ')}")
-        except BaseException:
+        threads = self._client.nthreads()
+        # More than run at once, so that none waits for the way of the next one from here.
+        self.jobs = math.ceil(1.5 * sum(threads.values()))
+        wrong = wrong_versions(self._client)
+        for name in () if wrong else self._packed:
+            wrong += self._send(name, list(threads), CHECK_SECONDS)
+        if wrong:
             self.close()
-            raise
+            raise EvalError(f"executor {self._address}: {brief(wrong, '; ')}")
 
     def lane(self, pacing: Pacing, spending: Spending, jobs: int) -> LiveExecutor:
         """Return an executor with a pace and a cap of its own; ``jobs`` above 1 bounds what it has under way."""
@@ -218,9 +214,7 @@ class Cluster:
                 for address in addresses
             }
             answers = [
-                self._client.submit(
-                    receive, sent, systems, copy, workers=[address], pure=False
-                )
+                self._client.submit(receive, sent, systems, copy, workers=[address], pure=False)
                 for address, copy in copies.items()
             ]
             deadline, wrong = time.monotonic() + seconds, []

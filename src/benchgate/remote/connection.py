@@ -10,7 +10,7 @@ CONNECT_SECONDS: Final = 60.0
 """How long is waited for the scheduler, and then for a first worker."""
 
 
-class Gone(Exception):  # noqa: N818
+class Gone(Exception):
     """Nobody is there who could run a trial."""
 
 

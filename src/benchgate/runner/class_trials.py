@@ -104,9 +104,7 @@ class ClassTrials:
         if self._executor is None:
             from benchgate.live.side_by_side import SideBySide
 
-            made = SideBySide(
-                lambda request: self._runners[request.side], self._pacing, self._jobs
-            )
+            made = SideBySide(lambda request: self._runners[request.side], self._pacing, self._jobs)
         else:
             from benchgate.remote.cluster import Cluster
 

@@ -343,7 +343,9 @@ def _check_together(values: Mapping[str, Any]) -> None:
         option = f"record {record}" if record is not None else f"replay {replay}"
         wrong = f"{option} and baseline {baseline}: one system at a time is recorded or replayed; pin the baseline"
     elif record is not None and values.get("executor") is not None:
-        wrong = f"record {record} and executor {values['executor']}: record where the run is started"
+        wrong = (
+            f"record {record} and executor {values['executor']}: record where the run is started"
+        )
     elif shard is not None and (record or replay) is not None:
         wrong = f"shard {shard}: a part of a run is neither recorded nor replayed"
     elif shard is not None and resume not in (None, "none"):
