@@ -1,4 +1,8 @@
-"""What runs on a Dask worker: :func:`receive` takes a class, :func:`run_attempt` runs one trial of it."""
+"""
+What runs where trials are run: :func:`run_request` for any engine.
+
+On a Dask worker :func:`receive` takes a class, and :func:`run_attempt` runs one trial of it.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,22 @@ if TYPE_CHECKING:
 
 BALLOT_SECONDS: Final = 1.0
 """How long a worker waits for room in the queue of an attempt; there is none if another has started it."""
+
+
+def run_request(request: TrialRequest, bench_root: Path) -> TrialRecord:
+    """
+    Run a trial in this process, for an executor that hands requests to processes of its own.
+
+    The class is loaded when its first trial is run. A trial over its limit is given up; see
+    :class:`~benchgate.live.executor.LiveExecutor`.
+
+    :param bench_root: the folder with the task classes. It and the case's files are read from this machine's disk.
+    :raises EvalError: the class or the system cannot be loaded here.
+    """
+    key = worker_benches().open(request.case.task_class, bench_root)
+    with worker_benches().using(key) as bench:
+        assert bench is not None  # noqa: S101 - it was opened above
+        return _run(bench.runner(bench.system(request.system), alone=True), request)
 
 
 def receive(sent: SentClass, systems: Iterable[SentSystem], data: bytes) -> Answer:

@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
 class WorkerBench:
     """
-    One task class, unpacked into a folder of this worker; all methods are called while it is the imported one.
+    One task class in a folder of this worker; all methods are called while it is the imported one.
 
-    :param data: what :func:`~benchgate.remote.packing.pack` returned.
+    :param folder: that has the folder of the class.
+    :param data: what :func:`~benchgate.remote.packing.pack` returned, to be unpacked there; else it is there.
     """
 
-    def __init__(self, name: str, data: bytes, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, data: bytes | None = None) -> None:
         self._name = name
         self._folder = folder
         self._data = data
@@ -48,7 +49,8 @@ class WorkerBench:
         self._loaded: LoadedClass | None = None
         self._systems: dict[str, NamedSystem] = {}
         self._loop = SessionLoop()
-        unpack(data, folder)
+        if data is not None:
+            unpack(data, folder)
 
     def enter(self) -> None:
         """Make its modules the ones that are imported."""
@@ -61,20 +63,28 @@ class WorkerBench:
         sys.meta_path.remove(self._finder)
         self._modules = forget()
 
-    def check(self, sent: SentSystem, threads: int) -> NamedSystem:
+    def system(self, name: str) -> NamedSystem:
         """
         Load the class, and return a system of it.
 
-        :param threads: of this worker.
-        :raises EvalError: one cannot be imported here, or is not what it is where it was sent from.
+        :raises EvalError: one of them cannot be imported here.
         """
         with self._loading:
             if self._loaded is None:
                 self._loaded = load_class(self._folder, self._name, TaskClassRegistry())
-            if sent.name not in self._systems:
-                self._systems[sent.name] = find_system(self._loaded.task_class, sent.name)
-            system = self._systems[sent.name]
-            found = (system.digest, system.checkpoint_sha256())
+            if name not in self._systems:
+                self._systems[name] = find_system(self._loaded.task_class, name)
+            return self._systems[name]
+
+    def check(self, sent: SentSystem, threads: int) -> NamedSystem:
+        """
+        Return a system that was sent by its name.
+
+        :param threads: of this worker.
+        :raises EvalError: it cannot be imported here, or is not what it is where it was sent from.
+        """
+        system = self.system(sent.name)
+        found = (system.digest, system.checkpoint_sha256())
         for kind, here, there in zip(
             ("digest", "checkpoint"), found, (sent.digest, sent.checkpoint), strict=True
         ):
@@ -136,7 +146,7 @@ class WorkerBench:
     def _restore(self, case: BenchCase) -> None:
         with self._loading:
             for path in filter(None, (case.input_path, case.expected_path)):
-                unpack(self._data, self._folder, path.relative_to(self._folder).as_posix())
+                unpack(self._data or b"", self._folder, path.relative_to(self._folder).as_posix())
 
 
 class WorkerBenches:
@@ -164,7 +174,14 @@ class WorkerBenches:
                 msg = "this worker is in the process of a run; start it in a process of its own"
                 raise EvalError(msg)
             if sha256 not in self._benches:
-                self._benches[sha256] = WorkerBench(name, data, folder)
+                self._benches[sha256] = WorkerBench(name, folder, data)
+
+    def open(self, name: str, bench_root: Path) -> str:
+        """Keep a class that is on this machine, and return what it is called here."""
+        key = str(bench_root / name)
+        with self._changed:
+            self._benches.setdefault(key, WorkerBench(name, bench_root))
+        return key
 
     @contextmanager
     def using(self, sha256: str) -> Iterator[WorkerBench | None]:
