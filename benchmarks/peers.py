@@ -75,7 +75,7 @@ def test_answer(number, eval_bag):
 
 @pytest.mark.eval_analysis(name="trivial")
 def test_analysis(eval_results):
-    assert all(result.right for result in eval_results)
+    assert all(row.result.right for row in eval_results)
 """
 PYTEST_BENCHMARK = """\
 import pytest
@@ -198,6 +198,13 @@ def main() -> None:
                     found = measure(python, name, folder)
                     if number:  # the first one of each wrote bytecode
                         runs.setdefault((name, count), []).append(found)
+    print(json.dumps({"cases": cases, "rounds": rounds, "rows": rows_of(runs, cases)}, indent=1))
+
+
+def rows_of(
+    runs: dict[tuple[str, int], list[tuple[float, float, float]]], cases: int
+) -> list[dict[str, object]]:
+    """Return what is printed of each tool."""
     rows = []
     for name, peer in PEERS.items():
         row: dict[str, object] = {"tool": name, "packages": peer.packages, "leaves": peer.leaves}
@@ -209,7 +216,7 @@ def main() -> None:
         least = [min(run[1] for run in runs[name, count]) for count in (1, cases)]
         row["cpu_ms_per_case"] = round((least[1] - least[0]) / (cases - 1) * 1000, 3)
         rows.append(row)
-    print(json.dumps({"cases": cases, "rounds": rounds, "rows": rows}, indent=1))
+    return rows
 
 
 if __name__ == "__main__":
