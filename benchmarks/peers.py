@@ -161,12 +161,12 @@ def prepare(folder: Path, name: str, cases: int) -> None:
 def measure(python: Path, name: str, cwd: Path) -> tuple[float, float, float]:
     """Run a tool's commands; return seconds of wall clock and CPU, and the higher peak memory in MB."""
     wall = cpu = peak = 0.0
-    kept = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}}
+    kept = {
+        k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
+    }
     for command in PEERS[name].commands:
         started = time.perf_counter()
-        done = subprocess.Popen(
-            [python, *command], cwd=cwd, env=kept, stdout=subprocess.DEVNULL
-        )
+        done = subprocess.Popen([python, *command], cwd=cwd, env=kept, stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(done.pid, 0)
         if status:
             sys.exit(f"{name}: {' '.join(command)} failed in {cwd}")
