@@ -1,5 +1,5 @@
 """
-How close 200 trials of 200 ms on 8 threads of Dask workers come to 5 seconds, what they would take without any overhead.
+How close 200 trials of 200 ms on 8 threads of Dask workers come to the 5 seconds of no overhead.
 
     python benchmarks/dask_pace.py [ROUNDS [WORKERS]]
 
