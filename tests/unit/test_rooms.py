@@ -23,6 +23,7 @@ FLOORS = (
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
     {"live", "replay", "looks"},
+    {"remote"},
     {"runner", "verify", "report"},
     {"__init__", "testing"},
     DOORS,

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 GRACE: Final = 0.2
-"""Seconds that a trial has to end by itself after its limit, as one on the event loop does."""
 
 
 class _Closed(BaseException):
@@ -47,11 +46,20 @@ class LiveExecutor:
 
     :param run: runs one trial in the calling thread; a system's own errors are part of its result. It is given a way to
         wait that its time limit does not count.
+    :param grace: seconds that a trial has to end by itself after its limit, as one on the event loop does. Infinite: no
+        trial is given up, as whoever runs it elsewhere keeps the limit.
     """
 
-    def __init__(self, run: Callable[[TrialRequest, Pause], TrialRecord], jobs: int) -> None:
+    def __init__(
+        self,
+        run: Callable[[TrialRequest, Pause], TrialRecord],
+        jobs: int,
+        *,
+        grace: float = GRACE,
+    ) -> None:
         self._run = run
         self._jobs = jobs
+        self._grace = grace
         self._changed = threading.Condition()
         self._waiting: deque[tuple[TrialRequest, Future[TrialRecord]]] = deque()
         self._running: set[_Job] = set()
@@ -126,7 +134,7 @@ class LiveExecutor:
                     return None
                 request, future = self._waiting.popleft()
                 if future.set_running_or_notify_cancel():
-                    job = _Job(request, future, time.monotonic() + request.limit + GRACE)
+                    job = _Job(request, future, time.monotonic() + request.limit + self._grace)
                     self._running.add(job)
                     self._changed.notify_all()
                     return job
@@ -135,7 +143,7 @@ class LiveExecutor:
         self._limit(job, math.inf)
         if self._closing.wait(seconds):
             raise _Closed
-        self._limit(job, time.monotonic() + job.request.limit + GRACE)
+        self._limit(job, time.monotonic() + job.request.limit + self._grace)
 
     def _limit(self, job: _Job, deadline: float) -> None:
         with self._changed:

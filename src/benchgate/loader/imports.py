@@ -70,17 +70,18 @@ def bench_package(bench_root: Path) -> Iterator[None]:
     Blocks may nest, as when a test runs pytest within pytest: the modules of the outer one come back at the end.
     """
     finder = BenchFinder(bench_root)
-    outer = _forget()
+    outer = forget()
     sys.meta_path.insert(0, finder)
     importlib.invalidate_caches()
     try:
         yield
     finally:
         sys.meta_path.remove(finder)
-        _forget()
+        forget()
         sys.modules.update(outer)
 
 
-def _forget() -> dict[str, ModuleType]:
+def forget() -> dict[str, ModuleType]:
+    """Take the modules of task classes out of what is imported, and return them."""
     names = [name for name in sys.modules if name.partition(".")[0] == PACKAGE]
     return {name: sys.modules.pop(name) for name in names}

@@ -64,6 +64,7 @@ class Settings:
     seed: int
     timeout: float
     jobs: int
+    executor: str | None
     retries: int
     max_rpm: int | None
     max_cost_usd: float | None

@@ -163,6 +163,8 @@ class BenchSession:
         """Count the trials of each class: a worker cannot ask the ledger whether these are all."""
         named = (getattr(item, "task_class", None) for item in session.items)
         self._trials = Counter(name for name in named if name in self.benches)
+        if self.settings.executor is not None:
+            self.trials.check_scorers(session.items)
 
     def folder_of(self, name: str) -> Path:
         """Return the folder of a class's run as people find it: that of a full run gets its name at the end."""

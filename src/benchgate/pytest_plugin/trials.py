@@ -7,11 +7,12 @@ import sys
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import pytest
 
 from benchgate.cassettes.recorder import http_drafts
+from benchgate.errors import EvalError
 from benchgate.live.loop import SessionLoop
 from benchgate.pytest_plugin.ahead import Ahead
 from benchgate.replay.player import Player
@@ -25,7 +26,7 @@ from benchgate.trials.trial_http import HttpTerms
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from benchgate.models import Side
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.options import Settings
+    from benchgate.remote.cluster import Cluster
     from benchgate.replay.recording import Recording
     from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
     from benchgate.trials.trial import Scorer
@@ -84,6 +86,7 @@ class SessionTrials:
         self._runners: dict[tuple[str, Side], RunsTrials] = {}
         self._scorers: dict[str, Scorer] = {}
         self._ahead: Ahead | None = None
+        self._cluster: Cluster | None = None
         self._has_counted = False
         self._lanes: dict[str, _Lane] = {}
         self._spendings: dict[float | None, Spending] = {}
@@ -102,7 +105,8 @@ class SessionTrials:
         runs_trials = self._config.getoption("dist", "no") == "no" or hasattr(
             self._config, "workerinput"
         )
-        if runs_trials and not self._recordings:
+        self._cluster = self._connected()
+        if runs_trials and self._cluster is None and not self._recordings:
             # The controller of xdist runs no trial, a replay calls no system, and an engine may be expensive to reach.
             own = self._config.hook.pytest_bench_executor(config=self._config)
         if own is not None:
@@ -112,7 +116,7 @@ class SessionTrials:
         turns: dict[int | None, Turns] = {}  # shared, however else the settings of classes differ
         for name, given in self._settings.items():
             pace = given.jobs, given.retries, given.max_rpm, given.max_cost_usd
-            if own is None and given.jobs > 1:
+            if own is None and self._cluster is None and given.jobs > 1:
                 self._check_concurrency(name)
             if pace not in lanes:
                 rpm, cap = given.max_rpm, given.max_cost_usd
@@ -121,6 +125,37 @@ class SessionTrials:
                 pacing = Pacing(given.retries, turns[rpm], spending.affords)
                 lanes[pace] = self._lane(given, pacing, spending, own)
             self._lanes[name] = lanes[pace]
+
+    def _connected(self) -> Cluster | None:
+        """Return the cluster that the session was given."""
+        (address,) = {given.executor for given in self._settings.values()} or {None}
+        if address is None or self._config.option.collectonly:
+            return None
+        if self._config.getoption("dist", "no") != "no" or hasattr(self._config, "workerinput"):
+            msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
+            raise pytest.UsageError(msg)
+        from benchgate.remote.cluster import Cluster
+
+        named = [(self._benches[name], system) for (name, _), system in self._systems.items()]
+        try:
+            cluster = Cluster(address, named)
+            cluster.open()
+        except EvalError as error:
+            raise pytest.UsageError(f"--bench-executor: {error}") from error
+        self._exit.callback(cluster.close)
+        return cluster
+
+    def check_scorers(self, items: Iterable[pytest.Item]) -> None:
+        """
+        Refuse what scores in the place of a rubric, which workers do not have.
+
+        :raises pytest.UsageError: names it.
+        """
+        for item in cast("Iterable[CaseRun]", items) if self._cluster else ():
+            bench = self._benches.get(getattr(item, "task_class", ""))
+            if bench is not None and item.scored_by() != bench.rubric_digest:
+                msg = f"--bench-executor: {item.nodeid} is scored by a hook, and workers have the rubric alone"
+                raise pytest.UsageError(msg)
 
     def _traceback_file(self) -> int:
         """Return the descriptor to which a backstop writes why it ended the process."""
@@ -139,7 +174,10 @@ class SessionTrials:
     def _lane(
         self, given: Settings, pacing: Pacing, spending: Spending, executor: TrialExecutor | None
     ) -> _Lane:
-        if executor is None and given.jobs > 1:
+        if self._cluster is not None:
+            executor = self._cluster.lane(pacing, spending, given.jobs)
+            self._exit.callback(executor.close)
+        elif executor is None and given.jobs > 1:
             from benchgate.live.side_by_side import SideBySide
 
             executor = SideBySide(self._runner_of, pacing, given.jobs)
@@ -173,7 +211,8 @@ class SessionTrials:
             record = self._run_now(self.request(item))
             return files.keep(record, item.side) if files else record
         if self._ahead is None:
-            window = max(8, *(4 * given.jobs for given in self._settings.values()))
+            jobs = max(given.jobs for given in self._settings.values())
+            window = max(8, 4 * jobs, 4 * self._cluster.jobs if self._cluster else 0)
             self._ahead = Ahead(
                 item.session,
                 submit=self._submit,

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import axis_means, group_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from benchgate.aggregate import CaseFigures, GroupFigures
+    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.report.source import Source
 
 MAX_SLICES = 30
@@ -63,12 +65,16 @@ def slice_tables(
     if source.record is None:
         return []
     found = []
+    held_out = {result.case_id for result in source.record.report.per_case if result.held_out}
+    by_id = [{case.case_id: case for case in side} for side in (before, after)]
     for title in ("held out", "difficulty", "disposition", "tag", "cluster"):
-        labels = {case.case_id: tuple(_labels(source, case.case_id, title)) for case in after}
-        names = sorted({name for one in labels.values() for name in one})
-        if (len(names) < 2 and title != "tag") or not names:
+        members: dict[str, list[str]] = {}
+        for case in after:
+            for label in _labels(source.record, held_out, case.case_id, title):
+                members.setdefault(label, []).append(case.case_id)
+        if (len(members) < 2 and title != "tag") or not members:
             continue
-        rows = [_slice(name, labels, before, after) for name in names]
+        rows = [_slice(label, ids, *by_id) for label, ids in sorted(members.items())]
         if title in {"tag", "cluster"}:
             rows.sort(key=lambda row: (-row.after.case_count, row.label))
         left_out = max(len(rows) - MAX_SLICES, 0)
@@ -77,23 +83,21 @@ def slice_tables(
 
 
 def _slice(
-    name: str,
-    labels: dict[str, tuple[str, ...]],
-    before: Sequence[CaseFigures],
-    after: Sequence[CaseFigures],
+    label: str,
+    ids: Sequence[str],
+    before: Mapping[str, CaseFigures],
+    after: Mapping[str, CaseFigures],
 ) -> Slice:
-    old, new = ([c for c in side if name in labels.get(c.case_id, ())] for side in (before, after))
-    return Slice(label=name, after=group_figures(new), before=group_figures(old) if old else None)
+    old, new = ([side[case_id] for case_id in ids if case_id in side] for side in (before, after))
+    return Slice(label=label, after=group_figures(new), before=group_figures(old) if old else None)
 
 
-def _labels(source: Source, case_id: str, title: str) -> Iterator[str]:
-    record = source.record
-    if record is None:
-        return
+def _labels(
+    record: RunRecord, held_out: AbstractSet[str], case_id: str, title: str
+) -> Iterator[str]:
     about = record.about_cases.get(case_id)
     if title == "held out":
-        out = {result.case_id for result in record.report.per_case if result.held_out}
-        yield "held out" if case_id in out else "not held out"
+        yield "held out" if case_id in held_out else "not held out"
     elif title == "cluster":
         if case_id in record.report.clusters:
             yield record.report.clusters[case_id]

@@ -38,6 +38,7 @@ class ClassTrials:
     :param ledgers: of each side; where there are two, the baseline's trial follows the candidate's.
     :param limit: in seconds, for cases that name none.
     :param jobs: trials that run at once.
+    :param executor: address of what runs them; ``None`` is this process.
     :param recording: what is played in the place of the system.
     :param http: where the HTTP of the system is recorded; ``None`` answers it from a recording.
     :param files: where the trials are kept that are finished; those that are there are not run.
@@ -52,6 +53,7 @@ class ClassTrials:
         retries: int,
         max_rpm: int | None,
         max_cost_usd: float | None,
+        executor: str | None = None,
         files: TrialFiles | None = None,
         recording: Recording | None = None,
         http: Path | None = None,
@@ -59,6 +61,7 @@ class ClassTrials:
         self._ledgers = ledgers
         self._limit = limit
         self._jobs = jobs
+        self._executor = executor
         self._files = files
         self._spending = Spending(max_cost_usd)
         self._pacing = Pacing(retries, Turns(max_rpm), self._spending.affords)
@@ -88,19 +91,31 @@ class ClassTrials:
     def records(self) -> Generator[tuple[Side, TrialRecord]]:
         """Yield the record of each trial that ran; the ledger is told why others did not."""
         with self._exit:
-            if self._jobs == 1:
+            if self._jobs == 1 and self._executor is None:
                 for request in self._requests():
                     if record := self._found(request) or self._run_here(request):
                         yield request.side, record
                 return
+            capped = Capped(self._made_executor(), self._spending)
+            yield from self._in_order(Keeping(capped, lambda _: self._files))
+
+    def _made_executor(self) -> TrialExecutor:
+        made: TrialExecutor
+        if self._executor is None:
             from benchgate.live.side_by_side import SideBySide
 
-            executor = SideBySide(
-                lambda request: self._runners[request.side], self._pacing, self._jobs
-            )
-            self._exit.callback(executor.close)
-            capped = Capped(executor, self._spending)
-            yield from self._in_order(Keeping(capped, lambda _: self._files))
+            made = SideBySide(lambda request: self._runners[request.side], self._pacing, self._jobs)
+        else:
+            from benchgate.remote.cluster import Cluster
+
+            ledgers = self._ledgers.values()
+            cluster = Cluster(self._executor, [(one.bench, one.system) for one in ledgers])
+            cluster.open()
+            self._exit.callback(cluster.close)
+            self._jobs = max(self._jobs, cluster.jobs)
+            made = cluster.lane(self._pacing, self._spending, self._jobs)
+        self._exit.callback(made.close)
+        return made
 
     def _found(self, request: TrialRequest) -> TrialRecord | None:
         return self._files.of(request) if self._files else None

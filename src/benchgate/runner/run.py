@@ -52,6 +52,7 @@ class RunSettings:
     trials: int = 1
     seed: int = 0
     jobs: int = 1
+    executor: str | None = None
     retries: int = 3
     max_rpm: int | None = None
     max_cost_usd: float | None = None
@@ -162,7 +163,7 @@ def run_class(
             beside=ledger.beside(beside) if beside else None,
         )
         for one in run.ledgers.values():
-            if settings.jobs > 1 and one.system.concurrency == "none":
+            if settings.executor is None and settings.jobs > 1 and one.system.concurrency == "none":
                 msg = f"jobs {settings.jobs}: system {one.system.name} says concurrency = 'none'"
                 raise EvalError(msg)
         run.open(keys, keys)
@@ -215,6 +216,7 @@ def _run_all(
         run.ledgers,
         limit=settings.timeout,
         jobs=settings.jobs,
+        executor=settings.executor,
         retries=settings.retries,
         max_rpm=settings.max_rpm,
         max_cost_usd=settings.max_cost_usd,

@@ -30,6 +30,7 @@ Key = tuple[str, int]
 """Case id and trial number: what a record is filed under, never a pytest node id."""
 
 MODIFIED = "input_modified"
+MODIFIED_DETAIL = "input/ or expected/ changed while the session ran"
 AFTER_VIOLATION = "not run after: "
 """Begins the reason of a trial that was not run because the rubric broke its contract in another."""
 MAX_AGE = timedelta(days=90)
@@ -231,8 +232,8 @@ class Ledger:
         for key, result in self._results.items():
             codes = {mode.code for mode in result.failure_modes}
             if key[0] in modified and MODIFIED not in codes:
-                detail = "input/ or expected/ changed while the session ran"
-                modes = (*result.failure_modes, FailureMode(code=MODIFIED, detail=detail))
+                mode = FailureMode(code=MODIFIED, detail=MODIFIED_DETAIL)
+                modes = (*result.failure_modes, mode)
                 self._results[key] = result.model_copy(update={"failure_modes": modes})
 
     def _unchanged(self, case_id: str) -> bool:

@@ -88,7 +88,8 @@ class Pacing:
                 pause(delay(tried, asked))
         if not tried:
             return record
-        return replace(record, result=record.result.model_copy(update={"retries": tried}))
+        retries = tried + record.result.retries  # of a worker that was lost
+        return replace(record, result=record.result.model_copy(update={"retries": retries}))
 
 
 def delay(tried: int, retry_after: float | None) -> float:

@@ -68,6 +68,16 @@ class Spending:
             most = self._spent + so_far + dearest * self._in_flight
         return most <= self._cap / self._workers * (1 + 1e-9)
 
+    def lost(self) -> bool:
+        """Count a trial of which nobody knows what it cost as the dearest; return whether it may be tried again."""
+        if self._cap is None:
+            return True
+        with self._lock:
+            dearest = self._dearest or 0.0
+            self._spent += dearest
+            most = self._spent + dearest * self._in_flight
+        return most <= self._cap / self._workers * (1 + 1e-9)
+
     def enter(self, request: TrialRequest, pause: Pause = time.sleep) -> TrialRecord | None:
         """Wait until a trial may start, and count it as running; one that may not is returned as not run."""
         while True:

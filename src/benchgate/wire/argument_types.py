@@ -140,6 +140,18 @@ def shard(text: str) -> Shard:
     return part
 
 
+def executor(text: str) -> str:
+    """
+    Parse the address of what runs the trials, ``dask://HOST:PORT``.
+
+    :raises argparse.ArgumentTypeError: anything else.
+    """
+    if not re.fullmatch(r"dask://[^\s/:@]+:\d{1,5}|dask://\[[0-9a-fA-F:]+\]:\d{1,5}", text):
+        msg = f"{text[:120]!r}: expected dask://HOST:PORT, of the scheduler"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
 def path(text: str) -> Path:
     """
     Read a path.

@@ -20,6 +20,7 @@ from benchgate.wire.argument_types import (
     cassette_name,
     claim,
     dollars,
+    executor,
     exit_rule,
     natural,
     path,
@@ -170,6 +171,12 @@ RUN_OPTIONS: Final = (
         help="Trials that run at once in each process, async systems on one event loop (default: 1)",
         parse=positive,
         default=1,
+    ),
+    RunOption(
+        name="executor",
+        metavar="dask://HOST:PORT",
+        help="Run the trials on the workers of a Dask cluster; needs the extra 'dask' (default: in this process)",
+        parse=executor,
     ),
     RunOption(
         name="retries",
@@ -329,7 +336,7 @@ def read_options(
     if wanted := values.pop("claim", None):
         values["policy"] = (*(values["policy"] or ()), f"claim={wanted}")
     if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
-        values |= {"retries": 0, "max_rpm": None, "max_cost_usd": None}
+        values |= {"executor": None, "retries": 0, "max_rpm": None, "max_cost_usd": None}
     return values
 
 
@@ -342,6 +349,10 @@ def _check_together(values: Mapping[str, Any]) -> None:
     elif (record or replay) is not None and str(baseline).startswith("run:"):
         option = f"record {record}" if record is not None else f"replay {replay}"
         wrong = f"{option} and baseline {baseline}: one system at a time is recorded or replayed; pin the baseline"
+    elif record is not None and values.get("executor") is not None:
+        wrong = (
+            f"record {record} and executor {values['executor']}: record where the run is started"
+        )
     elif shard is not None and (record or replay) is not None:
         wrong = f"shard {shard}: a part of a run is neither recorded nor replayed"
     elif shard is not None and resume not in (None, "none"):

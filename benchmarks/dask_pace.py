@@ -1,0 +1,107 @@
+"""
+How close 200 trials of 200 ms on 8 threads of Dask workers come to the 5 seconds of no overhead.
+
+    python benchmarks/dask_pace.py [ROUNDS [WORKERS]]
+
+Starts a scheduler and 2 workers of 4 threads on this machine. In each round a whole session of pytest runs; it counts
+what passes from the first start of a trial to the last end, as the trials themselves log it, and the whole process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from overhead import make_bench
+
+TRIALS, SECONDS, THREADS = 200, 0.2, 8
+REGISTRATION = """\
+import time
+from benchgate import register_task_class
+from .rubric import Constant
+
+def system(case):
+    started = time.time()
+    time.sleep({0})
+    return {{"started": started, "ended": time.time()}}
+
+register_task_class("trivial", systems={{"sleeps": system}})(Constant)
+"""
+
+
+def start(folder: Path, program: str, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a process of Dask."""
+    with (folder / program).open("ab") as log:
+        command = [sys.executable, "-m", f"distributed.cli.{program}", *arguments, "--no-dashboard"]
+        return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+
+
+def address(folder: Path) -> str:
+    """Return where the scheduler listens."""
+    for _ in range(300):
+        text = (folder / "dask_scheduler").read_text()
+        if found := re.search(r"Scheduler at:\s+tcp://(\S+)", text):
+            return found[1]
+        time.sleep(0.1)
+    raise TimeoutError(text)
+
+
+def session(root: Path, where: str, number: int) -> tuple[float, float]:
+    """Run a session; return the seconds from the first start to the last end, and those of the process."""
+    out = f"out{number}"
+    command = [sys.executable, "-m", "pytest", "-q", "--bench=trivial", "--bench-baseline=none"]
+    given = [f"--bench-out={out}", f"--bench-executor=dask://{where}"]
+    started = time.perf_counter()
+    subprocess.run([*command, *given], cwd=root, check=True, stdout=subprocess.DEVNULL)
+    whole = time.perf_counter() - started
+    files = (root / out).glob("runs/trivial/*/cases/*.json")
+    found = [json.loads(path.read_bytes())["output"] for path in files]
+    if len(found) != TRIALS:
+        sys.exit(f"{len(found)} of {TRIALS} trials ran")
+    return max(t["ended"] for t in found) - min(t["started"] for t in found), whole
+
+
+def main() -> None:
+    """Print the figures as JSON."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    workers = int(sys.argv[2]) if len(sys.argv) > 2 else 2
+    ideal = TRIALS * SECONDS / THREADS
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        make_bench(root, TRIALS)
+        (root / "bench/trivial/registration.py").write_text(REGISTRATION.format(SECONDS))
+        (root / "pytest.ini").write_text("[pytest]\n")
+        processes = [start(root, "dask_scheduler", "--host=127.0.0.1", "--port=0")]
+        where = address(root)
+        own = (f"tcp://{where}", f"--nthreads={THREADS // workers}", "--no-nanny")
+        processes += [start(root, "dask_worker", *own) for _ in range(workers)]
+        try:
+            time.sleep(5)
+            runs = [session(root, where, number) for number in range(rounds)]
+        finally:
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.wait()
+    spans = sorted(span for span, _ in runs)
+    figures = {
+        "ideal_s": ideal,
+        "first_start_to_last_end_s": [round(span, 2) for span in spans],
+        "share_of_ideal": {
+            "best": round(ideal / spans[0], 3),
+            "median": round(ideal / spans[len(spans) // 2], 3),
+        },
+        "whole_process_s": [round(whole, 2) for _, whole in runs],
+        "load": os.getloadavg()[0],
+    }
+    print(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()

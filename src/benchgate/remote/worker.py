@@ -1,0 +1,149 @@
+"""
+What runs where trials are run: :func:`run_request` for any engine.
+
+On a Dask worker :func:`receive` takes a class, and :func:`run_attempt` runs one trial of it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.errors import EvalError
+from benchgate.live.executor import LiveExecutor
+from benchgate.live.prints import printing
+from benchgate.models import FailureMode
+from benchgate.remote.attempt import Answer, versions
+from benchgate.remote.worker_bench import worker_benches
+from benchgate.trials.ledger import MODIFIED, MODIFIED_DETAIL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from benchgate.models import TrialResult
+    from benchgate.remote.attempt import Attempt, SentClass, SentSystem
+    from benchgate.remote.worker_bench import WorkerBench
+    from benchgate.trials.executor import TrialRecord, TrialRequest
+    from benchgate.trials.pacing import Pause
+    from benchgate.trials.trial import TrialRunner
+
+
+BALLOT_SECONDS: Final = 1.0
+"""How long a worker waits for room in the queue of an attempt; there is none if another has started it."""
+
+
+def run_request(request: TrialRequest, bench_root: Path) -> TrialRecord:
+    """
+    Run a trial in this process, for an executor that hands requests to processes of its own.
+
+    The class is loaded when its first trial is run. A trial over its limit is given up; see
+    :class:`~benchgate.live.executor.LiveExecutor`.
+
+    :param bench_root: the folder with the task classes. It and the case's files are read from this machine's disk.
+    :raises EvalError: the class or the system cannot be loaded here.
+    """
+    key = worker_benches().open(request.case.task_class, bench_root)
+    with worker_benches().using(key) as bench:
+        assert bench is not None  # noqa: S101 - it was opened above
+        return _run(bench.runner(bench.system(request.system), alone=True), request)
+
+
+def receive(sent: SentClass, systems: Iterable[SentSystem], data: bytes) -> Answer:
+    """Keep a class, load it, and say whether its trials can run here."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    try:
+        _check_versions(sent)
+        folder = Path(tempfile.mkdtemp(prefix="benchgate-", dir=worker.local_directory))
+        worker_benches().receive(sent.name, sent.sha256, data, folder)
+        with worker_benches().using(sent.sha256) as bench:
+            for system in systems:
+                if bench is not None:
+                    bench.check(system, worker.state.nthreads)
+    except EvalError as error:
+        return Answer(kind="refused", worker=worker.address, why=str(error))
+    return Answer(kind="ready", worker=worker.address)
+
+
+def run_attempt(attempt: Attempt) -> Answer:
+    """Run a trial, unless another worker has started this very attempt, or it cannot run here."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    answer = partial(Answer, worker=worker.address)
+    try:
+        _check_versions(attempt.sent)
+        with worker_benches().using(attempt.sent.sha256) as bench:
+            if bench is None:
+                return answer(kind="lacks")
+            threads = worker.state.nthreads
+            system = bench.check(attempt.system, threads)
+            request = bench.request(attempt, system)
+            if request is None:
+                return answer(kind="changed")
+            if not _is_first(attempt.id):
+                return answer(kind="elsewhere")
+            runner = bench.runner(system, alone=threads == 1)
+            try:
+                record = _run(runner, request)
+            except KeyboardInterrupt:  # of the system; here it would end the worker
+                return answer(kind="interrupted")
+            where = record.raised_at and bench.relative(record.raised_at[0])
+            record = replace(record, result=_marked(record.result, attempt, bench))
+            return answer(kind="ran", record=record, raised_in=where)
+    except EvalError as error:
+        return answer(kind="refused", why=str(error))
+
+
+def _check_versions(sent: SentClass) -> None:
+    for kind, here, there in zip(("Python", "benchgate"), versions(), sent.versions, strict=True):
+        if here != there:
+            msg = f"{kind} is {here} here, and {there} where the run was started"
+            raise EvalError(msg)
+
+
+def _is_first(attempt_id: str) -> bool:
+    """
+    Note at the scheduler that this worker starts an attempt, unless one has done so.
+
+    Dask gives a task whose worker is gone to another one. A lock would not do: its lease ends with the worker.
+    """
+    from distributed import Queue, get_client, get_worker
+
+    queue: Any = Queue(attempt_id, client=get_client(), maxsize=1)
+    try:
+        queue.put(get_worker().address, timeout=BALLOT_SECONDS)
+    except TimeoutError:
+        return False
+    finally:
+        queue.close()
+    return True
+
+
+def _run(runner: TrialRunner, request: TrialRequest) -> TrialRecord:
+    """Run a trial in a thread that can be given up at its limit, with its own prints."""
+
+    def run(request: TrialRequest, _: Pause) -> TrialRecord:
+        with printing() as printed:
+            record = runner.run(request)
+        return replace(record, printed=printed.getvalue())
+
+    worker_benches().prints.watch()
+    # One for each trial: while it is open, nothing can end the process, and Dask must be able to.
+    executor = LiveExecutor(run, 1)
+    try:
+        return executor.submit(request).result()
+    finally:
+        executor.close()
+
+
+def _marked(result: TrialResult, attempt: Attempt, bench: WorkerBench) -> TrialResult:
+    """Mark the result of a trial that changed its inputs: the controller has files of its own, and cannot see it."""
+    if not bench.is_modified(attempt):
+        return result
+    modes = (*result.failure_modes, FailureMode(code=MODIFIED, detail=MODIFIED_DETAIL))
+    return result.model_copy(update={"failure_modes": modes})

@@ -1,0 +1,213 @@
+"""The task classes that a worker process was sent."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from benchgate.errors import EvalError, Unreadable
+from benchgate.live.loop import SessionLoop
+from benchgate.live.prints import PrintRouter
+from benchgate.loader.case_digest import files_digest
+from benchgate.loader.imports import BenchFinder, forget
+from benchgate.loader.loaded_class import find_system, load_class
+from benchgate.registry import TaskClassRegistry
+from benchgate.remote.packing import unpack
+from benchgate.trials.executor import TrialRequest
+from benchgate.trials.trial import TrialRunner
+from benchgate.trials.trial_http import HttpTerms
+from benchgate.wire.canonical import sha256_hex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.models import BenchCase
+    from benchgate.remote.attempt import Attempt, SentSystem
+
+
+class WorkerBench:
+    """
+    One task class in a folder of this worker; all methods are called while it is the imported one.
+
+    :param folder: that has the folder of the class.
+    :param data: what :func:`~benchgate.remote.packing.pack` returned, to be unpacked there; else it is there.
+    """
+
+    def __init__(self, name: str, folder: Path, data: bytes | None = None) -> None:
+        self._name = name
+        self._folder = folder
+        self._data = data
+        self._finder = BenchFinder(folder)
+        self._modules: dict[str, Any] = {}
+        self._loading = threading.RLock()
+        self._loaded: LoadedClass | None = None
+        self._systems: dict[str, NamedSystem] = {}
+        self._loop = SessionLoop()
+        if data is not None:
+            unpack(data, folder)
+
+    def enter(self) -> None:
+        """Make its modules the ones that are imported."""
+        sys.meta_path.insert(0, self._finder)
+        sys.modules.update(self._modules)
+        importlib.invalidate_caches()
+
+    def leave(self) -> None:
+        """Make its modules unknown, and keep them."""
+        sys.meta_path.remove(self._finder)
+        self._modules = forget()
+
+    def system(self, name: str) -> NamedSystem:
+        """
+        Load the class, and return a system of it.
+
+        :raises EvalError: one of them cannot be imported here.
+        """
+        with self._loading:
+            if self._loaded is None:
+                self._loaded = load_class(self._folder, self._name, TaskClassRegistry())
+            if name not in self._systems:
+                self._systems[name] = find_system(self._loaded.task_class, name)
+            return self._systems[name]
+
+    def check(self, sent: SentSystem, threads: int) -> NamedSystem:
+        """
+        Return a system that was sent by its name.
+
+        :param threads: of this worker.
+        :raises EvalError: it cannot be imported here, or is not what it is where it was sent from.
+        """
+        system = self.system(sent.name)
+        found = (system.digest, system.checkpoint_sha256())
+        for kind, here, there in zip(
+            ("digest", "checkpoint"), found, (sent.digest, sent.checkpoint), strict=True
+        ):
+            if here != there:
+                msg = f"{kind} of system {sent.name} is {here} here, and {there} where the run was started"
+                raise EvalError(msg)
+        if system.concurrency == "none" and threads > 1:
+            msg = f"system {sent.name} says concurrency = 'none', and this worker has {threads} threads"
+            raise EvalError(msg)
+        return system
+
+    def request(self, attempt: Attempt, system: NamedSystem) -> TrialRequest | None:
+        """
+        Return what is run, on the files that were sent: what an earlier trial changed is restored.
+
+        :returns: ``None`` if the files of the case were changed after the class was sent.
+        """
+        case = self._class.load(attempt.case_id)
+        if self.is_modified(attempt):
+            self._restore(case)
+        if self.is_modified(attempt):
+            return None
+        with self._loading:
+            checkpoint = system.handed()
+        own = case.for_trial(trial=attempt.trial, seed=attempt.seed, checkpoint=checkpoint)
+        return TrialRequest(case=own, system=system.name, limit=attempt.limit, side=attempt.side)
+
+    def is_modified(self, attempt: Attempt) -> bool:
+        """Return whether the files of a case are not those of the run."""
+        try:
+            return files_digest(self._class.load(attempt.case_id)) != attempt.files
+        except Unreadable:
+            return True
+
+    def runner(self, system: NamedSystem, *, alone: bool) -> TrialRunner:
+        """Return what runs trials of a system; ``alone``: the worker has one thread."""
+        bench = self._class
+        return TrialRunner(
+            task_class=bench.name,
+            system=system.call,
+            score=bench.rubric.score,
+            taxonomy=bench.taxonomy,
+            wait=self._loop.wait,
+            alone=alone,
+            http=HttpTerms(system=system.name, class_path=bench.path),
+        )
+
+    def relative(self, path: Path) -> str | None:
+        """Return a path below the class's folder as a relative one; ``None`` elsewhere."""
+        home = self._class.path
+        return path.relative_to(home).as_posix() if path.is_relative_to(home) else None
+
+    @property
+    def _class(self) -> LoadedClass:
+        if self._loaded is None:  # pragma: no cover - check() comes first
+            raise EvalError(self._name)
+        return self._loaded
+
+    def _restore(self, case: BenchCase) -> None:
+        with self._loading:
+            for path in filter(None, (case.input_path, case.expected_path)):
+                unpack(self._data or b"", self._folder, path.relative_to(self._folder).as_posix())
+
+
+class WorkerBenches:
+    """The classes of a worker process, by SHA-256. One at a time is imported: their modules may have equal names."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._benches: dict[str, WorkerBench] = {}
+        self._imported: WorkerBench | None = None
+        self._users = 0
+        self.prints = PrintRouter()
+
+    def receive(self, name: str, sha256: str, data: bytes, folder: Path) -> None:
+        """
+        Keep a class that was sent.
+
+        :raises EvalError: it is not what was sent, or this process has classes of its own.
+        """
+        if sha256_hex(data) != sha256:
+            msg = f"class {name} arrived damaged"
+            raise EvalError(msg)
+        with self._changed:
+            own = self._imported is None and any(isinstance(f, BenchFinder) for f in sys.meta_path)
+            if own:
+                msg = "this worker is in the process of a run; start it in a process of its own"
+                raise EvalError(msg)
+            if sha256 not in self._benches:
+                self._benches[sha256] = WorkerBench(name, folder, data)
+
+    def open(self, name: str, bench_root: Path) -> str:
+        """Keep a class that is on this machine, and return what it is called here."""
+        key = str(bench_root / name)
+        with self._changed:
+            self._benches.setdefault(key, WorkerBench(name, bench_root))
+        return key
+
+    @contextmanager
+    def using(self, sha256: str) -> Iterator[WorkerBench | None]:
+        """Import a class once the trials of another one are over; ``None``: it is to be sent first."""
+        with self._changed:
+            bench = self._benches.get(sha256)
+            if bench is None:
+                yield None
+                return
+            while self._users and self._imported is not bench:
+                self._changed.wait()
+            if self._imported is not bench:
+                if self._imported is not None:
+                    self._imported.leave()
+                bench.enter()
+                self._imported = bench
+            self._users += 1
+        try:
+            yield bench
+        finally:
+            with self._changed:
+                self._users -= 1
+                self._changed.notify_all()
+
+
+@cache
+def worker_benches() -> WorkerBenches:
+    """Return those of this process: it has one ``sys.modules``, however many workers are in it."""
+    return WorkerBenches()

@@ -1,0 +1,562 @@
+"""Trials on the workers of a Dask cluster: a real scheduler, with workers in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import benchgate
+from benchgate.cli import main
+from benchgate.errors import EvalError
+from benchgate.remote.attempt import Attempt, SentClass, SentSystem, versions
+from benchgate.remote.packing import pack, unpack
+from benchgate.remote.worker import receive, run_attempt
+from benchgate.wire.canonical import sha256_hex
+
+REQUIRED = os.environ.get("BENCHGATE_REQUIRE_DASK") == "1"
+try:
+    import distributed
+except ImportError:  # pragma: no cover
+    distributed = None
+assert distributed is not None or not REQUIRED, "BENCHGATE_REQUIRE_DASK=1, and there is no Dask"
+pytestmark = pytest.mark.skipif(distributed is None, reason="needs the extra dask")
+
+ROOT = Path(__file__).parents[2]
+SOURCE = str(Path(benchgate.__file__).parents[1])
+LOGGED = """
+import os, time
+from pathlib import Path
+
+def system(case):
+    print(f"asked {{case.case_id}}")
+    with open({log!r}, "a") as log:
+        log.write(f"{{case.case_id}} {{os.getpid()}}\\n")
+{body}
+    return {{"answer": (case.input_path / "question.txt").read_text().upper()}}
+"""
+
+
+class Cluster:
+    """A scheduler and its workers, on loopback."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.workers = []
+        self.scheduler = self._start("dask_scheduler", "--host=127.0.0.1", "--port=0")
+        self.tcp = self._address()
+
+    def _start(self, program, *arguments, **environ):
+        path = os.pathsep.join(filter(None, (environ.pop("PYTHONPATH", ""), SOURCE)))
+        with open(self.folder / "log", "a") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{program}", *arguments, "--no-dashboard"],
+                cwd=self.folder,
+                env={**os.environ, "PYTHONPATH": path, **environ},
+                stdout=log,
+                stderr=log,
+            )
+
+    def _address(self):
+        for _ in range(600):
+            if found := re.search(
+                r"Scheduler at:\s+(tcp://\S+)", (self.folder / "log").read_text()
+            ):
+                return found[1]
+            time.sleep(0.1)
+        raise TimeoutError((self.folder / "log").read_text())
+
+    @property
+    def url(self):
+        return self.tcp.replace("tcp://", "dask://")
+
+    def worker(self, *arguments, **environ):
+        """Start a worker of two threads."""
+        given = (self.tcp, "--nthreads=2", "--no-nanny", f"--local-directory={self.folder}")
+        self.workers.append(self._start("dask_worker", *given, *arguments, **environ))
+        return self.workers[-1]
+
+    def client(self, count):
+        client = distributed.Client(self.tcp, set_as_default=False)
+        client.wait_for_workers(count, timeout=60)
+        return client
+
+    def close(self):
+        for process in (*self.workers, self.scheduler):
+            process.terminate()
+        for process in (*self.workers, self.scheduler):
+            process.wait(20)
+
+
+def started(folder, workers, *arguments, **environ):
+    cluster = Cluster(folder)
+    for _ in range(workers):
+        cluster.worker(*arguments, **environ)
+    with cluster.client(workers):
+        return cluster
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two workers; tests that kill one have a cluster of their own."""
+    cluster = started(tmp_path_factory.mktemp("dask"), 2)
+    yield cluster
+    cluster.close()
+
+
+@pytest.fixture
+def mortal(tmp_path_factory):
+    clusters = []
+
+    def start(workers, *arguments, **environ):
+        clusters.append(started(tmp_path_factory.mktemp("dask"), workers, *arguments, **environ))
+        return clusters[-1]
+
+    yield start
+    for one in clusters:
+        one.close()
+
+
+@pytest.fixture
+def logged(bench):
+    """Eight cases; the system logs each call with its process."""
+    for number in range(4, 9):
+        bench.case(f"{number:02}")
+
+    def write(body="pass"):
+        lines = "\n".join(f"    {line}" for line in body.splitlines())
+        bench.write("system.py", LOGGED.format(log=str(bench.root / "calls.log"), body=lines))
+        return bench
+
+    write.calls = lambda: [
+        line.split() for line in (bench.root / "calls.log").read_text().splitlines()
+    ]
+    return write
+
+
+def given(cluster):
+    return f"--bench-executor={cluster.url}"
+
+
+def test_the_run_is_that_of_one_process(logged, cluster):
+    bench = logged("if case.case_id == '03':\n    raise KeyError('x')")
+    bench.run("--bench-trials=2")
+    serial = bench.record()["report"]
+    result = bench.run("--bench-trials=2", given(cluster), "-rP")
+    record = bench.record()
+    assert (record["seq"], record["report"]["run_id"]) == (2, serial["run_id"])
+    assert record["report"]["plan_id"] == serial["plan_id"]
+    assert bench.trial("03")["result"]["failure_modes"] == [
+        {"code": "harness_error", "detail": "KeyError: 'x'"}
+    ]
+    result.stdout.fnmatch_lines(["*raised at bench/echo/system.py:*", "asked 01"])
+    pids = {int(pid) for _, pid in logged.calls()[16:]}
+    assert os.getpid() not in pids
+    assert len(pids) == 2
+    assert len(logged.calls()) == 32
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+def test_the_other_door_runs_there_too(logged, cluster, capsys):
+    bench = logged()
+    arguments = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}"]
+    assert main(["run", "--task-class=echo", *arguments]) == 0
+    assert main(["run", "--task-class=echo", *arguments, f"--executor={cluster.url}"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[8]["run_id"] == lines[17]["run_id"]
+    assert os.getpid() not in {int(pid) for _, pid in logged.calls()[8:]}
+
+
+def test_a_baseline_that_runs_too_and_a_part_of_the_cases(logged, cluster):
+    bench = logged()
+    bench.run(given(cluster), "--bench-baseline=run:shout", "--bench-exit=gate")
+    assert len(logged.calls()) == 16
+    record = bench.record()
+    assert record["baseline"]["report"]["run_id"] == record["report"]["run_id"]
+    result = bench.run(given(cluster), "-k", "02 or 05")
+    assert result.ret == 0
+    assert sorted(case for case, _ in logged.calls()[16:]) == ["02", "05"]
+
+
+def test_limits_retries_and_async_systems(logged, cluster):
+    bench = logged("""
+if case.case_id == "02":
+    time.sleep(30)
+if case.case_id == "04":
+    from benchgate import SystemUnavailable
+    raise SystemUnavailable(retry_after=0)
+""")
+    source = (bench.path / "system.py").read_text()
+    source = source.replace("def system", "async def system").replace("time.sleep", "await sleep")
+    bench.write("system.py", f"from asyncio import sleep\n{source}")
+    started_at = time.monotonic()
+    bench.run(given(cluster), "--bench-timeout=1", "--bench-retries=2")
+    assert time.monotonic() - started_at < 25
+    outcomes = bench.outcomes()
+    assert (outcomes.pop("02"), outcomes.pop("04")) == ("timeout", "unavailable")
+    assert set(outcomes.values()) == {"scored"}
+    assert bench.result("04")["retries"] == 2
+    assert [case for case, _ in logged.calls()].count("04") == 3
+
+
+def test_a_cap_holds_and_the_rest_is_resumed(logged, cluster):
+    bench = logged("case.usage.add(cost_usd=1.0)\ntime.sleep(0.05)")
+    rubric = (bench.path / "rubric.py").read_text()
+    bench.write("rubric.py", rubric.replace("cost_usd=0.25", "cost_usd=0.0"))
+    bench.run(given(cluster), "--bench-max-cost-usd=3.5", "--bench-exit=gate")
+    assert len(logged.calls()) == 3
+    assert list(bench.outcomes().values()).count("not_run") == 5
+    bench.run(given(cluster), "--bench-resume", "--bench-exit=gate")
+    assert len(logged.calls()) == 8
+    assert bench.record()["report"]["complete"]
+    assert main(["verify", str(bench.out)]) == 0
+
+
+def test_a_trial_that_changes_its_inputs_is_found_there_and_the_next_has_them_as_they_were(
+    logged, cluster
+):
+    bench = logged(
+        "if case.case_id == '02' and not case.trial:\n"
+        "    (case.input_path / 'question.txt').write_text('other')"
+    )
+    bench.run(given(cluster), "--bench-trials=2", "--bench-jobs=2", "-k", "02")
+    first, second = bench.selected()["per_case"]
+    assert [mode["code"] for mode in first["failure_modes"]] == ["wrong", "input_modified"]
+    assert second["score"]["passed"]
+    assert (bench.path / "cases/02/input/question.txt").read_text() == "q02"
+
+
+def test_a_worker_that_is_killed_loses_no_trial_and_repeats_none_silently(logged, mortal):
+    cluster = mortal(2)
+    kill = f"""
+once = Path({str(cluster.folder / "once")!r})
+time.sleep(0.2)
+if case.case_id == "03" and not once.exists():
+    once.touch()
+    os.kill(os.getpid(), 9)
+"""
+    bench = logged(kill)
+    result = bench.run(given(cluster))
+    assert result.ret == 0
+    report = bench.record()["report"]
+    assert report["complete"]
+    retried = {trial["case_id"] for trial in report["per_case"] if trial["retries"]}
+    assert "03" in retried
+    assert {trial["retries"] for trial in report["per_case"]} == {0, 1}
+    calls = [case for case, _ in logged.calls()]
+    assert {case for case in calls if calls.count(case) > 1} <= retried  # each of them is told
+    assert calls.count("03") == 2
+    assert (bench.root / "calls.log").exists()
+    bench.run()
+    assert bench.record()["report"]["run_id"] == report["run_id"]
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.slow
+def test_a_trial_that_ends_every_worker_is_tried_twice_and_no_more(logged, mortal):
+    cluster = mortal(3, "--nthreads=1")
+    bench = logged("if case.case_id == '03':\n    os.kill(os.getpid(), 9)")
+    bench.run(given(cluster), "--bench-jobs=2")
+    assert [case for case, _ in logged.calls()].count("03") == 2
+    lost = bench.result("03")
+    assert (lost["outcome"], lost["detail"]) == ("not_run", "lost with its worker, again")
+    assert {case for case, outcome in bench.outcomes().items() if outcome != "scored"} == {"03"}
+    assert not bench.record()["report"]["complete"]
+
+
+def test_without_the_scheduler_the_session_ends_and_the_run_is_resumed(logged, mortal):
+    cluster = mortal(2)
+    bench = logged("time.sleep(0.3)")
+    bench.pytester.makeconftest(f"""
+        import os
+        def pytest_bench_case_finished(result):
+            if result.case_id == "02" and result.outcome == "scored":
+                os.kill({cluster.scheduler.pid}, 9)
+    """)
+    started_at = time.monotonic()
+    bench.run(given(cluster))
+    assert time.monotonic() - started_at < 60
+    report = bench.record()["report"]
+    outcomes = bench.outcomes(report)
+    assert outcomes["01"] == outcomes["02"] == "scored"
+    assert set(outcomes.values()) == {"scored", "not_run"}
+    left = [trial for trial in report["per_case"] if trial["outcome"] == "not_run"]
+    assert {t["detail"] for t in left} == {"the connection to the scheduler was lost"}
+    (bench.root / "conftest.py").unlink()
+    bench.run("--bench-resume")
+    assert bench.record()["report"]["complete"]
+    assert main(["verify", str(bench.out), "--require-complete"]) == 0
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_later_is_sent_the_class(logged, mortal):
+    cluster = mortal(1, "--nthreads=1")
+    bench = logged("time.sleep(1.5)")
+    timer = threading.Timer(2, cluster.worker)
+    timer.start()
+    assert bench.run(given(cluster), "--bench-jobs=4", "--bench-trials=2").ret == 0
+    assert len({pid for _, pid in logged.calls()}) == 2
+
+
+@pytest.mark.slow
+def test_two_runs_share_the_workers(logged, cluster, pytester):
+    bench = logged(
+        "time.sleep(0.05)\nimport _benchgate_bench.echo.helper as h\nassert h.NAME == 'a'"
+    )
+    bench.write("helper.py", "NAME = 'a'\n")
+    other = pytester.path / "other"
+    shutil.copytree(bench.path.parent, other / "bench")
+    (other / "bench/echo/helper.py").write_text("NAME = 'b'\n")
+    system = other / "bench/echo/system.py"
+    system.write_text(system.read_text().replace("== 'a'", "== 'b'"))
+    environ = {**os.environ, "PYTHONPATH": SOURCE}
+    common = [sys.executable, "-m", "pytest", "--bench=echo", given(cluster), "-pno:randomly"]
+    runs = [
+        subprocess.Popen([*common, f"--rootdir={folder}"], cwd=folder, env=environ)
+        for folder in (pytester.path, other)
+    ]
+    assert [run.wait(120) for run in runs] == [0, 0]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--bench-executor=ray://h:1"], "expected dask://HOST:PORT"),
+        (["--bench-executor=dask://h:1", "--bench-record=kept"], "record where the run is started"),
+        (["--bench-executor=dask://h:1", "-n2"], "run it without -n"),
+    ],
+)
+def test_what_cannot_be_meant_is_wrong_use(bench, arguments, message):
+    result = bench.run(*arguments, apart="-n2" in arguments)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert message in "\n".join(result.errlines + result.outlines)
+
+
+def test_nothing_is_reached_to_list_items(bench):
+    assert bench.run("--bench-executor=dask://127.0.0.1:9", "--co").ret == 0
+
+
+def test_where_no_scheduler_is_the_run_does_not_begin(bench, monkeypatch):
+    monkeypatch.setattr("benchgate.remote.connection.CONNECT_SECONDS", 0.5)
+    result = bench.run("--bench-executor=dask://127.0.0.1:9")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*--bench-executor: executor dask://127.0.0.1:9: no scheduler*"])
+
+
+def test_a_hook_that_scores_is_refused(bench, cluster):
+    bench.pytester.makeconftest("def pytest_bench_score(case, harness_output): pass")
+    result = bench.run(given(cluster))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "scored by a hook, and workers have the rubric alone" in "\n".join(
+        result.errlines + result.outlines
+    )
+
+
+def test_a_system_of_a_hook_is_refused(bench, cluster):
+    bench.pytester.makeconftest(
+        "def pytest_bench_system(task_class):\n    return lambda case: {'answer': ''}"
+    )
+    result = bench.run(given(cluster))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*cannot be found by a name on a worker*"])
+
+
+@pytest.mark.parametrize("file", ["rubric.py", "system.py"])
+def test_what_cannot_be_imported_there_is_named(bench, cluster, monkeypatch, file):
+    (bench.root / "onlyhere.py").touch()
+    monkeypatch.syspath_prepend(bench.root)
+    bench.write(file, "import onlyhere\n" + (bench.path / file).read_text())
+    result = bench.run(given(cluster))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*worker tcp://*registration.py*No module named 'onlyhere'*"])
+
+
+def test_a_system_that_is_not_there_or_another_one_is_refused(bench, cluster, monkeypatch):
+    (bench.root / "agent_only_here.py").write_text("def run(case): return {'answer': ''}")
+    monkeypatch.syspath_prepend(bench.root)
+    result = bench.run(given(cluster), "--bench-system=agent_only_here:run")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*worker tcp://*'agent_only_here:run' cannot be imported*"])
+    bench.write(
+        "system.py",
+        "import os\nclass System:\n    def digest(self): return str(os.getpid())\n"
+        "    def __call__(self, case): return {}\nsystem = System()\n",
+    )
+    result = bench.run(given(cluster))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*worker tcp://*: digest of system shout is * here, and *"])
+
+
+def test_a_system_that_must_be_alone_needs_workers_of_one_thread(bench, cluster):
+    source = (bench.path / "system.py").read_text()
+    bench.write("system.py", source + "\nsystem.concurrency = 'none'\n")
+    result = bench.run(given(cluster))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*says concurrency = 'none', and this worker has 2 threads*"])
+
+
+@pytest.mark.slow
+def test_a_worker_of_another_version_is_refused(bench, mortal, tmp_path):
+    fake = tmp_path / "pytest_benchgate-99.dist-info"
+    fake.mkdir()
+    (fake / "METADATA").write_text("Metadata-Version: 2.1\nName: pytest-benchgate\nVersion: 99\n")
+    cluster = mortal(1, PYTHONPATH=str(tmp_path))
+    result = bench.run(given(cluster))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*worker tcp://*has pytest-benchgate 99, and * is here*"])
+
+
+# What a worker answers
+
+
+@pytest.fixture
+def sent(bench):
+    bench.write("note.md", str(bench.root))  # no other test has sent this class
+    data = pack(bench.path)
+    system = SentSystem(name="shout", digest=None, checkpoint=None)
+    made = SentClass(name="echo", sha256=sha256_hex(data), versions=versions())
+    return made, system, data
+
+
+def attempt(sent, system, name="benchgate-test", **changes):
+    fields = {
+        "id": name,
+        "sent": sent,
+        "system": system,
+        "case_id": "01",
+        "trial": 0,
+        "seed": 1,
+        "limit": 5.0,
+        "side": "candidate",
+        "files": ("", None),
+    }
+    return Attempt(**{**fields, **changes})
+
+
+def test_an_attempt_is_started_once_whoever_is_asked(bench, sent, cluster):
+    from benchgate.loader.case_digest import files_digest
+    from benchgate.loader.case_folder import read_case
+
+    made, system, data = sent
+    case, _ = read_case(bench.path / "cases/01", task_class="echo", facts_model=None)
+    with cluster.client(2) as client:
+        assert (
+            client.submit(run_attempt, attempt(made, system), pure=False).result().kind == "lacks"
+        )
+        ready = client.submit(receive, made, (system,), data, pure=False).result()
+        assert ready.kind == "ready"
+        queue = distributed.Queue("benchgate-test", client=client, maxsize=1)
+        asked = attempt(made, system, files=files_digest(case))
+        answers = [
+            client.submit(run_attempt, asked, pure=False, workers=[ready.worker]) for _ in range(3)
+        ]
+        kinds = sorted(answer.kind for answer in client.gather(answers))
+        queue.close()
+        assert kinds == ["elsewhere", "elsewhere", "ran"]
+
+
+def test_other_versions_and_other_files_are_not_started(sent, cluster):
+    made, system, data = sent
+    with cluster.client(2) as client:
+        ready = client.submit(receive, made, (system,), data, pure=False).result()
+
+        def ask(asked):
+            return client.submit(run_attempt, asked, pure=False, workers=[ready.worker]).result()
+
+        assert ask(attempt(made, system)).kind == "changed"
+        for place, found in ((0, "Python"), (1, "benchgate")):
+            other = list(versions())
+            other[place] = "0.0.1"
+            old = SentClass(name="echo", sha256=made.sha256, versions=tuple(other))
+            answer = ask(attempt(old, system))
+            assert answer.kind == "refused"
+            assert answer.why == (
+                f"{found} is {versions()[place]} here, and 0.0.1 where the run was started"
+            )
+        damaged = client.submit(receive, made, (system,), data[:-1], pure=False).result()
+        assert (damaged.kind, damaged.why) == ("refused", "class echo arrived damaged")
+
+
+def test_a_folder_is_packed_the_same_everywhere_and_whole(bench, tmp_path):
+    tool = bench.write("tools/run.sh", "#!/bin/sh\n")
+    tool.chmod(0o755)
+    (bench.path / "__pycache__").mkdir(exist_ok=True)
+    data = pack(bench.path)
+    copy = shutil.copytree(bench.path, tmp_path / "elsewhere" / "echo")
+    assert pack(copy) == data
+    unpack(data, tmp_path / "there")
+    found = {p.relative_to(tmp_path / "there/echo") for p in (tmp_path / "there").rglob("*.*")}
+    assert found == {
+        p.relative_to(bench.path) for p in bench.path.rglob("*.*") if "__pycache__" not in p.parts
+    }
+    assert os.access(tmp_path / "there/echo/tools/run.sh", os.X_OK)
+    assert not os.access(tmp_path / "there/echo/rubric.py", os.X_OK)
+    (bench.path / "link").symlink_to(bench.root)
+    with pytest.raises(EvalError, match="is a link; workers are sent files alone"):
+        pack(bench.path)
+
+
+# Every way of running trials
+
+
+def merged_run_id(bench):
+    parts = [bench.out / "shards" / bench.name / f"{n}-of-2" for n in (1, 2)]
+    where = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.root / 'whole'}"]
+    assert main(["merge", *map(str, parts), *where, "--baseline=none"]) in {0, 10}
+    (record,) = (bench.root / "whole/runs" / bench.name).glob("*/record.json")
+    return json.loads(record.read_bytes())["report"]["run_id"]
+
+
+def test_every_way_gives_one_run_id(logged, cluster):
+    bench = logged(
+        "if case.case_id == '03':\n    raise KeyError('x')\n"
+        "if case.seed % 3 == 0:\n    return {'answer': str(case.seed)}"
+    )
+    options = ("--bench-trials=2", "--bench-baseline=none", "--bench-exit=gate")
+    found = {}
+    for way in ("", "-n2", "--bench-jobs=4", given(cluster)):
+        arguments = [way] if way else []
+        bench.run(*options, *arguments, apart=way == "-n2")
+        found[way] = bench.record()["report"]["run_id"]
+    for number in (1, 2):
+        bench.run(*options, f"--bench-shard={number}/2")
+    found["shards"] = merged_run_id(bench)
+    assert len(set(found.values())) == 1, found
+    assert not bench.result("03")["score"]
+    assert {trial["passed"] for trial in map(scored, bench.record()["report"]["per_case"])} == {
+        True,
+        False,
+    }
+
+
+def scored(trial):
+    return trial["score"] or {"passed": False}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name", ["gridworld-policy", "migration-chainguard-distroless", "vuln-remediation"]
+)
+def test_a_shipped_bench_has_the_run_id_of_one_process(name, cluster, tmp_path):
+    environ = {**os.environ, "PYTHONPATH": SOURCE, "GITHUB_STEP_SUMMARY": ""}
+    found = set()
+    for way in ([], [given(cluster)]):
+        out = tmp_path / f"out{len(way)}"
+        command = [sys.executable, "-m", "pytest", f"--bench={name}", f"--bench-out={out}"]
+        common = ["--bench-exit=gate", "-qq", "-pno:randomly", "-pno:cacheprovider"]
+        done = subprocess.run([*command, *common, *way], cwd=ROOT, env=environ, check=False)
+        assert done.returncode in {0, 10}
+        (record,) = (out / "runs" / name).glob("*/record.json")
+        found.add(json.loads(record.read_bytes())["report"]["run_id"])
+    assert len(found) == 1
