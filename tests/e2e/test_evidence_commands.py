@@ -328,11 +328,14 @@ def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
     assert trained["imputed"] == ["c0", "c10", "c12", "c14", "c16", "c18", "c2", "c4", "c6", "c8"]
     scores = {sample["case_id"]: sample["score"] for sample in trained["samples"]}
     assert scores["c0"] == 0.0
+    paired = read("significance.json")["significance"]["paired"]
+    told = capsys.readouterr().err
+    assert f"n={paired['n']})" in told
     assert {s["case_id"]: s["score"] for s in baseline["samples"]}["e"] == 1.0
     assert baseline["metrics"]["episodes"] == trained["metrics"]["episodes"] == 22
     assert read("significance.json")["policy"]["missing"] == "worst"
     assert read("significance.json")["significance"]["test"] == "paired"
-    assert "missing_in_candidate: counted as the worst score: c0, c10" in capsys.readouterr().err
+    assert "missing_in_candidate: counted as the worst score: c0, c10" in told
     files = [str(path) for path in Path("proof").iterdir()]
     assert main(["validate", *files]) == 0
     # An imputed score is computed again, and is no fact for the next comparison.

@@ -286,5 +286,10 @@ class Figures:
 
     @property
     def smallest(self) -> int:
-        """Number of measured cases of the smaller arm."""
+        """Number of measured cases of the smaller arm, without those that were counted as the worst."""
         return min(self.baseline.measured, self.candidate.measured)
+
+    @property
+    def compared(self) -> int:
+        """Number of cases that the smaller arm is compared on."""
+        return min(len(self.baseline.scores), len(self.candidate.scores))

@@ -92,7 +92,7 @@ def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:
     found = figures.significance
     if not found.paired or (policy.margin and found.clusters is not None):
         return True
-    least = sign_limit(policy, figures.smallest if found.clusters is None else found.clusters)
+    least = sign_limit(policy, figures.compared if found.clusters is None else found.clusters)
     return least is None or least <= level
 
 

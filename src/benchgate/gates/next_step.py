@@ -99,7 +99,7 @@ def _unsure(figures: Figures, policy: GatePolicy) -> str:
 
 
 def _more_cases(figures: Figures) -> str | None:
-    there, needed = figures.smallest, figures.significance.cases_needed
+    there, needed = figures.compared, figures.significance.cases_needed
     if needed is None or needed <= there:
         return None
     of = "" if figures.significance.clusters is None else " of further clusters"

@@ -76,7 +76,7 @@ def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[
 def _clusters(compared: Figures) -> Iterator[Blocker]:
     clusters, effective = compared.significance.clusters, compared.significance.effective_cases
     if clusters is not None:
-        text = f"{counted(compared.smallest, 'case')} share {counted(clusters, 'cluster')}, which are the sample"
+        text = f"{counted(compared.compared, 'case')} share {counted(clusters, 'cluster')}, which are the sample"
         worth = (
             ""
             if effective is None

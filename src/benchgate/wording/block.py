@@ -260,9 +260,9 @@ def _delta(policy: GatePolicy, figures: Figures) -> Iterator[str]:
     found = figures.significance
     yield f"{found.mean_delta:+.3f}"
     clusters = "" if found.clusters is None else f" in {counted(found.clusters, 'cluster')}"
-    size = f"n={figures.smallest}{clusters}"
+    size = f"n={figures.compared}{clusters}"
     if found.test == "none":
-        yield f"on exactly these {counted(figures.smallest, 'case')}"
+        yield f"on exactly these {counted(figures.compared, 'case')}"
         return
     interval = "undefined"
     if found.delta_ci_low is not None and found.delta_ci_high is not None:
