@@ -15,7 +15,7 @@ from cosmic_ray.mutating import MutationVisitor
 from cosmic_ray.operators.provider import OperatorProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 NO_PYTHON = "no Python"
 """No mutant at all: any test would kill it, so it would flatter the figures."""
@@ -90,13 +90,45 @@ def percent(mutants: Iterable[Mutant]) -> float:
     return 100.0 * counts["killed"] / counts.total() if counts else 0.0
 
 
-def report(mutants: list[Mutant]) -> Iterator[str]:
-    """Yield the lines of a class: its table, then what survived and where."""
+def _weighted(parts: list[tuple[list[Mutant], int]]) -> tuple[float, float]:
+    """
+    Return the share killed of all mutants, estimated from draws in each module, and half its 95 % interval; percent.
+
+    The estimator of a stratified sample without replacement (Cochran, Sampling Techniques, 5.3); a share near 0 or 1
+    is moved by (k + 1) / (n + 2) in the variance, so that a module in which all were killed adds to it as well.
+    """
+    total = share = variance = 0.0
+    for part, made in parts:
+        counts = Counter(mutant.outcome for mutant in part if mutant.outcome != NO_PYTHON)
+        drawn = counts.total()
+        if not drawn:
+            continue
+        size = made * drawn / len(part)
+        guess = (counts["killed"] + 1) / (drawn + 2)
+        total += size
+        share += size * counts["killed"] / drawn
+        variance += size**2 * (1 - drawn / size) * guess * (1 - guess) / drawn
+    return (100 * share / total, 196 * variance**0.5 / total) if total else (0.0, 0.0)
+
+
+def report(mutants: list[Mutant], made: Mapping[str, int]) -> Iterator[str]:
+    """
+    Yield the lines of a class: its table, then what survived and where.
+
+    :param made: how many mutants each module has; of those that were drawn from them, the table has an interval.
+    """
     yield "| module | mutants | killed | survived | of these in annotations | killed % |"
     yield "| --- | --- | --- | --- | --- | --- |"
-    for module in sorted({mutant.module for mutant in mutants}):
-        yield _row(module, [mutant for mutant in mutants if mutant.module == module])
+    parts = {
+        module: [mutant for mutant in mutants if mutant.module == module]
+        for module in sorted({mutant.module for mutant in mutants})
+    }
+    for module, part in parts.items():
+        yield _row(module, part)
     yield _row("**all**", mutants)
+    if len(mutants) < sum(made.values()):
+        share, margin = _weighted([(part, made[module]) for module, part in parts.items()])
+        yield f"\n{len(mutants)} drawn from {sum(made.values())}; weighted {share:.1f} % ± {margin:.1f}"
     for mutant in sorted(mutants, key=lambda one: (one.module, one.line, one.operator)):
         if mutant.outcome not in ("killed", NO_PYTHON, IN_ANNOTATION):
             yield f"\n{mutant.module}:{mutant.line}: {mutant.operator}: {mutant.outcome}"
