@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from contextlib import closing, contextmanager
 from multiprocessing import get_context
 from pathlib import Path
@@ -158,27 +157,31 @@ def session(
     config.write_text(tomli_w.dumps({"cosmic-ray": settings}), encoding="utf-8")
     operators.announce(plugin)
     cosmic_ray(["init", config, database], tree, plugin)
-    made = draw(database, *drawn)
+    made = draw(database, tree, *drawn)
     cosmic_ray(["exec", config, database], tree, plugin)
     return cosmic_ray(["dump", database], tree, plugin), made
 
 
-def draw(database: Path, size: int | None, seed: int) -> dict[str, int]:
-    """Leave at most ``size`` mutants of each file in a session, and return how many there were, by file."""
+def draw(database: Path, tree: Path, size: int | None, seed: int) -> dict[str, int]:
+    """Leave at most ``size`` mutants of each file, none in annotations; return how many there were, by file."""
     drawing = random.Random(seed)  # noqa: S311 - it draws no secret
+    left: dict[str, int] = {}
     with closing(sqlite3.connect(database)) as held, held:
         # The numbers of jobs are random: what is mutated sets the order that is drawn from.
         rows = held.execute(
-            "SELECT module_path, job_id FROM mutation_specs"
+            "SELECT module_path, start_pos_row, start_pos_col, job_id FROM mutation_specs"
             " ORDER BY module_path, operator_name, operator_args, occurrence"
         ).fetchall()
-        for path in sorted({path for path, _ in rows}):
-            jobs = [job for one, job in rows if one == path]
+        for path in sorted({path for path, *_ in rows}):
+            source = (tree / path).read_text(encoding="utf-8")
+            of_file = [row for row in rows if row[0] == path]
+            jobs = [job for _, *at, job in of_file if not mutants.in_annotation(source, *at)]
+            left[Path(path).name] = len(jobs)
             kept = set(drawing.sample(jobs, min(size or len(jobs), len(jobs))))
-            gone = [(job,) for job in jobs if job not in kept]
+            gone = [(job,) for *_, job in of_file if job not in kept]
             held.executemany("DELETE FROM mutation_specs WHERE job_id = ?", gone)
             held.executemany("DELETE FROM work_items WHERE job_id = ?", gone)
-    return dict(Counter(Path(path).name for path, _ in rows))
+    return left
 
 
 def cosmic_ray(command: list[str | Path], tree: Path, plugin: Path) -> str:

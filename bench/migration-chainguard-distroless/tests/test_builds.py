@@ -26,8 +26,13 @@ DIFFER = {
     "019-dotenv-in-context/blind-105": "the judge does not look for secrets",
     "023-pipe-to-shell/blind-117": "what is fetched is not there without a network; the rubric has a penalty for it",
     "023-pipe-to-shell/blind-118": "what is fetched is not there without a network; the rubric has a penalty for it",
+    "033-go-healthcheck/unseen-17": "BuildKit gives the copy to root if there is no such user; other builders fail",
+    "035-shell-form-variables/unseen-20": "Debian's busybox has no find -delete, Wolfi's has",
 }
 """The answers of which the two say different things, each with the reason."""
+
+WRITTEN = ("blind-", "unseen-")
+"""How the names of answers begin that were written to test the rubric."""
 
 
 def agrees(name):
@@ -49,8 +54,8 @@ def test_the_rubric_says_what_the_build_shows(name):
 
 
 def test_the_two_agree_on_systems_and_best_answers():
-    listed = [name for name in RECORD if "/blind-" not in name]
-    differ = [name for name in DIFFER if "/blind-" not in name]
+    listed = [name for name in RECORD if not name.partition("/")[2].startswith(WRITTEN)]
+    differ = [name for name in DIFFER if not name.partition("/")[2].startswith(WRITTEN)]
 
     assert len(listed) == 38 * 5
     assert 1 - len(differ) / len(listed) >= 0.95

@@ -4,6 +4,9 @@
 import json
 
 import pytest
+from _benchgate_bench.vuln_remediation.allowed import forbidden
+from _benchgate_bench.vuln_remediation.metadata import Registry
+from _benchgate_bench.vuln_remediation.project import Project, read_input
 from _benchgate_bench.vuln_remediation.rubric import PENALTIES
 from _benchgate_bench.vuln_remediation.tests.support import (
     AXIOS,
@@ -159,6 +162,10 @@ def test_a_key_of_the_root_entry_that_was_not_there(key, value, runs):
         ("scripts", {}, True),
         ("packageManager", "npm@1.0.0", True),
         ("workspaces", ["packages/*"], True),
+        ("devEngines", {"packageManager": {"name": "x"}}, True),
+        ("gypfile", True, True),
+        ("bin", "x.js", True),
+        ("directories", {"bin": "x"}, True),
         ("bundleDependencies", True, False),
         ("engines", {"node": ">=20"}, False),
         ("private", False, False),
@@ -290,6 +297,13 @@ def test_an_unrelated_range_is_sent_back_and_a_related_one_is_not():
     assert score(LODASH, related).passed
 
 
+def test_a_range_that_is_unrelated_and_too_wide_is_no_less_at_fault():
+    output = solved(LODASH)
+    output.direct("chalk", "*")
+
+    assert score(LODASH, output).breakdown["specs_kept"] == 0.0
+
+
 def test_an_optional_package_that_exists_must_be_locked():
     output = solved(ROLLUP)
     path = "node_modules/@rollup/rollup-linux-x64-gnu"
@@ -323,6 +337,17 @@ def test_a_workspaces_manifest_may_be_given_back():
     held["dependencies"]["axios"] = "^1.9.0"
     made["files"][name] = json.dumps(held)
     assert "file_unexpected" in score(WORKSPACES, made).failure_modes
+
+
+@pytest.mark.parametrize("path", ["node_modules/.lodash", "node_modules/a/lodash"])
+def test_an_entry_in_a_folder_that_no_package_can_have(path):
+    before = read_input(load(LODASH).input_path)
+    entry = dict(before.packages[PATH])
+    lock = {**before.lock, "packages": {**before.packages, path: entry}}
+    after = Project(before.manifest, lock)
+    registry = Registry.load(load(LODASH).input_path / "registry.json")
+
+    assert forbidden(before, after, registry, ()) == ("entry_mismatch",)
 
 
 @pytest.mark.parametrize(
