@@ -249,6 +249,9 @@ def keyed(overrides):
         {"csurf@^1.11.0": {"cookie": "0.7.2"}},
         {"csurf@^1.11.0": {"cookie@<0.7": "^0.7.0"}},
         {"csurf": {".": "^1.11.0", "cookie": "0.7.2"}},
+        {"csurf": {"cookie": "0.7.2"}, "cookie@<0.7.0": "0.7.1"},
+        {"csurf": {"cookie": "0.7.2"}, "csurf@^1.11.0": {"cookie": "0.7.1"}},
+        {"cookie@0.4": "0.7.2", "cookie@<0.7.0": "0.7.1"},
     ],
 )
 def test_an_override_that_bends_only_what_is_vulnerable(overrides):
@@ -264,6 +267,9 @@ def test_an_override_that_bends_only_what_is_vulnerable(overrides):
         ({"csurf": {"cookie": "0.7.2"}, "cookie@<0.4.0": "0.6.0"}, "override_needless"),
         ({"csurf": {"cookie": "0.7.2"}, "debug@4": "4.3.4"}, "override_needless"),
         ({"cookie@<0.7.0": "0.7.1"}, "edge_out_of_range"),
+        ({"csurf": {"cookie": "0.7.1"}, "cookie@<0.7.0": "0.7.2"}, "override_not_locked"),
+        ({"csurf": {"cookie": "0.7.1"}, "csurf@^1": {"cookie": "0.7.2"}}, "override_not_locked"),
+        ({"cookie@<0.7.0": "0.7.1", "cookie@0.4": "0.7.2"}, "override_not_locked"),
         ({"csurf@1": {"cookie": "0.7.2"}}, "override_conflict"),
         ({"csurf": {".": "1.11.0", "cookie": "0.7.2"}}, "override_conflict"),
         ({"csurf": {"cookie": "$cookie"}}, "override_malformed"),

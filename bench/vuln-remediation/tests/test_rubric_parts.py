@@ -945,7 +945,15 @@ def test_an_override_is_found_by_the_name_that_is_asked_for():
         ({"a": {"b": "9"}}, True),
         ({"w": {"a": {"b": "9"}}}, True),
         ({"w": {"b": "9"}}, True),
-        ({"w": {"b": "9"}, "b": "1.0.0"}, False),  # of two rules the closer one counts
+        ({"w": {"b": "9"}, "b": "1.0.0"}, True),  # of two rules the closer one counts
+        ({"b": "9", "w": {"b": "1.0.0"}}, False),
+        ({"a": {"b": "9"}, "w": {"a": {"b": "1.0.0"}}}, False),
+        ({"b@1": "9", "b": "1.0.0"}, True),  # of two in one scope the first
+        ({"b@1": "1.0.0", "b": "9"}, False),
+        ({"a": {"b": "1.0.0"}, "a@1": {"b": "9"}}, False),
+        ({"a@1": {"b": "9"}, "a": {"b": "1.0.0"}}, True),
+        ({"a": {"b": "1.0.0"}, "w": {"b": "9"}}, True),  # either may be closer
+        ({"w": {"b": "9"}, "b": "8"}, True),
         ({"b@1": "9"}, True),
         ({"b@2": "9"}, False),
         ({"a": {"w": {"b": "9"}}}, False),
