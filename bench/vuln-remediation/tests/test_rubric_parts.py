@@ -466,6 +466,16 @@ def test_every_key_but_the_dot_is_a_package():
     ]
 
 
+def test_tables_are_read_to_the_depth_of_the_rules():
+    assert [is_malformed(nested(depth)) for depth in (1, 2, 20, 21, 25)] == [
+        False, False, False, True, True,
+    ]  # fmt: skip
+    assert not is_malformed({"overrides": {"-a": {"b": "1.0.0"}}})
+    assert is_malformed({"overrides": {"a": {".": {"b": "1.0.0"}}}})
+    assert is_malformed({"overrides": {".": "1.0.0"}})
+    assert is_malformed({"overrides": {"a": {"": "1.0.0"}}})
+
+
 def test_a_reference_stands_for_the_range_of_the_project():
     manifest = {
         "dependencies": {"a": "^2", "b": "^3"},
