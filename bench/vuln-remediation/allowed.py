@@ -139,6 +139,11 @@ def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registr
         yield "code_added"
     if any(entry[flag] is not True for flag in FLAGS if flag in entry):
         yield "flags_mismatch"
+    # A name that is empty or no text reads here like none; npm stumbles over it. A link was seen to above.
+    if "link" in entry or not (
+        entry.get("name", path) and isinstance(entry.get("name", path), str)
+    ):
+        yield "entry_mismatch"
     known = registry.manifest(package_name(path, entry), entry["version"])
     if known is not None:
         yield from _differences(entry, known, given)
