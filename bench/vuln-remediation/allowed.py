@@ -130,7 +130,10 @@ def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registr
         if given is None or not same_json(entry, given):
             yield "foreign_address" if entry.get("link") else "entry_mismatch"
         return
-    if not _PATH.fullmatch(path):
+    # A name that is empty or no text reads here like none; npm stumbles over it.
+    name = entry.get("name", path)
+    named = isinstance(name, str) and name
+    if not (named and _PATH.fullmatch(path)) or "link" in entry:
         yield "entry_mismatch"
     unknown = entry.keys() - ENTRY_KEYS
     if unknown:
@@ -139,11 +142,6 @@ def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registr
         yield "code_added"
     if any(entry[flag] is not True for flag in FLAGS if flag in entry):
         yield "flags_mismatch"
-    # A name that is empty or no text reads here like none; npm stumbles over it. A link was seen to above.
-    if "link" in entry or not (
-        entry.get("name", path) and isinstance(entry.get("name", path), str)
-    ):
-        yield "entry_mismatch"
     known = registry.manifest(package_name(path, entry), entry["version"])
     if known is not None:
         yield from _differences(entry, known, given)
