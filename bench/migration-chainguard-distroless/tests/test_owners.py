@@ -17,6 +17,16 @@ def unwritable(text):
     return list(not_writable(build(text).final))
 
 
+def test_the_tools_that_write_are_those_that_are_known():
+    assert sorted(" ".join(words) for words in WRITERS) == [
+        "bundle install", "cargo build", "composer install", "dotnet build", "dotnet publish", "gradle", "mvn",
+        "npm ci", "npm install", "pnpm", "uv sync", "yarn",
+    ]  # fmt: skip
+    assert sorted(" ".join(words) for words in MAKERS) == [
+        "python -m venv", "python3 -m venv", "uv venv", "virtualenv",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("words", WRITERS)
 def test_each_tool_that_writes_where_it_starts(words):
     tool = " ".join(words)
