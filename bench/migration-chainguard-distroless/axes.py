@@ -14,8 +14,9 @@ from .image.base_images import FACTS, Reference
 from .image.build_needs import missing
 from .image.compiled import link_problems
 from .image.context import DOCKERFILE
+from .image.owners import not_writable
 from .image.python_packages import program_folders, sees_python_packages
-from .image.rights import not_writable, refusals
+from .image.rights import refusals
 from .image.run_steps import held_packages, installed, step_commands
 from .image.runnable import SHELL_PROGRAMS, build_problems, known, shells_copied, start_problems
 from .image.runtime import is_root, starts, user_exists, user_of

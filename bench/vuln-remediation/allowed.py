@@ -130,7 +130,10 @@ def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registr
         if given is None or not same_json(entry, given):
             yield "foreign_address" if entry.get("link") else "entry_mismatch"
         return
-    if not _PATH.fullmatch(path):
+    # A name that is empty or no text reads here like none; npm stumbles over it.
+    name = entry.get("name", path)
+    named = isinstance(name, str) and name
+    if not (named and _PATH.fullmatch(path)) or "link" in entry:
         yield "entry_mismatch"
     unknown = entry.keys() - ENTRY_KEYS
     if unknown:

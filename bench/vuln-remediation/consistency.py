@@ -82,14 +82,16 @@ def _edge_problems(project: Project, registry: Registry) -> Iterator[str]:
 
 
 def _bent_problems(edge: Edge, target: Mapping[str, Any], bending: Bending) -> Iterator[str]:
-    rules = bending.rules_for(edge)
     version = str(target.get("version"))
     named = target.get("name") or edge.name
-    if any(named == edge.package and satisfies(version, rule.value) for rule in rules):
-        return
-    if not in_range(edge, target):
+    kept = {
+        rule
+        for rule in bending.rules_for(edge)
+        if named == edge.package and satisfies(version, rule.value)
+    }
+    if not kept and not in_range(edge, target):
         yield "edge_out_of_range"
-    elif any(bending.is_certain(rule, edge) for rule in rules):
+    elif not kept.issuperset(bending.taken(edge)):
         yield "override_not_locked"
 
 

@@ -141,16 +141,23 @@ class Bending:
             if rule.asks(edge) and edge.source in self._scope_paths(rule.scope)
         ]
 
-    def is_certain(self, rule: Override, edge: Edge) -> bool:
+    def taken(self, edge: Edge) -> list[Override]:
         """
-        Return whether a rule that applies to an edge is the one that npm uses.
+        Return the rules that npm uses for an edge: of those that apply the closest, in one scope the first.
 
-        A package that can also be reached around the rule's scope has the rules of either way; and of several
-        rules with one name npm takes the closest.
+        Of rules in scopes that are equally deep and not of the same packages any may be closer, so all are returned.
+        A package that can also be reached around a rule's scope has the rules of either way; such rules are left out.
         """
-        named = [other for other in self._rules if other.name == rule.name]
-        if len(named) > 1 and any(other.asks(edge) for other in named if other != rule):
-            return False
+        rules = self.rules_for(edge)
+        deepest = max((len(rule.scope) for rule in rules), default=0)
+        close = [rule for rule in rules if len(rule.scope) == deepest]
+        packages = {tuple(name for name, _ in rule.scope) for rule in close}
+        return [
+            rule for rule in (close[:1] if len(packages) == 1 else close) if self._holds(rule, edge)
+        ]
+
+    def _holds(self, rule: Override, edge: Edge) -> bool:
+        """Return whether every way to an edge leads through a rule's scope."""
         if not rule.scope:
             return True
         name, wanted = rule.scope[-1]

@@ -1,7 +1,7 @@
 """
 Mutation testing of the rubrics: every mutant of ``rubric.py`` and of what it imports, against the class's own tests.
 
-    python tests/rubrics/mutate.py [CLASS...] [--module NAME] [--floor PERCENT]
+    python tests/rubrics/mutate.py [CLASS...] [--module NAME] [--floor PERCENT] [--sample SIZE --seed SEED]
 
 ``docs/how-to/test-a-rubric.md`` tells what it prints and which tests it runs.
 """
@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -45,14 +47,18 @@ def main() -> int:
     parser.add_argument("classes", nargs="*", metavar="CLASS", help="default: all")
     parser.add_argument("--module", action="append", help="only this file, such as rubric.py")
     parser.add_argument("--floor", type=float, default=0.0, help="percent to kill of rubric.py")
+    parser.add_argument(
+        "--sample", type=int, help="only so many mutants of each file, drawn by --seed"
+    )
+    parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     known = [path.parent.name for path in sorted((ROOT / "bench").glob("*/rubric.py"))]
     lowest = 100.0
     for name in asked.classes or known:
         started = time.monotonic()
-        found = mutate(name, asked.module)
+        found, made = mutate(name, asked.module, (asked.sample, asked.seed))
         say(f"\n{name}, {(time.monotonic() - started) / 60:.0f} min\n")
-        say(*mutants.report(found))
+        say(*mutants.report(found, made))
         rubric = [mutant for mutant in found if mutant.module == "rubric.py"]
         lowest = min(lowest, mutants.percent(rubric or found))
     return int(not lowest >= asked.floor)
@@ -63,15 +69,22 @@ def say(*lines: str) -> None:
     sys.stdout.flush()
 
 
-def mutate(name: str, modules: list[str] | None) -> list[mutants.Mutant]:
-    """Return every mutant of a class; all happens in a copy, for cosmic-ray edits files in place."""
+def mutate(
+    name: str, modules: list[str] | None, drawn: tuple[int | None, int]
+) -> tuple[list[mutants.Mutant], dict[str, int]]:
+    """
+    Return the mutants of a class that were run, and how many each file has.
+
+    All happens in a copy, for cosmic-ray edits files in place.
+    """
     with tempfile.TemporaryDirectory(prefix="mutate-") as held:
         tree, socket = Path(held) / "tree", Path(held) / "warm"
         copy(tree)
         folder = tree / "bench" / name
         files = [path for path in rubric_files(folder) if not modules or path.name in modules]
-        with warm_server(tree, socket, [*QUIET, *map(str, tests_of(folder))]):
-            return mutants.read(session(tree, Path(held), files, socket), tree)
+        with warm_server(tree, socket, [*QUIET, *map(str, tests_of(folder))], files):
+            dumped, made = session(tree, Path(held), files, socket, drawn)
+            return mutants.read(dumped, tree), made
 
 
 def copy(tree: Path) -> None:
@@ -97,10 +110,10 @@ def tests_of(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def warm_server(tree: Path, socket: Path, arguments: list[str]):
+def warm_server(tree: Path, socket: Path, arguments: list[str], files: list[Path]):
     """Keep a warm pytest in the copied tree while the block lasts."""
     ready, tell = get_context("fork").Pipe(duplex=False)
-    server = get_context("fork").Process(target=_serve, args=(tree, socket, arguments, tell))
+    server = get_context("fork").Process(target=_serve, args=(tree, socket, arguments, files, tell))
     server.start()
     try:
         status, seconds = ready.recv()
@@ -118,7 +131,7 @@ def warm_server(tree: Path, socket: Path, arguments: list[str]):
         server.join()
 
 
-def _serve(tree: Path, socket: Path, arguments: list[str], tell) -> None:
+def _serve(tree: Path, socket: Path, arguments: list[str], files: list[Path], tell) -> None:
     os.chdir(tree)
     # A mutant of the same length, made within the same second, would run from the last one's bytecode.
     sys.dont_write_bytecode = True
@@ -126,11 +139,13 @@ def _serve(tree: Path, socket: Path, arguments: list[str], tell) -> None:
     status, seconds = warm.warm_up(arguments)
     with warm.listening_at(str(socket)) as listening:
         tell.send((status, seconds))
-        warm.serve(listening, arguments, PATIENCE * seconds + 2)
+        warm.serve(listening, arguments, PATIENCE * seconds + 2, warm.Killers(files))
 
 
-def session(tree: Path, held: Path, files: list[Path], socket: Path) -> str:
-    """Let cosmic-ray make and judge the mutants of some files, and return its dump."""
+def session(
+    tree: Path, held: Path, files: list[Path], socket: Path, drawn: tuple[int | None, int]
+) -> tuple[str, dict[str, int]]:
+    """Let cosmic-ray make and judge the mutants of some files; return its dump, and how many there are by file."""
     config, database, plugin = held / "config.toml", held / "session.sqlite", held / "plugin"
     settings = {
         "module-path": [str(path.relative_to(tree)) for path in files],
@@ -142,8 +157,31 @@ def session(tree: Path, held: Path, files: list[Path], socket: Path) -> str:
     config.write_text(tomli_w.dumps({"cosmic-ray": settings}), encoding="utf-8")
     operators.announce(plugin)
     cosmic_ray(["init", config, database], tree, plugin)
+    made = draw(database, tree, *drawn)
     cosmic_ray(["exec", config, database], tree, plugin)
-    return cosmic_ray(["dump", database], tree, plugin)
+    return cosmic_ray(["dump", database], tree, plugin), made
+
+
+def draw(database: Path, tree: Path, size: int | None, seed: int) -> dict[str, int]:
+    """Leave at most ``size`` mutants of each file, none in annotations; return how many there were, by file."""
+    drawing = random.Random(seed)  # noqa: S311 - it draws no secret
+    left: dict[str, int] = {}
+    with closing(sqlite3.connect(database)) as held, held:
+        # The numbers of jobs are random: what is mutated sets the order that is drawn from.
+        rows = held.execute(
+            "SELECT module_path, start_pos_row, start_pos_col, job_id FROM mutation_specs"
+            " ORDER BY module_path, operator_name, operator_args, occurrence"
+        ).fetchall()
+        for path in sorted({path for path, *_ in rows}):
+            source = (tree / path).read_text(encoding="utf-8")
+            of_file = [row for row in rows if row[0] == path]
+            jobs = [job for _, *at, job in of_file if not mutants.in_annotation(source, *at)]
+            left[Path(path).name] = len(jobs)
+            kept = set(drawing.sample(jobs, min(size or len(jobs), len(jobs))))
+            gone = [(job,) for *_, job in of_file if job not in kept]
+            held.executemany("DELETE FROM mutation_specs WHERE job_id = ?", gone)
+            held.executemany("DELETE FROM work_items WHERE job_id = ?", gone)
+    return left
 
 
 def cosmic_ray(command: list[str | Path], tree: Path, plugin: Path) -> str:

@@ -106,6 +106,8 @@ class Files:
         into = self._held(owner).into[id(step)]
         if path in dict(self._landed(owner, step, into=into)):
             return True
+        if step.instruction.flag("from") and path in _named(step, into=into):
+            return True
         source = self.source_of(owner, step, path)
         return source is not None
 
@@ -123,25 +125,25 @@ class Files:
 
     def _begun(self, stage: Stage) -> Held:
         if stage.parent is None:
-            return Held({}, {*SYSTEM_FOLDERS, *_with_folders(initial(stage.base).workdir)}, {})
+            return Held({}, {*SYSTEM_FOLDERS, *with_folders(initial(stage.base).workdir)}, {})
         above = self._held(stage.parent)
         return Held(dict(above.files), set(above.folders), dict(above.into))
 
     def _take(self, held: Held, stage: Stage, step: Step) -> None:
         if step.name == "WORKDIR":
-            held.folders.update(_with_folders(absolute(step.before.workdir, step.words[0])))
+            held.folders.update(with_folders(absolute(step.before.workdir, step.words[0])))
         elif step.name == "RUN":
             held.before[id(step)] = dict(held.files), frozenset(held.folders)
-            held.folders.update(_folders_made(step))
+            held.folders.update(folders_made(step))
         elif step.name in ("COPY", "ADD"):
             held.into[id(step)] = _into_folder(step, held.folders)
             landed = dict(self._landed(stage, step, into=held.into[id(step)]))
             held.files.update(landed)
             held.folders.update(
-                folder for path in landed for folder in _with_folders(posixpath.dirname(path))
+                folder for path in landed for folder in with_folders(posixpath.dirname(path))
             )
             if step.words[-1].endswith("/"):
-                held.folders.update(_with_folders(_destination(step)))
+                held.folders.update(with_folders(_destination(step)))
         if len(held.files) > MAX_FILES:
             raise Refused("dockerfile_unparsable")
 
@@ -188,6 +190,8 @@ class Files:
         return None if stage is None else self.contents(stage)
 
     def _makes(self, step: Step, path: str) -> bool:
+        if any(path.startswith(f"{folder}/") for folder in _mounted(step)):
+            return False
         ran = commands(step.instruction)
         if any(
             _runs(words, one.by) and path in _near(step, one.path)
@@ -197,7 +201,7 @@ class Files:
             return True
         mentioned = _mentioned(step.instruction)
         below = [path.removeprefix(folder) for folder in _near(step, "") if path.startswith(folder)]
-        named = [*_with_folders(path), *(name for near in below for name in _with_folders(near))]
+        named = [*with_folders(path), *(name for near in below for name in with_folders(near))]
         return any(name in mentioned or f"./{name}" in mentioned for name in named)
 
     def _brought(self, owner: Stage, step: Step, path: str) -> Iterator[tuple[Stage, str]]:
@@ -239,6 +243,25 @@ class Files:
         return posixpath.basename(path) in _MADE_FOLDERS or path in self.folders(stage)
 
 
+def _named(step: Step, *, into: bool) -> list[str]:
+    """Return the paths to which a step copies its sources, if they are files."""
+    return [_target(step, posixpath.basename(word), into=into) for word in step.words[:-1]]
+
+
+def _mounted(step: Step) -> Iterator[str]:
+    """Yield the folders of a ``RUN`` that are mounted: what is written there is in no layer."""
+    for flag in step.instruction.flags:
+        if flag.startswith("--mount="):
+            parts = dict(
+                part.partition("=")[::2] for part in flag.removeprefix("--mount=").split(",")
+            )
+            named = next(
+                (parts[key] for key in ("target", "dst", "destination") if key in parts), ""
+            )
+            if named:
+                yield absolute(step.before.workdir, named).rstrip("/")
+
+
 def _runs(words: tuple[str, ...], start: str) -> bool:
     return f"{' '.join(words)} ".startswith(f"{start} ")
 
@@ -256,11 +279,12 @@ def _mentioned(one: Instruction) -> frozenset[str]:
     found: set[str] = set()
     for words in commands(one):
         if words[0] not in _IDLE or {">", ">>"} & set(words):
-            found.update(part for word in words for part in word.lstrip(">").split("="))
+            parts = (part for word in words for part in word.lstrip(">").split("="))
+            found.update(part.rstrip("/") or part for part in parts)
     return frozenset(found)
 
 
-def _with_folders(path: str) -> list[str]:
+def with_folders(path: str) -> list[str]:
     """Return a path and the folders above it, without the root."""
     found = []
     while path.strip("/"):
@@ -300,10 +324,10 @@ def _matched(
             yield posixpath.join(destination, posixpath.relpath(path, wanted)), origin
 
 
-def _folders_made(step: Step) -> Iterator[str]:
+def folders_made(step: Step) -> Iterator[str]:
     """Yield the folders that ``mkdir`` and ``install -d`` in a ``RUN`` make."""
     for one in ran(step):
         if one.words[0] == "mkdir" or one.words[:2] == ("install", "-d"):
             for word in one.words[1:]:
                 if not word.startswith("-"):
-                    yield from _with_folders(absolute(one.folder, word))
+                    yield from with_folders(absolute(one.folder, word))

@@ -1,4 +1,4 @@
-"""Rights on files: whether the user of a container may read and start them, and that of a build stage may write."""
+"""Rights on files: whether the user of a container may read and start them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Final
 
-from .config import absolute, initial
+from .config import absolute
 from .run_steps import ran
 from .runtime import is_number, is_root, user_of
 
@@ -49,7 +49,7 @@ def _granted(stage: Stage, files: Files, path: str, right: int) -> bool:
     mode, owner, group = found
     if _adds_execute(stage, path):
         return True
-    user = _uid(stage.config.user)
+    user = uid(stage.config.user)
     if user == owner:
         return bool(mode >> 6 & right)
     return bool((mode >> 3 if _gid(stage.config.user) == group else mode) & right)
@@ -67,7 +67,7 @@ def _mode(stage: Stage, files: Files, path: str) -> tuple[int, int, int] | None:
 def _of_copy(owner: Stage, step: Step, files: Files, path: str) -> tuple[int, int, int] | None:
     chmod, chown = step.instruction.flag("chmod"), step.instruction.flag("chown") or "0:0"
     user, _, group = chown.partition(":")
-    ids = (_uid(user), _uid(group or user))
+    ids = (uid(user), uid(group or user))
     if chmod:
         return (int(chmod, 8) & 0o777, *ids) if _OCTAL.fullmatch(chmod) else None
     source = files.source_of(owner, step, path)
@@ -93,7 +93,7 @@ def _adds_execute(stage: Stage, path: str) -> bool:
     return False
 
 
-def _uid(user: str) -> int:
+def uid(user: str) -> int:
     """Return the number of a user; each of Chainguard's images has one besides root, with the same number."""
     name = user_of(user)
     if is_number(name):
@@ -104,45 +104,9 @@ def _uid(user: str) -> int:
 def _gid(user: str) -> int:
     _, _, group = user.partition(":")
     if group:
-        return _uid(group)
+        return uid(group)
     # A number without an entry in the image is in group 0.
-    return _uid(user) if _uid(user) == NOBODY else 0
-
-
-WRITERS: Final = (
-    ("npm", "ci"), ("npm", "install"), ("yarn",), ("pnpm",), ("mvn",), ("gradle",), ("cargo", "build"),
-    ("dotnet", "publish"), ("dotnet", "build"), ("composer", "install"), ("bundle", "install"), ("uv", "sync"),
-)  # fmt: skip
-"""Commands that write into the folder in which they start."""
-
-
-def not_writable(stage: Stage) -> Iterator[str]:
-    """
-    Yield the commands of a stage that write into a folder of root's, as another user.
-
-    ``WORKDIR`` makes folders as root whoever the user is; only the working folder of the base image is the user's.
-    """
-    if stage.facts is None:
-        return
-    given = initial(stage.root_base).workdir
-    roots: set[str] = set()
-    for step in stage.all_steps:
-        if step.name == "WORKDIR":
-            folder = absolute(step.before.workdir, step.words[0])
-            roots |= {folder} if folder not in (given, "/tmp", "/home/nonroot") else set()  # noqa: S108
-        if step.name in ("COPY", "ADD") and step.instruction.flag("chown"):
-            # BuildKit gives the folder that it makes for a copy to the owner of the files.
-            roots.discard(absolute(step.before.workdir, step.words[-1]).rstrip("/"))
-        for one in ran(step) if step.name == "RUN" else ():
-            if one.words[0] in ("chown", "chmod"):
-                named = [absolute(one.folder, word) for word in one.words[1:]]
-                roots = {
-                    root for root in roots
-                    if not any(root == name or root.startswith(name.rstrip("/") + "/") for name in named)
-                }  # fmt: skip
-            writes = any(one.words[: len(words)] == words for words in WRITERS)
-            if writes and one.folder in roots and not is_root(step.before.user):
-                yield f"{one.words[0]} may not write to {one.folder}"
+    return uid(user) if uid(user) == NOBODY else 0
 
 
 def programs_with_setuid(stage: Stage) -> Iterator[str]:

@@ -118,6 +118,22 @@ def test_what_is_unknown_is_not_missing():
     assert needs(f"FROM {FREE}/something-else\nRUN npm ci\n") == []
 
 
+@pytest.mark.parametrize(
+    ("name", "tool"),
+    [
+        ("dotnet-9-sdk", "dotnet"), ("openjdk-21", "java"), ("openjdk-21", "javac"), ("maven-3.9", "mvn"),
+        ("gradle-8", "gradle"), ("ruby-3.4", "bundle"), ("go-1.25", "go"), ("rust-1.82", "cargo"),
+        ("nodejs-22", "npm"), ("php-8.3", "php"), ("python-3.13", "python"), ("py3.13-pip", "pip"),
+        ("py3-poetry", "poetry"), ("build-base", "gcc"),
+    ],
+)  # fmt: skip
+def test_packages_with_a_version_bring_their_programs(name, tool):
+    lines = f"FROM {FREE}/wolfi-base\nRUN %s{tool} --version\n"
+
+    assert needs(lines % f"apk add {name} && ") == []
+    assert needs(lines % "") == [f"no {tool}"]
+
+
 @pytest.mark.parametrize("words", READS)
 def test_each_tool_finds_what_it_reads(words):
     tool = " ".join(words)

@@ -26,15 +26,28 @@ DIFFER = {
     "019-dotenv-in-context/blind-105": "the judge does not look for secrets",
     "023-pipe-to-shell/blind-117": "what is fetched is not there without a network; the rubric has a penalty for it",
     "023-pipe-to-shell/blind-118": "what is fetched is not there without a network; the rubric has a penalty for it",
+    "033-go-healthcheck/unseen-17": "BuildKit gives the copy to root if there is no such user; other builders fail",
+    "035-shell-form-variables/unseen-20": "Debian's busybox has no find -delete, Wolfi's has",
 }
 """The answers of which the two say different things, each with the reason."""
 
+WRITTEN = ("blind-", "unseen-")
+"""How the names of answers begin that were written to test the rubric."""
 
-def agrees(name):
+
+TIMED = ("digest", "error", "exit", "folder", "health", "ports", "uid")
+"""What depends on when one looks, or on the day; the verdict has to be the same all the same."""
+
+
+def verdict(name, seen):
     case = load(name.partition("/")[0])
     wanted = json.loads((case.expected_path / "expected.json").read_text(encoding="utf-8"))
-    found = faults(RECORD[name], wanted, given_workdir(case.input_path), own_shells(wanted))
-    return (not found) is score(case.case_id, dict(ANSWERS[name])).passed, found
+    return faults(seen, wanted, given_workdir(case.input_path), own_shells(wanted))
+
+
+def agrees(name):
+    found = verdict(name, RECORD[name])
+    return (not found) is score(name.partition("/")[0], dict(ANSWERS[name])).passed, found
 
 
 def test_every_answer_was_built():
@@ -49,8 +62,8 @@ def test_the_rubric_says_what_the_build_shows(name):
 
 
 def test_the_two_agree_on_systems_and_best_answers():
-    listed = [name for name in RECORD if "/blind-" not in name]
-    differ = [name for name in DIFFER if "/blind-" not in name]
+    listed = [name for name in RECORD if not name.partition("/")[2].startswith(WRITTEN)]
+    differ = [name for name in DIFFER if not name.partition("/")[2].startswith(WRITTEN)]
 
     assert len(listed) == 38 * 5
     assert 1 - len(differ) / len(listed) >= 0.95
@@ -66,8 +79,11 @@ def test_a_build_of_today_shows_the_same(tmp_path):
     subprocess.run([*command, *os.environ["BENCHGATE_JUDGE"].split()], check=True)  # noqa: S603
     today = json.loads(out.read_text(encoding="utf-8"))
 
-    differ = ("digest", "error")
+    assert today
     for name, seen in today.items():
-        assert {k: v for k, v in seen.items() if k not in differ} == {
-            k: v for k, v in RECORD[name].items() if k not in differ
-        }, name
+        fixed, known = (
+            {key: held for key, held in one.items() if key not in TIMED}
+            for one in (seen, RECORD[name])
+        )
+        assert fixed == known, name
+        assert bool(verdict(name, seen)) is bool(verdict(name, RECORD[name])), name

@@ -61,6 +61,11 @@ def test_a_loader_may_be_brought_along(line):
     assert problems("RUN go build -o /o", "scratch", more=line) == []
 
 
+@pytest.mark.parametrize("line", ["ENV L=/lib64", "WORKDIR /lib", "CMD ld-linux", "RUN ls /lib"])
+def test_a_loader_is_not_brought_by_naming_it(line):
+    assert problems("RUN go build -o /o", more=line) != []
+
+
 @pytest.mark.parametrize(
     ("run", "fine"),
     [

@@ -102,6 +102,16 @@ def test_a_heredoc_is_read_wherever_it_was_written():
         ("FROM a\nRUN echo x > /out/server", "/out/server", True),
         ("FROM a\nRUN echo x >> /out/server", "/out/server", True),
         ("FROM a\nRUN true / && x /", "/out/server", False),
+        ("FROM a\nRUN mkdir /out && cp server /out/", "/out/server", True),
+        ("FROM a\nRUN mkdir /out && cp server /outer/", "/out/server", False),
+        ("FROM a\nRUN --mount=type=cache,target=/out x /out/server", "/out/server", False),
+        ("FROM a\nRUN --mount=type=tmpfs,dst=/out/ x /out/server", "/out/server", False),
+        ("FROM a\nRUN --mount=destination=/out x /out/server", "/out/server", False),
+        ("FROM a\nWORKDIR /w\nRUN --mount=target=out x out/server", "/w/out/server", False),
+        ("FROM a\nRUN --mount=type=cache,target=/ou x /out/server", "/out/server", True),
+        ("FROM a\nRUN --mount=type=secret,id=/out x /out/server", "/out/server", True),
+        ("FROM a\nRUN --network=none --mount=target=/out x /out/s", "/out/s", False),
+        ("FROM a\nRUN --mount=target=/out true\nRUN x /out/s", "/out/s", True),
         ("FROM a AS b\nRUN x /out/server\nFROM c\nCOPY --from=b /out/server /s", "/s", True),
         (
             "FROM a AS b\nRUN x /out/server\nFROM c\nCOPY --from=b /out/server /bin/",
@@ -138,6 +148,8 @@ def test_a_file_is_there_if_it_was_copied_or_seen_to_be_made(text, path, there):
         ("FROM a\nWORKDIR /src\nRUN gradle build", False),
         ("FROM a\nWORKDIR /other\nRUN mvn package", False),
         ("FROM a\nCOPY mvn /src", False),
+        ("FROM a\nWORKDIR /src\nRUN --mount=type=cache,target=target mvn package", False),
+        ("FROM a\nWORKDIR /src\nRUN --mount=type=cache,target=/root/.m2 mvn package", True),
     ],
 )
 def test_a_tool_makes_its_file_in_the_working_folder(text, there):

@@ -219,6 +219,7 @@ def test_a_secret_under_another_name_is_followed():
     [
         "curl -k https://x",
         "curl --proxy-insecure https://x",
+        "curl\\\n  -k https://x",
         "wget --no-check-certificate x",
         "apk add --allow-untrusted a",
         "apt-get install --force-yes a",

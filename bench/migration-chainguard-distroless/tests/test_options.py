@@ -21,6 +21,16 @@ def test_each_flag_is_taken(name, flag):
     assert parse(f"{head}{name} --{flag}=1 {REST[name]}\n")[-1].flags == (f"--{flag}=1",)
 
 
+def test_the_flags_are_those_of_the_reference():
+    assert {name: " ".join(sorted(flags)) for name, flags in FLAGS.items()} == {
+        "ADD": "checksum chmod chown exclude keep-git-dir link unpack",
+        "COPY": "chmod chown exclude from link parents",
+        "FROM": "platform",
+        "HEALTHCHECK": "interval retries start-interval start-period timeout",
+        "RUN": "device mount network security",
+    }
+
+
 @pytest.mark.parametrize(
     "line",
     [

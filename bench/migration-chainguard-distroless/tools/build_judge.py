@@ -21,9 +21,12 @@ import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.loader.imports import bench_package
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 RECORD: Final = CLASS / "tests" / "builds.json"
@@ -33,14 +36,15 @@ def main() -> int:
     """Load the stand-ins, judge the answers, write the record."""
     asked = _arguments()
     with bench_package(CLASS.parent), tempfile.TemporaryDirectory(prefix="judge-") as work:
-        record = judge(asked, Path(work))
-    text = json.dumps(record, indent=1, sort_keys=True)
-    asked.record.write_text(f"{text}\n", encoding="utf-8")
+        # Written each time: a build takes seconds, and what ends a run loses none of those before.
+        for record in judge(asked, Path(work)):
+            text = json.dumps(record, indent=1, sort_keys=True)
+            asked.record.write_text(f"{text}\n", encoding="utf-8")
     return 0
 
 
-def judge(asked: argparse.Namespace, work: Path) -> dict[str, Any]:
-    """Return what was seen of each answer, by its name."""
+def judge(asked: argparse.Namespace, work: Path) -> Iterator[dict[str, Any]]:
+    """Yield what was seen of each answer until then, by its name."""
     from _benchgate_bench.migration_chainguard_distroless.tools.judge.answers import answers
     from _benchgate_bench.migration_chainguard_distroless.tools.judge.images import Sources
     from _benchgate_bench.migration_chainguard_distroless.tools.judge.observe import observe
@@ -58,7 +62,7 @@ def judge(asked: argparse.Namespace, work: Path) -> dict[str, Any]:
             built = "built" if seen.built else "not built"
             sys.stdout.write(f"{name}: {built} {seen.exit} {seen.error}\n")
             sys.stdout.flush()
-    return record
+            yield record
 
 
 def _arguments() -> argparse.Namespace:

@@ -4,6 +4,9 @@
 import json
 
 import pytest
+from _benchgate_bench.vuln_remediation.allowed import forbidden
+from _benchgate_bench.vuln_remediation.metadata import Registry
+from _benchgate_bench.vuln_remediation.project import Project, read_input
 from _benchgate_bench.vuln_remediation.rubric import PENALTIES
 from _benchgate_bench.vuln_remediation.tests.support import (
     AXIOS,
@@ -49,6 +52,13 @@ def edited(key, value, case_id=LODASH, path=PATH):
         ("license", "PROPRIETARY", "entry_mismatch", False),
         ("funding", {"url": "https://host.invalid", "x": "y"}, "entry_mismatch", False),
         ("deprecated", True, "entry_mismatch", False),
+        ("name", [], "entry_mismatch", False),
+        ("name", "", "entry_mismatch", False),
+        ("name", None, "entry_mismatch", False),
+        ("name", {}, "entry_mismatch", False),
+        ("name", 0, "entry_mismatch", False),
+        ("link", False, "entry_mismatch", False),
+        ("link", None, "entry_mismatch", False),
         ("dev", "yes", "flags_mismatch", False),
         ("peer", True, "flags_mismatch", False),
     ],
@@ -159,6 +169,10 @@ def test_a_key_of_the_root_entry_that_was_not_there(key, value, runs):
         ("scripts", {}, True),
         ("packageManager", "npm@1.0.0", True),
         ("workspaces", ["packages/*"], True),
+        ("devEngines", {"packageManager": {"name": "x"}}, True),
+        ("gypfile", True, True),
+        ("bin", "x.js", True),
+        ("directories", {"bin": "x"}, True),
         ("bundleDependencies", True, False),
         ("engines", {"node": ">=20"}, False),
         ("private", False, False),
@@ -242,6 +256,9 @@ def keyed(overrides):
         {"csurf@^1.11.0": {"cookie": "0.7.2"}},
         {"csurf@^1.11.0": {"cookie@<0.7": "^0.7.0"}},
         {"csurf": {".": "^1.11.0", "cookie": "0.7.2"}},
+        {"csurf": {"cookie": "0.7.2"}, "cookie@<0.7.0": "0.7.1"},
+        {"csurf": {"cookie": "0.7.2"}, "csurf@^1.11.0": {"cookie": "0.7.1"}},
+        {"cookie@0.4": "0.7.2", "cookie@<0.7.0": "0.7.1"},
     ],
 )
 def test_an_override_that_bends_only_what_is_vulnerable(overrides):
@@ -257,6 +274,9 @@ def test_an_override_that_bends_only_what_is_vulnerable(overrides):
         ({"csurf": {"cookie": "0.7.2"}, "cookie@<0.4.0": "0.6.0"}, "override_needless"),
         ({"csurf": {"cookie": "0.7.2"}, "debug@4": "4.3.4"}, "override_needless"),
         ({"cookie@<0.7.0": "0.7.1"}, "edge_out_of_range"),
+        ({"csurf": {"cookie": "0.7.1"}, "cookie@<0.7.0": "0.7.2"}, "override_not_locked"),
+        ({"csurf": {"cookie": "0.7.1"}, "csurf@^1": {"cookie": "0.7.2"}}, "override_not_locked"),
+        ({"cookie@<0.7.0": "0.7.1", "cookie@0.4": "0.7.2"}, "override_not_locked"),
         ({"csurf@1": {"cookie": "0.7.2"}}, "override_conflict"),
         ({"csurf": {".": "1.11.0", "cookie": "0.7.2"}}, "override_conflict"),
         ({"csurf": {"cookie": "$cookie"}}, "override_malformed"),
@@ -288,6 +308,13 @@ def test_an_unrelated_range_is_sent_back_and_a_related_one_is_not():
 
     assert not score(LODASH, unrelated).passed
     assert score(LODASH, related).passed
+
+
+def test_a_range_that_is_unrelated_and_too_wide_is_no_less_at_fault():
+    output = solved(LODASH)
+    output.direct("chalk", "*")
+
+    assert score(LODASH, output).breakdown["specs_kept"] == 0.0
 
 
 def test_an_optional_package_that_exists_must_be_locked():
@@ -323,6 +350,17 @@ def test_a_workspaces_manifest_may_be_given_back():
     held["dependencies"]["axios"] = "^1.9.0"
     made["files"][name] = json.dumps(held)
     assert "file_unexpected" in score(WORKSPACES, made).failure_modes
+
+
+@pytest.mark.parametrize("path", ["node_modules/.lodash", "node_modules/a/lodash"])
+def test_an_entry_in_a_folder_that_no_package_can_have(path):
+    before = read_input(load(LODASH).input_path)
+    entry = dict(before.packages[PATH])
+    lock = {**before.lock, "packages": {**before.packages, path: entry}}
+    after = Project(before.manifest, lock)
+    registry = Registry.load(load(LODASH).input_path / "registry.json")
+
+    assert forbidden(before, after, registry, ()) == ("entry_mismatch",)
 
 
 @pytest.mark.parametrize(

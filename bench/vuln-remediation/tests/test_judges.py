@@ -1,12 +1,14 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """npm, which shares no code with the rubric, must find the same vulnerable entries and the same broken edges."""
 
+import itertools
 import os
 
 import pytest
 from _benchgate_bench.vuln_remediation.tests.support import (
     CASES,
     CLASS,
+    COOKIE,
     LODASH,
     SYSTEMS,
     load,
@@ -72,3 +74,26 @@ def test_npm_looks_through_an_alias_as_the_rubric_does(npm):
 
     assert verdict.npm_instances == {"lodash": {"node_modules/utils"}}
     assert verdict.agrees
+
+
+def with_two_rules(one, other):
+    """Return cookie 0.7.2 locked below csurf, with two rules of which only one says so."""
+    output = untouched(COOKIE)
+    output.manifest["overrides"] = {
+        key: version if key.startswith("cookie") else {"cookie": version}
+        for key, version in (one, other)
+    }
+    output.take(COOKIE, "node_modules/csurf/node_modules/cookie", "cookie", "0.7.2")
+    return judges.Item(COOKIE, f"{one} {other}", output.files()["files"])
+
+
+@pytest.mark.slow
+def test_npm_takes_the_same_of_two_rules(npm):
+    keys = ("cookie", "cookie@<0.7.0", "cookie@0.4", "csurf", "csurf@^1.11.0")
+    versions = itertools.permutations(("0.7.1", "0.7.2"))
+    pairs = itertools.product(itertools.permutations(keys, 2), versions)
+
+    verdicts = judges.judge(npm, [with_two_rules(*zip(*pair, strict=True)) for pair in pairs])
+
+    assert differing(verdicts) == []
+    assert {found.whole for found in verdicts} == {True, False}

@@ -35,6 +35,7 @@ from _benchgate_bench.vuln_remediation.semver import (
     breaking_line,
     intersects,
     is_prerelease,
+    is_range,
     satisfies,
     sort_key,
 )
@@ -114,6 +115,9 @@ def test_a_version_and_a_range_are_read_up_to_their_length():
     assert satisfies("1.0.0", padded)
     assert not satisfies("1.0.0", padded + " ")
     assert not satisfies("1.0.0", padded + " " * 1000)
+    assert is_range(padded)
+    assert not is_range(padded + " ")
+    assert not is_range(padded + " " * 1000)
 
 
 def test_ranges_are_read_strictly():
@@ -206,6 +210,8 @@ def test_an_advisory_counts_prereleases_by_their_order(version, affected, hit):
         ("~1.2.0", "1.2.9", True),
         ("latest", "*", False),
         ("*", "no range", False),
+        ("* >=2.0.0", "<1.0.0", False),
+        (">=2.0.0 *", "<=2.0.0", True),
     ],
 )
 def test_ranges_that_have_versions_in_common(one, other, common):
@@ -460,14 +466,33 @@ def test_every_key_but_the_dot_is_a_package():
     ]
 
 
+def test_tables_are_read_to_the_depth_of_the_rules():
+    assert [is_malformed(nested(depth)) for depth in (1, 2, 20, 21, 25)] == [
+        False, False, False, True, True,
+    ]  # fmt: skip
+    assert not is_malformed({"overrides": {"-a": {"b": "1.0.0"}}})
+    assert is_malformed({"overrides": {"a": {".": {"b": "1.0.0"}}}})
+    assert is_malformed({"overrides": {".": "1.0.0"}})
+    assert is_malformed({"overrides": {"a": {"": "1.0.0"}}})
+
+
 def test_a_reference_stands_for_the_range_of_the_project():
     manifest = {
         "dependencies": {"a": "^2", "b": "^3"},
         "devDependencies": {"a": "^1", "d": "^4"},
-        "overrides": {"a": "$a", "b": "$b", "d": "$d", "e": "$e", "f": 1},
+        "peerDependencies": {"a": "^0", "p": "^5"},
+        "overrides": {"a": "$a", "b": "$b", "d": "$d", "p": "$p", "e": "$e", "f": 1},
     }
 
-    assert [rule.value for rule in read_overrides(manifest)] == ["^1", "^3", "^4", "$e"]
+    assert [rule.value for rule in read_overrides(manifest)] == ["^1", "^3", "^4", "^5", "$e"]
+
+
+def test_a_key_without_a_range_applies_to_what_is_no_range_too():
+    edge = Edge("node_modules/b", "a", "latest", "prod")
+
+    assert Override((), "a", "", "1.0.0").asks(edge)
+    assert Override((), "a", "*", "1.0.0").asks(edge)
+    assert not Override((), "a", "^1", "1.0.0").asks(edge)
 
 
 TREE = project(
@@ -743,6 +768,9 @@ SPECS_KNOWN = Registry(
         ("bad", "0.21.2", "0.21.1 || 0.21.2", True),
         ("bad", "0.21.2", ">=0.21.2", True),
         ("bad", "0.21.2", "0.21.0 || 0.21.2", True),
+        ("bad", "0.21.2", "0.21.2 || 0.22.0", True),
+        ("bad", "0.21.2", "0.21.2 || 0.23.0", False),
+        ("bad", "0.21.2", "0.21.2 || 1.0.0", True),
         ("a", "1.1.0", "1.1.0", False),
         ("a", "1.1.0", "^1.1.0", False),
         ("a", "1.1.0", "^1.0.0", True),
@@ -927,7 +955,15 @@ def test_an_override_is_found_by_the_name_that_is_asked_for():
         ({"a": {"b": "9"}}, True),
         ({"w": {"a": {"b": "9"}}}, True),
         ({"w": {"b": "9"}}, True),
-        ({"w": {"b": "9"}, "b": "1.0.0"}, False),  # of two rules the closer one counts
+        ({"w": {"b": "9"}, "b": "1.0.0"}, True),  # of two rules the closer one counts
+        ({"b": "9", "w": {"b": "1.0.0"}}, False),
+        ({"a": {"b": "9"}, "w": {"a": {"b": "1.0.0"}}}, False),
+        ({"b@1": "9", "b": "1.0.0"}, True),  # of two in one scope the first
+        ({"b@1": "1.0.0", "b": "9"}, False),
+        ({"a": {"b": "1.0.0"}, "a@1": {"b": "9"}}, False),
+        ({"a@1": {"b": "9"}, "a": {"b": "1.0.0"}}, True),
+        ({"a": {"b": "1.0.0"}, "w": {"b": "9"}}, True),  # either may be closer
+        ({"w": {"b": "9"}, "b": "8"}, True),
         ({"b@1": "9"}, True),
         ({"b@2": "9"}, False),
         ({"a": {"w": {"b": "9"}}}, False),

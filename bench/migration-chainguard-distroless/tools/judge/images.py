@@ -254,7 +254,8 @@ class StandIns:
         }.items():  # fmt: skip
             for program in programs:
                 root.put(f"{kept}/{package}/usr/bin/{program}", self.static)
-        root.put(f"{kept}/libpq/usr/lib/libpq.so.5", b"\x7fELF")
+        for name in ("libpq", "libpq-18"):
+            root.put(f"{kept}/{name}/usr/lib/libpq.so.5", b"\x7fELF")
         root.put(f"{kept}/tini/usr/bin/tini", self.sources.debian / "usr/bin/tini-static")
         for package in ("gcc", "build-base"):
             root.put(f"{kept}/{package}/usr/bin/gcc", HERE / "scripts/gcc")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import re
 import subprocess
@@ -52,8 +53,8 @@ class Seen:
     :param error: the last line of the builder's, or of the container's if that failed.
     :param argv: the command of the first process.
     :param exit: how it ended; None while it runs.
-    :param uid: its user; -1 where it had ended before one could look.
-    :param folder: its working folder.
+    :param uid: its user; -1 where it never started, by the configuration where it ended before one could look.
+    :param folder: its working folder, likewise; empty where it never started.
     :param ports: the TCP ports that it listens on.
     :param env: its variables, by the image's configuration.
     :param exposed: the ports of the image's configuration.
@@ -161,6 +162,11 @@ def _look(docker: Sequence[str], box: str, shown: dict[str, Any], check: Any) ->
         ):
             break
         time.sleep(0.1)
+    if uid < 0:
+        uid, folder = (
+            _uid(docker, box, found["Config"]["User"]),
+            found["Config"]["WorkingDir"] or "/",
+        )
     running = state["Running"]
     health = _health(docker, box, check) if running and check else None
     logs = subprocess.run([*docker, "logs", box], capture_output=True, text=True, check=False)
@@ -187,6 +193,20 @@ def _process(pid: int) -> tuple[int, str, tuple[int, ...]]:
             if parts[3] == _LISTEN:
                 ports.add(int(parts[1].rpartition(":")[2], 16))
     return uid, str(Path(f"/proc/{pid}/cwd").readlink()), tuple(sorted(ports))
+
+
+def _uid(docker: Sequence[str], box: str, user: str) -> int:
+    """Return the number of a user that a container was started as."""
+    name = user.partition(":")[0] or "0"
+    if name.isdecimal():
+        return int(name)
+    copied = subprocess.run(
+        [*docker, "cp", f"{box}:/etc/passwd", "-"], capture_output=True, check=True
+    ).stdout
+    with tarfile.open(fileobj=io.BytesIO(copied)) as tar:
+        held = tar.extractfile("passwd")
+        lines = held.read().decode().splitlines() if held else []
+    return next(int(line.split(":")[2]) for line in lines if line.split(":")[0] == name)
 
 
 def _health(docker: Sequence[str], box: str, check: Any) -> int | None:
