@@ -5,6 +5,7 @@ How close 200 trials of 200 ms on 8 threads of Dask workers come to the 5 second
 
 Starts a scheduler and 2 workers of 4 threads on this machine. In each round a whole session of pytest runs; it counts
 what passes from the first start of a trial to the last end, as the trials themselves log it, and the whole process.
+After each, Dask alone runs the same 200 sleeps, all submitted at once, so that other work on the machine shows.
 """
 
 from __future__ import annotations
@@ -67,6 +68,20 @@ def session(root: Path, where: str, number: int) -> tuple[float, float]:
     return max(t["ended"] for t in found) - min(t["started"] for t in found), whole
 
 
+def plain(where: str) -> float:
+    """Return the seconds from the first start to the last end of the same work in bare Dask."""
+    from distributed import Client
+
+    def work(_: int) -> tuple[float, float]:
+        started = time.time()
+        time.sleep(SECONDS)
+        return started, time.time()
+
+    with Client(f"tcp://{where}", set_as_default=False) as client:
+        found = client.gather(client.map(work, range(TRIALS), pure=False))
+    return max(end for _, end in found) - min(start for start, _ in found)
+
+
 def main() -> None:
     """Print the figures as JSON."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
@@ -83,11 +98,14 @@ def main() -> None:
         processes += [start(root, "dask_worker", *own) for _ in range(workers)]
         try:
             time.sleep(5)
-            runs = [session(root, where, number) for number in range(rounds)]
+            runs, bare = [], []
+            for number in range(rounds):
+                runs.append(session(root, where, number))
+                bare.append(plain(where))
         finally:
-            for process in processes:
-                process.terminate()
-            for process in processes:
+            # Workers first, and at once: one whose scheduler is gone looks for it for minutes.
+            for process in reversed(processes):
+                process.kill()
                 process.wait()
     spans = sorted(span for span, _ in runs)
     figures = {
@@ -96,6 +114,10 @@ def main() -> None:
         "share_of_ideal": {
             "best": round(ideal / spans[0], 3),
             "median": round(ideal / spans[len(spans) // 2], 3),
+        },
+        "share_of_bare_dask": {
+            "best": round(ideal / min(bare), 3),
+            "median": round(ideal / sorted(bare)[len(bare) // 2], 3),
         },
         "whole_process_s": [round(whole, 2) for _, whole in runs],
         "load": os.getloadavg()[0],

@@ -90,10 +90,14 @@ class Cluster:
         return client
 
     def close(self):
+        # Workers first: one whose scheduler is gone looks for it for minutes.
         for process in (*self.workers, self.scheduler):
             process.terminate()
-        for process in (*self.workers, self.scheduler):
-            process.wait(20)
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 def started(folder, workers, *arguments, **environ):

@@ -84,7 +84,7 @@ class Cluster:
         self._client = connect(self._address)
         threads = self._client.nthreads()
         # More than run at once, so that none waits for the way of the next one from here.
-        self.jobs = math.ceil(1.5 * sum(threads.values()))
+        self.jobs = math.ceil(2.0 * sum(threads.values()))
         wrong = wrong_versions(self._client)
         for name in () if wrong else self._packed:
             wrong += self._send(name, list(threads), CHECK_SECONDS)

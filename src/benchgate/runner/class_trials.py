@@ -112,8 +112,8 @@ class ClassTrials:
             cluster = Cluster(self._executor, [(one.bench, one.system) for one in ledgers])
             cluster.open()
             self._exit.callback(cluster.close)
-            self._jobs = max(self._jobs, cluster.jobs)
             made = cluster.lane(self._pacing, self._spending, self._jobs)
+            self._jobs = max(self._jobs, cluster.jobs)  # that many are submitted ahead, times four
         self._exit.callback(made.close)
         return made
 
