@@ -21,6 +21,9 @@ if TYPE_CHECKING:
         TrialResult,
     )
 
+MAX_FILE_ID: Final = 200
+"""Longest case id, in bytes, that is the name of a file as it is."""
+
 SCORE: Final = frozenset({"passed", "score", "breakdown", "failure_modes", "safety_penalty"})
 """The fields of a score that an id of a run covers: what the result is, and not what it cost."""
 
@@ -113,6 +116,10 @@ def trial_file_name(
     case_id: str, trial: int, side: Side = "candidate", *, suffix: str = ".json"
 ) -> str:
     """Return the name of the file of a trial by its key; what was recorded of its HTTP ends in ``.http.json``."""
+    if "/" in case_id or "\0" in case_id or len(case_id.encode(errors="replace")) > MAX_FILE_ID:
+        # Of a log of another harness: the folder of a case has no such name.
+        name = hashlib.sha256(case_id.encode(errors="replace")).hexdigest()[:16]
+        case_id = f"{re.sub(r'[^A-Za-z0-9_.=-]+', '_', case_id)[:80]}-{name}"
     # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
     ambiguous = re.search(r"-t\d+$", case_id)
     # Or such as a-baseline, where that would not help; no id ends in the sign.

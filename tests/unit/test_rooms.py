@@ -23,7 +23,7 @@ FLOORS = (
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
     {"live", "replay", "looks"},
-    {"runner", "verify", "report"},
+    {"runner", "verify", "report", "interop"},
     {"__init__", "testing"},
     DOORS,
 )

@@ -1,0 +1,311 @@
+"""Reads the samples of a log: what each case scored, and which of them did not."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.errors import EvalError, SampleError, excerpt, printable
+from benchgate.interop.formats import FORMATS, format_of
+from benchgate.interop.log import MAX_LOG_BYTES, ROLES, found_in
+from benchgate.wire.canonical import digest
+from benchgate.wire.files import file_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from benchgate.interop.log import Log
+
+MAX_SAMPLES: Final = 200_000
+WORDS: Final = {
+    **dict.fromkeys(("true", "yes", "pass", "passed", "resolved", "correct", "success"), 1.0),
+    **dict.fromkeys(("false", "no", "fail", "failed", "unresolved", "incorrect", "failure"), 0.0),
+}
+"""Words that stand for a score."""
+
+TYPE: Final = re.compile(r"^\s*([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exceeded|Timeout))\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """
+    One sample of a log.
+
+    :param trial: what the log calls the repetition; empty if it numbers none.
+    :param score: as the log has it; ``None`` if it has none.
+    :param error: why there is no score; ``None`` if there is one.
+    :param reruns: earlier attempts at the same trial.
+    :param of: digest of its input and target, if the log has them.
+    """
+
+    case_id: str
+    trial: str
+    score: float | None
+    error: str | None
+    cluster: str | None = None
+    penalty: float | None = None
+    reruns: int = 0
+    of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """
+    All samples of a log, none left out: those without a score say why.
+
+    :param metric: which score was read.
+    :param sha256: of the file.
+    :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
+    :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
+    :param ended_early: the log says that its run did not end.
+    """
+
+    path: Path
+    format: str
+    tool: str
+    version: str | None
+    sha256: str
+    metric: str
+    samples: tuple[Sample, ...]
+    without: tuple[str, ...]
+    repeated: tuple[str, ...]
+    task: str | None = None
+    system: str | None = None
+    started: datetime | None = None
+    ended_early: bool = False
+
+    @property
+    def errors(self) -> tuple[Sample, ...]:
+        """The samples without a score."""
+        return tuple(sample for sample in self.samples if sample.score is None)
+
+
+def read(
+    path: Path,
+    *,
+    format: str = "auto",  # noqa: A002 - the name of the option
+    map: Mapping[str, str] | None = None,  # noqa: A002
+    metric: str | None = None,
+) -> Samples:
+    """
+    Read a log of another harness.
+
+    :param format: ``inspect``, ``swebench``, ``junit``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
+    :param map: the field of each of ``case, score, trial, cluster, penalty, error, input, target``, where it is not
+        the one that the format has; names joined by dots lead into objects and lists.
+    :param metric: which score to read, where samples have several.
+    :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
+    :raises EvalError: it cannot be read.
+    """
+    chosen = format_of(path, _known(path, format))
+    log = chosen.open(path)
+    reader = _Reader(path, log, dict(map or {}), metric)
+    samples = reader.samples()
+    there = {sample.case_id for sample in samples}
+    return Samples(
+        path=path,
+        format=chosen.name,
+        tool=log.tool,
+        version=log.version,
+        sha256=file_sha256(path, limit=MAX_LOG_BYTES),
+        metric=reader.metric,
+        samples=samples,
+        without=tuple(sorted({*log.named()} - there)),
+        repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
+        task=log.task,
+        system=log.system,
+        started=log.started,
+        ended_early=log.ended_early,
+    )
+
+
+def _known(path: Path, name: str) -> str:
+    if name != "auto" and name not in FORMATS:
+        raise SampleError(path, f"format {name!r}; expected auto, {', '.join(FORMATS)}")
+    return name
+
+
+class _Reader:
+    """Makes samples of rows."""
+
+    def __init__(self, path: Path, log: Log, fields: dict[str, str], metric: str | None) -> None:
+        unknown = sorted(fields.keys() - {*ROLES})
+        if unknown:
+            raise EvalError(f"map: {unknown[0]!r} is none of {', '.join(ROLES)}")
+        score = fields.pop("score", None)
+        if score is not None and metric is not None:
+            raise EvalError("metric and the score of the map name one thing: give one of them")
+        self._path = path
+        self._log = log
+        self._fields = {**log.fields, **fields}
+        self._asked = fields
+        self._wanted = score or (None if metric is None else log.metric_prefix + metric)
+        self._score = self._wanted
+        self._seen: set[str] = set()
+        self._names: list[str] = []
+
+    @property
+    def metric(self) -> str:
+        return (self._score or "").removeprefix(self._log.metric_prefix)
+
+    def samples(self) -> tuple[Sample, ...]:
+        found: dict[tuple[str, str], Sample] = {}
+        for line, row in self._log.rows:
+            sample = self._sample(line, row)
+            key = (sample.case_id, sample.trial)
+            before = found.get(key)
+            reruns = sample.reruns + (0 if before is None else before.reruns + 1)
+            found[key] = sample if not reruns else replace(sample, reruns=reruns)
+            if len(found) > MAX_SAMPLES:
+                raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
+        self._check(found)
+        return tuple(found[key] for key in sorted(found, key=_place))
+
+    def _check(self, found: Mapping[tuple[str, str], Sample]) -> None:
+        if not found:
+            raise SampleError(self._path, "has no samples")
+        asked = {r: name for r, name in self._asked.items() if r not in ("error", "answer")}
+        for role, name in (asked | ({"score": self._wanted} if self._wanted else {})).items():
+            if name not in self._seen:
+                shown = name.removeprefix(self._log.metric_prefix)
+                names = ", ".join(self._names)
+                why = f"no sample has {shown!r}, which is to be the {role}; there are {names}"
+                raise SampleError(self._path, why)
+        if any(sample.score is not None for sample in found.values()):
+            return
+        first = next(iter(found.values()))
+        if (first.error or "").startswith("Unscored"):
+            raise SampleError(self._path, f"no sample has a score; the first: {first.error}")
+
+    def _sample(self, line: int, row: dict[str, Any]) -> Sample:
+        if not self._names:
+            prefix = self._log.metric_prefix
+            metrics = [name.removeprefix(prefix) for name in self._log.metrics(row)]
+            self._names = (metrics if prefix else []) + list(row)[:12]
+        if self._score is None:
+            self._score = self._choose(row)
+        case = self._text(row, "case")
+        if not case:
+            why = (
+                f"no case id; name its field: --map case=FIELD; there are {', '.join(self._names)}"
+            )
+            raise SampleError(self._path, why, line=line)
+        score, error = self._scored(row)
+        inputs = [found_in(row, self._fields[r]) for r in ("input", "target") if r in self._fields]
+        return Sample(
+            case_id=case,
+            trial=self._text(row, "trial"),
+            score=score,
+            error=error,
+            cluster=self._text(row, "cluster") or None,
+            penalty=self._penalty(row, line),
+            reruns=int(self._value(row, "reruns") or 0),
+            of=digest(inputs) if any(one not in (None, "") for one in inputs) else None,
+        )
+
+    def _choose(self, row: dict[str, Any]) -> str | None:
+        found = self._log.metrics(row)
+        prefix = self._log.metric_prefix
+        if len(found) > 1:
+            names = ", ".join(name.removeprefix(prefix) for name in found)
+            raise SampleError(self._path, f"samples have several scores: {names}; --metric NAME")
+        if not found and not prefix:
+            why = f"no score; name its field: --map score=FIELD; there are {', '.join(self._names)}"
+            raise SampleError(self._path, why)
+        return found[0] if found else None
+
+    def _value(self, row: dict[str, Any], role: str) -> Any:
+        name = self._fields.get(role)
+        value = None if name is None else found_in(row, name)
+        if name is not None and value is not None:
+            self._seen.add(name)
+        return value
+
+    def _text(self, row: dict[str, Any], role: str) -> str:
+        value = self._value(row, role)
+        if value is None or isinstance(value, (dict, list)):
+            return ""
+        text = str(value)
+        return text.encode(errors="backslashreplace").decode()
+
+    def _scored(self, row: dict[str, Any]) -> tuple[float | None, str | None]:
+        """Return the score of a sample, or why it has none."""
+        told = self._value(row, "error")
+        if told not in (None, "", False, 0, {}, [], "None", "null"):
+            return None, _error(told)
+        value = None if self._score is None else found_in(row, self._score)
+        if self._score is not None and value is not None:
+            self._seen.add(self._score)
+        score = number_of(value)
+        if score is None:
+            shown = "nothing" if value in (None, "") else excerpt(repr(value), 60)
+            return None, f"Unscored: {self.metric or 'score'} is {shown}"
+        return score, None
+
+    def _penalty(self, row: dict[str, Any], line: int) -> float | None:
+        value = self._value(row, "penalty")
+        if value in (None, ""):
+            return None
+        penalty = number_of(value)
+        if penalty is None or penalty < 0:
+            shown = excerpt(repr(value), 60)
+            raise SampleError(self._path, f"penalty is {shown}; expected 0 or more", line=line)
+        return penalty
+
+
+def _place(key: tuple[str, str]) -> tuple[str, int, str]:
+    case_id, trial = key
+    return case_id, len(trial), trial  # which puts 2 before 10
+
+
+def number_of(value: Any) -> float | None:
+    """Return a value as a score; ``None`` if it is no finite number and no word for one."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in WORDS:
+            return WORDS[word]
+    try:
+        number = float(value) if isinstance(value, (bool, int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _error(told: Any) -> str:
+    """Return an error in one line that begins with its type."""
+    if isinstance(told, dict):
+        names = ("type", "exception_type", "name")
+        kind = next((told[name] for name in names if isinstance(told.get(name), str)), "Error")
+        texts = ("message", "exception_message", "error")
+        text = next((told[name] for name in texts if isinstance(told.get(name), str)), "")
+        return f"{kind}: {_line(text)}"
+    text = _line(told)
+    found = TYPE.match(text)
+    if found is None:
+        return f"Error: {text}"
+    return f"{found[1]}: {text[found.end() :].lstrip(':( ')}"
+
+
+def _line(told: Any) -> str:
+    return excerpt(printable(" ".join(str(told).split())), 300)
+
+
+def parse_map(text: str) -> dict[str, str]:
+    """
+    Parse ``case=id,score=resolved``.
+
+    :raises EvalError: a part is no pair, or names something twice.
+    """
+    pairs: dict[str, str] = {}
+    for part in (
+        re.split(r",(?=\s*\w+\s*=)", text) if text else ()
+    ):  # not at that of a field such as acc,none
+        role, sign, name = part.partition("=")
+        if not sign or not name or role.strip() in pairs:
+            raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")
+        pairs[role.strip()] = name.strip()
+    return pairs
