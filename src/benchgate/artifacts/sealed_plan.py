@@ -83,7 +83,7 @@ class SealedPlan(WireModel):
 
 
 class ComparedWith(NamedTuple):
-    """The baseline of a run: its results, and its system if that ran in the same session."""
+    """The baseline of a run: its results, and its system if that ran in the same session; a log runs nothing."""
 
     run_id: str
     system_sha256: str | None
@@ -91,7 +91,8 @@ class ComparedWith(NamedTuple):
     @classmethod
     def of(cls, run_id: str | None, beside: BenchRunReport | None) -> ComparedWith | None:
         """Return the baseline of a run; ``None`` if there is none that could be read."""
-        return None if run_id is None else cls(run_id, system_digest(beside) if beside else None)
+        has_run = beside if beside is not None and beside.source is None else None
+        return None if run_id is None else cls(run_id, system_digest(has_run) if has_run else None)
 
 
 class CitedPlan(WireModel):

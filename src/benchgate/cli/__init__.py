@@ -17,6 +17,7 @@ import benchgate
 from benchgate.cli import (
     check,
     compare,
+    convert,
     evidence,
     gate,
     history,
@@ -54,6 +55,7 @@ COMMANDS = (
     check,
     new_class,
     new_case,
+    convert,
     schema,
 )
 

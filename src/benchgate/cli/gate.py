@@ -36,6 +36,9 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument("base", type=Path, metavar="BASE", help="log of the baseline")
     parser.add_argument("cand", type=Path, metavar="CAND", help="log of the candidate")
     add_reading(parser)
+    parser.add_argument(
+        "--task-class", metavar="NAME", help="what was measured (default: as the log says, or log)"
+    )
     for side in ("baseline", "candidate"):
         text = f"name of the {side} (default: what its log says, else its file)"
         parser.add_argument(f"--{side}-id", metavar="ID", help=text)
@@ -88,9 +91,6 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "case=id,score=resolved; a dot leads into an object: score=metrics.exact",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
-    parser.add_argument(
-        "--task-class", metavar="NAME", help="what was measured (default: as the log says, or log)"
-    )
 
 
 def _execute(given: argparse.Namespace) -> int:
@@ -137,19 +137,15 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
     from benchgate.interop.reports import DEFAULTS, LogTerms, report_pair, task_class_of
     from benchgate.interop.samples import parse_map, read
 
-    policy = policy_of(given, DEFAULTS)
-    ends = policy.score_range or (0.0, 1.0)
-    policy = policy.model_copy(update={"score_range": (0.0, 1.0)})  # what the scores are scaled to
     fields = parse_map(given.map)
     logs = tuple(
         read(path, format=given.format, map=fields, metric=given.metric)
         for path in (given.base, given.cand)
     )
     before, after = logs
-    terms = LogTerms(
-        task_class=task_class_of(logs, given.task_class),
-        policy=policy,
-        score_range=ends,
+    terms = LogTerms.of(
+        task_class_of(logs, given.task_class),
+        policy_of(given, DEFAULTS),
         with_inputs=before.format == after.format,
     )
     reports = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
@@ -157,7 +153,7 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
     return (before, after), LogGate(
         before=reports[0],
         after=reports[1],
-        policy=policy,
+        policy=terms.policy,
         started=min(now, after.started or now),
         sealed=_sealed(given.plan),
     )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from inspect_ai.log import EvalLog, EvalSample, EvalSampleSummary
+    from inspect_ai.log import EvalSample, EvalSampleSummary
 
     from benchgate.interop.log import Row
 
@@ -23,12 +23,13 @@ UNUSED: Final = {"messages", "events", "events_data", "attachments", "store"}
 """Large parts of a sample that say nothing of its score."""
 
 
-def open_inspect(path: Path) -> Log:
+def open_inspect(path: Path, *, in_full: bool = False) -> Log:
     """
     Open a log of inspect_ai.
 
     Of an ``.eval`` the summaries of the samples are read, not their transcripts.
 
+    :param in_full: read whole inputs and answers, which a summary cuts.
     :raises EvalError: inspect_ai is not installed.
     """
     try:
@@ -50,13 +51,14 @@ def open_inspect(path: Path) -> Log:
     return Log(
         tool="inspect_ai",
         version=spec.packages.get("inspect_ai"),
-        rows=_rows(path, head, is_whole=is_whole),
+        rows=_rows(path, is_whole=is_whole, in_full=in_full or head.invalidated),
         fields={
             "case": "id",
             "trial": "epoch",
             "error": "error",
             "input": "input",
             "target": "target",
+            "answer": "answer",
         },
         metrics=_metrics,
         metric_prefix="scores.",
@@ -85,12 +87,12 @@ def _metrics(row: Any) -> list[str]:
     return [f"scores.{name}" for name in found]
 
 
-def _rows(path: Path, head: EvalLog, *, is_whole: bool) -> Iterator[Row]:
+def _rows(path: Path, *, is_whole: bool, in_full: bool) -> Iterator[Row]:
     from inspect_ai.log import read_eval_log_sample_summaries, read_eval_log_samples
 
     kind: Any = "json" if is_whole else "eval"
     try:
-        if head.invalidated:  # which the summaries do not say
+        if in_full:  # a summary does not say either that a sample was marked as invalid
             yield from _fields(
                 read_eval_log_samples(
                     str(path), all_samples_required=False, format=kind, exclude_fields=UNUSED
@@ -120,13 +122,21 @@ def _fields(
                 "metadata": sample.metadata,
                 "error": error,
                 "input": _text(sample.input),
+                "choices": sample.choices,
                 "target": sample.target,
                 "scores": {
                     name: _value(score.value) for name, score in (sample.scores or {}).items()
                 },
-                "answers": {name: score.answer for name, score in (sample.scores or {}).items()},
+                "answer": _answer(sample),
             },
         )
+
+
+def _answer(sample: EvalSample | EvalSampleSummary) -> str | None:
+    """Return what a scorer took for the answer, if they agree, else all that was said."""
+    told = {score.answer for score in (sample.scores or {}).values()}
+    output = getattr(sample, "output", None)
+    return told.pop() if len(told) == 1 and None not in told else output and output.completion
 
 
 def _value(value: Any) -> Any:

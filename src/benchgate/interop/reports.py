@@ -42,6 +42,16 @@ class LogTerms:
     score_range: tuple[float, float] = (0.0, 1.0)
     with_inputs: bool = True
 
+    @classmethod
+    def of(cls, task_class: str, policy: GatePolicy, *, with_inputs: bool = True) -> LogTerms:
+        """Return the terms under a policy, whose ``score_range`` is that of the log; scores are scaled to [0, 1]."""
+        return cls(
+            task_class=task_class,
+            policy=policy.model_copy(update={"score_range": (0.0, 1.0)}),
+            score_range=policy.score_range or (0.0, 1.0),
+            with_inputs=with_inputs,
+        )
+
     @property
     def unit(self) -> str:
         """What has to be the same for two scores to be comparable."""

@@ -103,7 +103,7 @@ def read(
     """
     chosen = format_of(path, _known(path, format))
     log = chosen.open(path)
-    reader = _Reader(path, log, dict(map or {}), metric)
+    reader = RowReader(path, log, dict(map or {}), metric)
     samples = reader.samples()
     there = {sample.case_id for sample in samples}
     return Samples(
@@ -129,8 +129,8 @@ def _known(path: Path, name: str) -> str:
     return name
 
 
-class _Reader:
-    """Makes samples of rows."""
+class RowReader:
+    """Makes samples of the rows of a log."""
 
     def __init__(self, path: Path, log: Log, fields: dict[str, str], metric: str | None) -> None:
         unknown = sorted(fields.keys() - {*ROLES})
@@ -150,12 +150,14 @@ class _Reader:
 
     @property
     def metric(self) -> str:
+        """The name of the score."""
         return (self._score or "").removeprefix(self._log.metric_prefix)
 
     def samples(self) -> tuple[Sample, ...]:
+        """Return all samples, sorted by case and trial."""
         found: dict[tuple[str, str], Sample] = {}
         for line, row in self._log.rows:
-            sample = self._sample(line, row)
+            sample = self.sample(line, row)
             key = (sample.case_id, sample.trial)
             before = found.get(key)
             reruns = sample.reruns + (0 if before is None else before.reruns + 1)
@@ -181,7 +183,8 @@ class _Reader:
         if (first.error or "").startswith("Unscored"):
             raise SampleError(self._path, f"no sample has a score; the first: {first.error}")
 
-    def _sample(self, line: int, row: dict[str, Any]) -> Sample:
+    def sample(self, line: int, row: dict[str, Any]) -> Sample:
+        """Return the sample of a row."""
         if not self._names:
             prefix = self._log.metric_prefix
             metrics = [name.removeprefix(prefix) for name in self._log.metrics(row)]
@@ -203,7 +206,7 @@ class _Reader:
             error=error,
             cluster=self._text(row, "cluster") or None,
             penalty=self._penalty(row, line),
-            reruns=int(self._value(row, "reruns") or 0),
+            reruns=int(self.value(row, "reruns") or 0),
             of=digest(inputs) if any(one not in (None, "") for one in inputs) else None,
         )
 
@@ -218,7 +221,8 @@ class _Reader:
             raise SampleError(self._path, why)
         return found[0] if found else None
 
-    def _value(self, row: dict[str, Any], role: str) -> Any:
+    def value(self, row: dict[str, Any], role: str) -> Any:
+        """Return what a row has in a role; ``None`` if it has nothing."""
         name = self._fields.get(role)
         value = None if name is None else found_in(row, name)
         if name is not None and value is not None:
@@ -226,7 +230,7 @@ class _Reader:
         return value
 
     def _text(self, row: dict[str, Any], role: str) -> str:
-        value = self._value(row, role)
+        value = self.value(row, role)
         if value is None or isinstance(value, (dict, list)):
             return ""
         text = str(value)
@@ -234,7 +238,7 @@ class _Reader:
 
     def _scored(self, row: dict[str, Any]) -> tuple[float | None, str | None]:
         """Return the score of a sample, or why it has none."""
-        told = self._value(row, "error")
+        told = self.value(row, "error")
         if told not in (None, "", False, 0, {}, [], "None", "null"):
             return None, _error(told)
         value = None if self._score is None else found_in(row, self._score)
@@ -247,7 +251,7 @@ class _Reader:
         return score, None
 
     def _penalty(self, row: dict[str, Any], line: int) -> float | None:
-        value = self._value(row, "penalty")
+        value = self.value(row, "penalty")
         if value in (None, ""):
             return None
         penalty = number_of(value)

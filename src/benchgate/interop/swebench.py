@@ -14,43 +14,60 @@ if TYPE_CHECKING:
 
     from benchgate.interop.log import Row
 
-PARTS: Final = {
-    "resolved_ids": (1, None),
-    "unresolved_ids": (0, None),
-    "empty_patch_ids": (0, None),
-    "error_ids": (None, "EvaluationError: the patch could not be evaluated"),
-}
-"""Lists of a report, each with the score of its instances, or why they have none."""
+PARTS: Final = {"resolved_ids": 1, "unresolved_ids": 0, "empty_patch_ids": 0, "error_ids": None}
+"""Lists of a report, each with the score of its instances."""
+
+FAILED: Final = "infra_failure_ids"
+"""Instances whose environment broke; a report has them among the others too."""
 
 
 def open_swebench(path: Path) -> Log:
     """
     Open the report of ``swebench.harness.run_evaluation``.
 
-    An empty patch is not resolved. An instance that could not be evaluated is an error, and one that was not submitted
-    has no result. The field ``repo`` is what the id of an instance begins with.
+    An empty patch is not resolved. An instance that could not be evaluated, or whose environment broke, is an error,
+    and one that was not submitted has no result. The field ``repo`` is what the id of an instance begins with.
     """
     report = whole_json(path)
-    for part in PARTS:
-        ids = report.get(part) if isinstance(report, dict) else None
-        if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
-            raise Unreadable(path, f"no report of SWE-bench: {part} is no list of ids")
+    if not isinstance(report, dict):
+        raise Unreadable(path, "no report of SWE-bench: no JSON object")
+    ids = {part: _ids(path, report, part) for part in (*PARTS, FAILED, "incomplete_ids")}
+    rows = list(_rows(ids, report.get("failure_reasons")))
     version = report.get("schema_version")
-    submitted = {one for part in PARTS for one in report[part]}
-    rest = [*report.get("incomplete_ids", ()), *report.get("submitted_ids", ())]
     return Log(
         tool="swebench",
-        version=f"schema {version}" if version is not None else None,
-        rows=_rows(report),
+        version=None if version is None else f"schema {version}",
+        rows=rows,
         fields={"case": "instance_id", "error": "error"},
         metrics=lambda _: ["resolved"],
         task="swe-bench",
-        named=lambda: [str(one) for one in rest if one not in submitted],
+        named=lambda: [*ids["incomplete_ids"], *_ids(path, report, "submitted_ids")],
     )
 
 
-def _rows(report: dict[str, Any]) -> Iterator[Row]:
-    for part, (score, error) in PARTS.items():
-        for one in report[part]:
-            repo = re.sub(r"-\d+$", "", one)
-            yield 0, {"instance_id": one, "repo": repo, "resolved": score, "error": error}
+def _ids(path: Path, report: dict[str, Any], part: str) -> list[str]:
+    found = report.get(part, None if part in PARTS else [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise Unreadable(path, f"no report of SWE-bench: {part} is no list of ids")
+    return found
+
+
+def _rows(ids: dict[str, list[str]], reasons: Any) -> Iterator[Row]:
+    known = reasons if isinstance(reasons, dict) else {}
+    broken = {one: f"InfraFailure: {known.get(one, 'environment')}" for one in ids[FAILED]}
+    seen: dict[str, tuple[str, int | None]] = {}
+    for part, score in PARTS.items():
+        for one in ids[part]:
+            before = seen.setdefault(one, (part, score))
+            if before[0] != part and before[1] == score:
+                continue  # some tools list an empty patch as unresolved too
+            error = "EvaluationError: it could not be evaluated" if score is None else None
+            yield (
+                0,
+                {
+                    "instance_id": one,
+                    "repo": re.sub(r"-\d+$", "", one),
+                    "resolved": score,
+                    "error": None if score == 1 else broken.get(one, error),
+                },
+            )
