@@ -34,7 +34,7 @@ def open_junit(path: Path) -> Log:
     return Log(
         tool="pytest" if reader.suite == "pytest" else "junit",
         rows=rows,
-        fields={"case": "case", "error": "error", "reruns": "reruns"},
+        fields={"case": ("case",), "error": ("error",), "reruns": ("reruns",)},
         metrics=lambda _: ["passed"],
         task=reader.suite if reader.suite != "pytest" else None,
         started=reader.started,
@@ -96,8 +96,8 @@ class _Reader:
         if "failure" in found or skipped is not None:
             row["passed"] = 0
         if "error" in found:
-            error = found["error"]
-            row["error"] = error.get("type") or error.get("message") or "error"
+            told = {"message": found["error"].get("message", "")}
+            row["error"] = told | {"type": found["error"].get("type") or "Error"}
         yield 0, row
 
 

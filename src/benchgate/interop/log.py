@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.errors import Unreadable
+from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.files import open_regular, read_bytes
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Log:
     A log that was opened.
 
     :param rows: of its samples, one by one.
-    :param fields: the field of each role; a role that is left out is in no field.
+    :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
     :param metrics: returns the fields of a row that may be its score.
     :param metric_prefix: of these fields, which is not part of a metric's name.
     :param task: name of what was run, and ``system`` of what ran it, if the log says.
@@ -59,7 +59,7 @@ class Log:
     tool: str
     version: str | None = None
     rows: Iterable[Row]
-    fields: Mapping[str, str]
+    fields: Mapping[str, tuple[str, ...]]
     metrics: Callable[[Mapping[str, Any]], list[str]]
     metric_prefix: str = ""
     task: str | None = None
@@ -116,7 +116,10 @@ CASES: Final = (
     *("doc_id", "test_id", "id", "name"),
 )
 SCORES: Final = ("score", "resolved", "passed", "correct", "success", "reward", "accuracy")
-"""Fields of a table that are case and score unless others are named."""
+"""Fields of a table that are case and score unless others are named: those of its first row."""
+
+PROMPTFOO_ERROR: Final = 2
+"""The ``failureReason`` of promptfoo that is no failed assertion."""
 
 OTHERS: Final = {
     "trial": ("trial", "epoch"),
@@ -127,20 +130,27 @@ OTHERS: Final = {
     "target": ("target",),
     "answer": ("answer", "output"),
 }
+"""Fields of the other roles; each row may have another one of them, or none."""
 
 
 def table(tool: str, rows: Iterator[Row]) -> Log:
     """Return a log of rows with any fields; what they say, their names tell."""
     first = next(rows, None)
     names = first[1] if first else {}
-    fields = {role: name for role, known in OTHERS.items() for name in known if name in names}
     cases = [name for name in CASES if name in names]
     return Log(
         tool=tool,
         rows=() if first is None else chain((first,), rows),
-        fields=fields | ({"case": cases[0]} if cases else {}),
-        metrics=lambda row: [name for name in SCORES if name in row],
+        fields=OTHERS | ({"case": (cases[0],)} if cases else {}),
+        metrics=_metrics,
     )
+
+
+def _metrics(row: Mapping[str, Any]) -> list[str]:
+    told = row.get("metrics")  # of lm-evaluation-harness: names of other fields
+    if isinstance(told, list) and told and all(isinstance(one, str) for one in told):
+        return [one for one in told if one in row]
+    return [name for name in SCORES if name in row]
 
 
 def ahead(rows: Iterator[Row]) -> Iterator[Row]:
@@ -191,8 +201,8 @@ def _json_rows(path: Path) -> Iterator[Row]:
     try:
         with open_regular(path) as file:
             for number, line in _lines(file):
-                if number == 0 and line.lstrip(b"\xef\xbb\xbf \t").startswith(b"["):
-                    yield from ((0, _row(path, 0, one)) for one in whole_json(path))
+                if number == 0 and (rows := _whole(path, line)) is not None:
+                    yield from ((0, _row(path, 0, one)) for one in rows)
                     return
                 if line.strip():
                     yield number + 1, _row(path, number + 1, json.loads(line.decode("utf-8-sig")))
@@ -200,12 +210,28 @@ def _json_rows(path: Path) -> Iterator[Row]:
         raise Unreadable(path, f"no JSON lines: {error}") from error
 
 
+def _whole(path: Path, line: bytes) -> list[Any] | None:
+    """Return the samples of a file that is one array, or one result of promptfoo; ``None`` if it has lines."""
+    start = line.removeprefix(b"\xef\xbb\xbf").strip()
+    if not start.startswith(b"[") and start != b"{" and b'"results":' not in start[:200]:
+        return None
+    found = whole_json(path)
+    rows = found_in(found, "results.results") if isinstance(found, dict) else found
+    if isinstance(rows, list):
+        return rows
+    raise Unreadable(
+        path, "is one JSON object; expected a line or an array element for each sample"
+    )
+
+
 def _row(path: Path, line: int, row: Any) -> dict[str, Any]:
     if not isinstance(row, dict):
         where = f"line {line}: " if line else ""
         raise Unreadable(
-            path, f"{where}expected an object for each sample, found {type(row).__name__}"
+            path, f"{where}expected an object for each sample, not {excerpt(repr(row), 40)}"
         )
+    if "failureReason" in row and "promptIdx" in row and row["failureReason"] != PROMPTFOO_ERROR:
+        return {**row, "error": None}  # promptfoo puts there which assertion failed
     return row
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import EvalError, SampleError, excerpt, printable
 from benchgate.interop.formats import FORMATS, format_of
 from benchgate.interop.log import MAX_LOG_BYTES, ROLES, found_in
-from benchgate.wire.canonical import digest
+from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ WORDS: Final = {
 }
 """Words that stand for a score."""
 
-TYPE: Final = re.compile(r"^\s*([A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exceeded|Timeout))\b")
+QUOTES: Final = "\"'"
+TYPE: Final = re.compile(r"([A-Za-z_][\w.]*)(?::\s*(.*)|\((.*)\))$")
+"""An error as Python shows it: its type, and what it says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +144,7 @@ class RowReader:
             raise EvalError("metric and the score of the map name one thing: give one of them")
         self._path = path
         self._log = log
-        self._fields = {**log.fields, **fields}
+        self._fields = {**log.fields, **{role: (name,) for role, name in fields.items()}}
         self._asked = fields
         self._wanted = score or (None if metric is None else log.metric_prefix + metric)
         self._score = self._wanted
@@ -198,7 +201,7 @@ class RowReader:
             )
             raise SampleError(self._path, why, line=line)
         score, error = self._scored(row)
-        inputs = [found_in(row, self._fields[r]) for r in ("input", "target") if r in self._fields]
+        inputs = [self.value(row, role) for role in ("input", "target")]
         return Sample(
             case_id=case,
             trial=self._text(row, "trial"),
@@ -207,7 +210,7 @@ class RowReader:
             cluster=self._text(row, "cluster") or None,
             penalty=self._penalty(row, line),
             reruns=int(self.value(row, "reruns") or 0),
-            of=digest(inputs) if any(one not in (None, "") for one in inputs) else None,
+            of=_digest(inputs) if any(one not in (None, "") for one in inputs) else None,
         )
 
     def _choose(self, row: dict[str, Any]) -> str | None:
@@ -223,11 +226,11 @@ class RowReader:
 
     def value(self, row: dict[str, Any], role: str) -> Any:
         """Return what a row has in a role; ``None`` if it has nothing."""
-        name = self._fields.get(role)
-        value = None if name is None else found_in(row, name)
-        if name is not None and value is not None:
-            self._seen.add(name)
-        return value
+        for name in self._fields.get(role, ()):
+            if (value := found_in(row, name)) is not None:
+                self._seen.add(name)
+                return value
+        return None
 
     def _text(self, row: dict[str, Any], role: str) -> str:
         value = self.value(row, role)
@@ -261,6 +264,10 @@ class RowReader:
         return penalty
 
 
+def _digest(inputs: list[Any]) -> str:
+    return sha256_hex(json.dumps(inputs, sort_keys=True, default=str).encode())
+
+
 def _place(key: tuple[str, str]) -> tuple[str, int, str]:
     case_id, trial = key
     return case_id, len(trial), trial  # which puts 2 before 10
@@ -288,10 +295,10 @@ def _error(told: Any) -> str:
         text = next((told[name] for name in texts if isinstance(told.get(name), str)), "")
         return f"{kind}: {_line(text)}"
     text = _line(told)
-    found = TYPE.match(text)
+    found = TYPE.fullmatch(text)
     if found is None:
         return f"Error: {text}"
-    return f"{found[1]}: {text[found.end() :].lstrip(':( ')}"
+    return f"{found[1]}: {found[2] if found[3] is None else found[3].strip(QUOTES)}"
 
 
 def _line(told: Any) -> str:

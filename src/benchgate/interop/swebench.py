@@ -38,7 +38,7 @@ def open_swebench(path: Path) -> Log:
         tool="swebench",
         version=None if version is None else f"schema {version}",
         rows=rows,
-        fields={"case": "instance_id", "error": "error"},
+        fields={"case": ("instance_id",), "error": ("error",)},
         metrics=lambda _: ["resolved"],
         task="swe-bench",
         named=lambda: [*ids["incomplete_ids"], *_ids(path, report, "submitted_ids")],
