@@ -91,7 +91,7 @@ def add_label(parser: argparse.ArgumentParser) -> None:
         ("suite-name", "NAME", "samples", "what the samples come from"),
         ("suite-version", "VERSION", "unversioned", "version of that"),
         ("baseline-id", "ID", "baseline", "name of the baseline"),
-        ("trained-id", "ID", "trained", "name of the candidate"),
+        ("trained-id", "ID", "candidate", "name of the candidate"),
     ):
         text = f"{what} (default: {default})"
         parser.add_argument(f"--{name}", default=default, metavar=metavar, help=text)

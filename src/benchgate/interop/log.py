@@ -178,12 +178,12 @@ def _csv_rows(path: Path) -> Iterator[Row]:
     try:
         with open_regular(path) as file:
             lines = (line.decode("utf-8-sig" if n == 0 else "utf-8") for n, line in _lines(file))
-            rows = csv.DictReader(lines, restkey="", strict=True)
+            rows = csv.DictReader(lines, strict=True)
             names = rows.fieldnames or []
             if len({*names}) != len(names):
                 raise Unreadable(path, f"columns {list(names)}: one is there twice")
             for row in rows:
-                if "" in row or None in row.values():
+                if None in row or None in row.values():
                     raise Unreadable(path, f"line {rows.line_num}: expected {len(names)} values")
                 yield rows.line_num, row
     except csv.Error as error:
