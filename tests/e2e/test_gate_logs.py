@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import benchgate
 from benchgate.cli import main
 
 LOGS = Path(__file__).parents[2] / "docs" / "examples" / "logs"
@@ -128,6 +129,9 @@ def test_a_chain_counts_looks_by_the_digest_of_the_baseline(pair, capsys):
     shutil.copy("old.jsonl", "copy.jsonl")  # under another name it is the same baseline
     main(["gate", "copy.jsonl", "other.jsonl", "--out=chain"])
     assert "look 4 against this baseline" in capsys.readouterr().out
+    Path("fewer.jsonl").write_text(Path("other.jsonl").read_text().partition("\n")[2])
+    main(["gate", "old.jsonl", "fewer.jsonl", "--out=chain", "--missing=worst"])
+    assert "look 5 against this baseline" in capsys.readouterr().out
     rows("old.jsonl", [0, 1] * 10, note="made again")  # another file is another baseline
     main(["gate", "old.jsonl", "other.jsonl", "--out=chain"])
     assert "against this baseline" not in capsys.readouterr().out.rpartition("gate  ")[2]
@@ -195,6 +199,37 @@ def test_an_edited_record_of_a_log_is_found(pair, capsys):
     record.write_text(json.dumps(told))
     assert main(["validate", str(record)]) == 1
     assert "subject.source" in "".join(capsys.readouterr())
+
+
+def test_records_of_logs_are_read_as_those_of_runs(pair, capsys):
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    rows("next.jsonl", [1, 1] * 10)
+    assert main(["gate", "new.jsonl", "next.jsonl", "--out=chain"]) == 10
+    first, second = sorted(Path("chain").glob("runs/log/*"))
+    capsys.readouterr()
+    assert main(["compare", str(first), str(second)]) == 10
+    assert "is next.jsonl better than new.jsonl?" in capsys.readouterr().out
+    for words in (
+        ["history", "log", "--out=chain"],
+        ["runs", "--out=chain"],
+        ["report", str(second)],
+        ["verify", "chain", "--require-complete"],
+        [
+            "evaluate",
+            "--rollback",
+            f"--baseline-samples={first}/record.json",
+            f"--trained-samples={second}/record.json",
+            "--run-id=x",
+            "--output-report=e.json",
+        ],
+    ):
+        assert main(words) == 0, words
+    assert main(["verify", "chain", "--require-promote"]) == 1
+    assert benchgate.accept(first / "record.json", second / "record.json").outcome == "hold"
+    assert main(["pin", "1", "--task-class=log", "--out=chain", "--yes"]) == 1  # there is no class
+    capsys.readouterr()
+    assert main(["gate", "old.jsonl", f"{first}/record.json"]) == 2
+    assert "is a file of benchgate, no log" in capsys.readouterr().err
 
 
 def test_junit_of_pytest(folder, capsys):

@@ -219,6 +219,10 @@ def _whole(path: Path, line: bytes) -> list[Any] | None:
     rows = found_in(found, "results.results") if isinstance(found, dict) else found
     if isinstance(rows, list):
         return rows
+    if isinstance(found, dict) and "report_kind" in found:
+        raise Unreadable(
+            path, "is a file of benchgate, no log; for records there is benchgate compare"
+        )
     raise Unreadable(
         path, "is one JSON object; expected a line or an array element for each sample"
     )

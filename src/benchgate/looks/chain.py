@@ -81,11 +81,14 @@ def looked_at(before: BenchRunReport, report: BenchRunReport, *, is_beside: bool
 def _looked(
     report: _Report | BenchRunReport, before: str, beside: _Report | BenchRunReport | None
 ) -> Looked:
-    digests, of = report.digests, before
-    if beside is not None:
+    digests, cases, of = report.digests, report.digests.cases, before
+    if beside is not None and beside.source is not None:
+        # The cases of the baseline: a candidate that leaves one out begins no new count.
+        cases, of = beside.digests.cases, str(beside.digests.system)
+    elif beside is not None:
         # Results of a baseline that ran too are new each time; its system is what was looked at.
-        of = str(digests.baseline if beside.source is None else beside.digests.system)
-    at = digest_of_look(dict(digests.cases), digests.scorer or digests.rubric, of)
+        of = str(digests.baseline)
+    at = digest_of_look(dict(cases), digests.scorer or digests.rubric, of)
     return Looked(at, (before, report.run_id))
 
 
