@@ -158,6 +158,10 @@ def test_its_own_evidence_is_taken_as_samples(vectors):
         (["--test=ttest"], "test: Input should be 'welch', 'auto' or 'paired'"),
         (["--policy=none.toml"], "none.toml:1: cannot be read"),
         (["--baseline-safety-samples=short.json"], "2 values; low.json has 10"),
+        (
+            ["--claim=no_regression", "--min-confidence-level=0.95"],
+            "--min-confidence-level is about the p of claim 'better'; the claim is 'no_regression'",
+        ),
     ],
 )
 def test_wrong_input_exits_with_2_and_writes_nothing(vectors, capsys, arguments, message):
@@ -289,6 +293,19 @@ def test_cases_that_only_one_side_has_hold(failing_cases_left_out, capsys, test,
     for command in ("significance", "evaluate"):
         assert main([command, *samples, *reports]) == (10 if command == "evaluate" else 1)
     assert "significance_status=fail" in capsys.readouterr().out
+
+
+def test_cases_in_other_clusters_hold_and_it_is_said_what_to_do(vectors, capsys):
+    for name, values, moved in (("low", LOW, "a"), ("high", HIGH, "b")):
+        rows = [f"c{n},{v},{moved if n == 3 else 'a'}" for n, v in enumerate(values)]
+        rows += [f"d{n},{v},b" for n, v in enumerate(values)]
+        (vectors / f"{name}.csv").write_text("\n".join(["case,score,cluster", *rows]))
+    arguments = ["proof", "--baseline-samples=low.csv", "--trained-samples=high.csv"]
+    assert main([*arguments, "--run-id=r1", "--test=auto", "--score-range", "0", "1"]) == 10
+    said = capsys.readouterr().err
+    assert "case_mismatch: " in said
+    assert "in other clusters: c3" in said
+    assert "give both sides the same cases, with the same ids and clusters" in said
 
 
 def test_penalties_of_other_cases_are_not_compared(vectors, capsys):

@@ -155,7 +155,7 @@ def test_a_sealed_plan_is_kept_or_holds(pair, capsys):
     cited = ["gate", "old.jsonl", "new.jsonl", "--task-class=sums", "--plan=sums.plan.json"]
     assert main([*cited, "--alpha=0.1", "--out=chain"]) == 0
     assert main([*cited, "--out=chain"]) == 10
-    assert "plan_mismatch: alpha was 0.1, is 0.05" in capsys.readouterr().out
+    assert "plan_mismatch: alpha is 0.05, planned was 0.1" in capsys.readouterr().out
     assert main(["verify", "chain"]) == 0
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import pytest
 
 from benchgate.cli import main
 from benchgate.gates.exit_status import HELD
+from benchgate.gates.looks import Look, series_chance
+from benchgate.gates.policy import GatePolicy
+from benchgate.wording.block import looks as looks_lines
 
 DOORS = ("pytest", "benchgate run")
 GRADED = """
@@ -87,6 +91,23 @@ def test_the_line_of_a_look_says_what_the_count_means(looks):
         "look 7 against this baseline, at alpha 0.05: at this count up to one in 6 worthless series"
     )
     result.stdout.fnmatch_lines([f"looks     {line} would have had a promotion"])
+
+
+def test_a_first_look_says_its_level_if_that_is_not_the_whole_of_alpha(looks):
+    looks.scores(0.2)
+    result = looks.bench.run("--bench-policy=looks=spend")
+    result.stdout.fnmatch_lines(["looks     look 1 against this baseline, at alpha 0.0304: *"])
+
+
+@pytest.mark.parametrize("number", range(2, 40))
+@pytest.mark.parametrize("rule", ["count", "spend"])
+def test_the_share_that_a_line_states_is_no_smaller_than_the_chance(number, rule):
+    policy = GatePolicy(looks=rule)
+    chance = series_chance(policy, number)
+    look = Look(number=number, alpha=0.05, chance=chance, can_promote=True)
+    (line,) = looks_lines(look, policy)
+    if found := re.search(r"one in (\d+) ", line.text):
+        assert 1 / int(found[1]) >= chance
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -210,18 +231,35 @@ def test_a_count_that_was_lowered_is_found(looks, capsys):
 
 
 def test_verify_says_what_it_cannot_know_of_a_chain_that_is_not_anchored(looks, capsys):
-    for score in (0.2, 0.3):
-        looks.run(score)
+    looks.run(0.2)
+    capsys.readouterr()
+    assert main(["verify", str(looks.bench.out)]) == 0  # a chain that was begun anew says so too
+    assert "made elsewhere are not counted" in capsys.readouterr().out
+    looks.run(0.3)
     capsys.readouterr()
     assert main(["verify", str(looks.bench.out)]) == 0
     said = capsys.readouterr().out
     assert "looks     look 2 against this baseline" in said
-    assert "looks before this chain are not counted" in said
+    assert "made elsewhere are not counted" in said
     head = looks.bench.head()
     assert (
         main(["verify", str(looks.bench.out), f"--head=echo={head['seq']}:{head['sha256']}"]) == 0
     )
     assert "are not counted" not in capsys.readouterr().out
+
+
+def test_compare_judges_at_the_look_that_the_run_was(looks, capsys):
+    for number in range(1, 9):
+        looks.run(0.5 + number / 100, "policy=looks=spend")
+    pinned, last = looks.bench.path / "baseline.json", looks.bench.folder()
+    assert looks.decision["outcome"] == "hold"
+    capsys.readouterr()
+    assert main(["compare", str(pinned), str(last)]) == HELD
+    assert "look 8 against this baseline" in capsys.readouterr().out
+    looks.run(0.6, "baseline=none", "policy=looks=spend")  # seen, but not compared yet
+    capsys.readouterr()
+    assert main(["compare", str(pinned), str(looks.bench.folder())]) == HELD
+    assert "look 9 against this baseline" in capsys.readouterr().out
 
 
 def test_spending_needs_the_records_to_count_in(looks, capsys, monkeypatch):

@@ -111,14 +111,14 @@ def test_a_run_that_keeps_its_plan_says_so_in_the_proof(planned, door, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["policy=alpha=0.1"], "alpha was 0.05, is 0.1"),
-        (["claim=no_regression"], "claim was better, is no_regression"),
+        (["policy=alpha=0.1"], "alpha is 0.1, planned was 0.05"),
+        (["claim=no_regression"], "claim is no_regression, planned was better"),
         (
             ["policy=min_cases=2", "policy=target_effect=0.3"],
-            "min_cases was 10, is 2; target_effect was 0.1, is 0.3",
+            "min_cases is 2, planned was 10; target_effect is 0.3, planned was 0.1",
         ),
-        (["trials=1"], "its trials were 2, are 1"),
-        (["baseline=none"], "it has a baseline, and the run has none"),
+        (["trials=1"], "trials of each case are 1, planned were 2"),
+        (["baseline=none"], "a baseline was planned, and the run has none"),
     ],
 )
 def test_a_bar_that_was_moved_holds(planned, door, options, said):
@@ -136,17 +136,17 @@ def test_a_plan_of_other_cases_rubric_or_baseline_is_another(planned):
     assert planned.run("pytest", "baseline=none") == HELD
     assert (
         planned.reason
-        == "its 12 cases are others, or were changed; it has a baseline, and the run has none"
+        == "the cases are not the 12 that were planned, or were changed; a baseline was planned, and the run has none"
     )
     shutil.rmtree(planned.bench.path / "cases" / "13")
     planned.bench.rubric(f"# another\n{GRADED}")
     planned.run("pytest", "baseline=none")
-    assert "its rubric was " in planned.reason
+    assert "the rubric is " in planned.reason
     planned.bench.rubric(GRADED)
     planned.bench.run("--bench-baseline=none", "--bench-system=old", "--bench-seed=3")
     shutil.copy(planned.bench.folder() / "record.json", planned.bench.path / "baseline.json")
     planned.run("pytest")
-    assert planned.reason.startswith("its baseline was run ")
+    assert planned.reason.startswith("the baseline is run ")
     assert main(["verify", str(planned.bench.out)]) == 0
 
 
@@ -155,7 +155,7 @@ def test_a_baseline_that_runs_too_is_the_planned_system(planned, jobs):
     planned.plan("--trials=2")
     assert planned.run("pytest", "trials=2", "baseline=run:old", f"jobs={jobs}") == 0
     assert planned.run("pytest", "trials=2", "baseline=run:shout", f"jobs={jobs}") == HELD
-    assert planned.reason == "its baseline was system old, is another one"
+    assert planned.reason == "the baseline is another system than old, which was planned"
     assert main(["verify", str(planned.bench.out)]) == 0
 
 
@@ -168,7 +168,7 @@ def test_a_plan_that_was_edited_or_sealed_too_late_is_none(planned):
     assert main(["validate", str(planned.file)]) == 1
     planned.reseal(datetime(2999, 1, 1, tzinfo=UTC))
     planned.run("pytest", "trials=2")
-    assert planned.reason == "it was sealed at 2999-01-01 00:00:00, after the run began"
+    assert planned.reason == "the plan was sealed at 2999-01-01 00:00:00, after the run began"
     assert main(["verify", str(planned.bench.out)]) == 0
 
 
@@ -246,6 +246,23 @@ def test_the_run_that_shards_make_cites_the_plan(planned):
     assert main(["verify", str(bench.out)]) == 0
 
 
+def test_a_plan_reckons_with_the_looks_that_were_spent(planned, capsys):
+    asked = ("--trials=2", "--policy=looks=spend")
+    planned.plan(*asked)
+    first = json.loads(planned.file.read_bytes())["prediction"]
+    for number in range(7):
+        planned.level(0.5 + number / 100)
+        planned.bench.run("--bench-trials=2", "--bench-policy=looks=spend")
+    capsys.readouterr()
+    planned.file.unlink()
+    planned.plan(*asked)
+    later = json.loads(planned.file.read_bytes())["prediction"]
+    assert (first["look"], later["look"]) == (1, 8)
+    assert later["detectable"] is None or later["detectable"] > first["detectable"]
+    said = capsys.readouterr().out
+    assert "verdicts  hold: so few cases cannot be significant at look 8 at this baseline" in said
+
+
 def test_the_command_says_what_a_run_can_show(planned, capsys):
     assert planned.plan("--trials=2", "--policy=looks=spend") == 0
     said = capsys.readouterr().out
@@ -253,15 +270,23 @@ def test_the_command_says_what_a_run_can_show(planned, capsys):
         "plan      echo: 12 cases, 2 trials each, claim better, alpha 0.05, against old, run "
         in said
     )
-    assert "verdicts  promote up to look 7 at this baseline; hold; reject" in said
+    assert "verdicts  promote up to look 7 at this baseline, and this would be look 1; hold" in said
     assert "cost      12 USD, " in said
     found = json.loads(planned.file.read_bytes())["prediction"]
     assert found["looks"] == 7
     assert 0.99 < found["power_of_target"] <= 1
     assert 0.005 < found["detectable"] < 0.05
-    assert planned.plan("--claim=not_worse", "--policy=margin=0.3") == 0
-    assert planned.plan("--claim=no_regression") == 0
+    for options in (["--claim=not_worse", "--policy=margin=0.3"], ["--claim=no_regression"]):
+        planned.file.unlink()
+        assert planned.plan(*options) == 0
+    sealed = planned.file.read_bytes()
     capsys.readouterr()
+    assert planned.plan() == 2
+    told = capsys.readouterr()
+    assert "verdicts  promote" in told.out
+    assert "is there already, and stays" in told.err
+    assert planned.file.read_bytes() == sealed
+    planned.file.unlink()
     assert planned.plan("--policy=alpha=2") == 2
     (planned.bench.path / "baseline.json").unlink()
     assert planned.plan() == 2

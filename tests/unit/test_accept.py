@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 
+import numpy as np
 import pytest
 
 from benchgate import ArtifactError, EvalError, LookLedger, PolicyError, accept, run_eval
@@ -147,6 +148,42 @@ def test_what_is_no_score_is_named(value, form):
         accept(list(BEFORE.values()) if form is list else BEFORE, wrong)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        3,
+        np.array(0.5),
+        set(BEFORE.values()),
+        (score for score in (0.1, 0.2)),
+        b"12",
+        {1: 0.1, 2: 0.2},
+        {1: 0.1, "b": 0.2},
+        {"\ud800": 0.1, "b": 0.2},
+        {"a": 1e308, "b": -1e308},
+    ],
+)
+def test_what_is_no_side_is_named(given):
+    other = {case: -score for case, score in given.items()} if isinstance(given, dict) else BEFORE
+    with pytest.raises(EvalError):
+        accept(given, other, policy={"test": "auto"}, ledger=LookLedger())
+
+
+def test_arrays_are_scores_as_lists_are():
+    after = side(1, 0.4)
+    expected = accept({case: [score] * 2 for case, score in BEFORE.items()}, after)
+    assert (
+        accept({case: np.array([score] * 2) for case, score in BEFORE.items()}, after) == expected
+    )
+    lists = [list(one.values()) for one in (BEFORE, after)]
+    assert accept(*map(np.array, lists)) == accept(*lists)
+
+
+def test_a_path_is_no_ledger(tmp_path):
+    with pytest.raises(EvalError, match="LookLedger"):
+        accept(BEFORE, side(1), ledger=tmp_path / "looks.jsonl")
+
+
 def test_a_threshold_that_is_none_is_named():
     with pytest.raises(PolicyError, match="alpha"):
         accept(BEFORE, side(1), policy={"alpha": 2})
@@ -256,6 +293,49 @@ def test_half_a_line_of_a_process_that_was_killed_is_no_look(tmp_path):
     assert accept(BEFORE, side(2), ledger=LookLedger(path)).look.number == 2
     assert len(path.read_text().splitlines()) == 2
     assert LookLedger(path).head.startswith("2:")
+
+
+def test_a_file_that_shrinks_under_a_ledger_is_found_and_not_filled_up(tmp_path):
+    path = tmp_path / "looks.jsonl"
+    ledger = LookLedger(path)
+    for seed in range(1, 4):
+        accept(BEFORE, side(seed), ledger=ledger)
+    first = path.read_bytes().splitlines(keepends=True)[0]
+    path.write_bytes(first)
+    with pytest.raises(ArtifactError, match="line 3 was there, and was cut off"):
+        accept(BEFORE, side(4), ledger=ledger)
+    assert path.read_bytes() == first
+
+
+def test_a_file_that_is_no_ledger_is_not_overwritten(tmp_path):
+    path = tmp_path / "scores.json"
+    path.write_text("[0.1, 0.2]")  # without an end of line
+    with pytest.raises(ArtifactError, match="no look"):
+        LookLedger(path)
+    assert path.read_text() == "[0.1, 0.2]"
+
+
+def test_scores_without_ids_are_one_baseline_in_any_order():
+    ledger, scores = LookLedger(), list(BEFORE.values())
+    numbers = [
+        accept(before, list(side(seed).values()), ledger=ledger).look.number
+        for seed, before in enumerate((scores, scores[::-1]), start=1)
+    ]
+    assert numbers == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [(lambda score: score.update(score=0.99), "edited"), (dict.clear, "no record: ")],
+)
+def test_a_run_whose_results_were_edited_is_not_accepted(leveled, edit, said):
+    before, run = leveled("good")
+    path = run.published.folder / "record.json"
+    record = json.loads(path.read_bytes())
+    edit(record["report"]["per_case"][0]["score"])
+    path.write_text(json.dumps(record))
+    with pytest.raises(EvalError, match=said):
+        accept(before, path)
 
 
 def test_a_ledger_that_cannot_be_written_decides_nothing(tmp_path):

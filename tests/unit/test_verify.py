@@ -531,6 +531,8 @@ def rewrite(path, **fields):
         ("digests__system", "other", "report.plan_id"),
         ("digests__baseline", "0" * 64, "report.digests.baseline"),
         ("suite__name", "other", "report.suite.name"),
+        ("clusters", {"99": "of no case"}, "report.clusters: there is no case 99"),
+        ("critical", ["99"], "report.critical: there is no case 99"),
     ],
 )
 def test_what_follows_from_the_run_is_drawn_again(out, field, value, message):
@@ -606,6 +608,17 @@ def test_evidence_that_is_left_out_is_named(out):
         del raw["evidence_files"]["promotion.toml"]
 
     assert "evidence/promotion.toml: missing" in forge(out, 1, edit)
+
+
+def test_a_chance_that_was_taken_out_of_the_safety_evidence_is_named(out):
+    def edit(_, folder):
+        path = folder / "evidence" / "safety.json"
+        report = json.loads(path.read_bytes())
+        assert report.pop("pass_chances")
+        path.write_text(json.dumps(report))
+
+    messages = forge(out, 1, edit)
+    assert any(message.startswith("evidence/safety.json.pass_chances") for message in messages)
 
 
 def test_a_verdict_is_for_the_next_tier_and_asks_for_something(out):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AwareDatetime, Field
 
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest
 from benchgate.wire.canonical import digest
-from benchgate.wire.model import Count, DisplayText, Number, Sha256, Version, WireModel
+from benchgate.wire.model import Count, Number, Sha256, Version, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,7 @@ class Prediction(WireModel):
     What the planned run is going to be able to show; ``None`` is not known, or not to be had.
 
     :param units: cases, or clusters where cases share some.
+    :param look: number that the run would have among the looks at this baseline; the figures are at its level.
     :param looks: looks at this baseline that can promote, from the first; ``None`` if any can.
     :param detectable: the gain that is found with the policy's power.
     :param power_of_target: probability to find the policy's ``target_effect``.
@@ -39,6 +40,7 @@ class Prediction(WireModel):
     """
 
     units: Count
+    look: Annotated[Count, Field(ge=1)]
     looks: Count | None
     detectable: Number | None
     power_of_target: Number | None
@@ -52,7 +54,6 @@ class SealedPlan(WireModel):
     The file that ``benchgate plan`` writes, and that a run cites.
 
     :param cases: digest over the digests of the cases; ``rubric`` that of what scores them.
-    :param head: newest record of the class, ``SEQ:SHA256``, when the plan was sealed; ``None`` if there was none.
     :param seal: SHA-256 over all other fields.
     """
 
@@ -68,7 +69,6 @@ class SealedPlan(WireModel):
     trial_count: Annotated[Count, Field(ge=1)]
     policy: GatePolicy
     prediction: Prediction
-    head: DisplayText | None
     seal: Sha256
 
     @classmethod
@@ -80,19 +80,6 @@ class SealedPlan(WireModel):
     def own_seal(self) -> str:
         """Return the seal that its fields have."""
         return digest(self.model_dump(mode="json", exclude={"seal"}))
-
-
-class ComparedWith(NamedTuple):
-    """The baseline of a run: its results, and its system if that ran in the same session; a log runs nothing."""
-
-    run_id: str
-    system_sha256: str | None
-
-    @classmethod
-    def of(cls, run_id: str | None, beside: BenchRunReport | None) -> ComparedWith | None:
-        """Return the baseline of a run; ``None`` if there is none that could be read."""
-        has_run = beside if beside is not None and beside.source is None else None
-        return None if run_id is None else cls(run_id, system_digest(has_run) if has_run else None)
 
 
 class CitedPlan(WireModel):
@@ -111,42 +98,48 @@ def broken(
     plan: SealedPlan,
     report: BenchRunReport,
     policy: GatePolicy,
-    baseline: ComparedWith | None,
     started: datetime,
+    *,
+    run_id: str | None,
+    beside: BenchRunReport | None,
 ) -> Iterator[str]:
     """
     Yield how a run differs from the plan that it cites.
 
-    :param baseline: of the run, if it could be read.
     :param started: when the run began.
+    :param run_id: of its baseline, if that could be read.
+    :param beside: its baseline, if that ran in the same session.
     """
     if plan.own_seal() != plan.seal:
         yield "the plan was edited after it was sealed"
     if not plan.sealed_at <= started:  # both in whole seconds
-        yield f"it was sealed at {plan.sealed_at:%Y-%m-%d %H:%M:%S}, after the run began"
+        yield f"the plan was sealed at {plan.sealed_at:%Y-%m-%d %H:%M:%S}, after the run began"
     if plan.task_class != report.task_class:
-        yield f"it is of task class {plan.task_class!r}"
+        yield f"the plan is of task class {plan.task_class!r}"
         return
     yield from _other_facts(plan, report)
-    yield from _other_baseline(plan.baseline, baseline)
+    yield from _other_baseline(plan.baseline, run_id, beside)
     then, now = plan.policy.model_dump(mode="json"), policy.model_dump(mode="json")
     for key in [key for key in now if then.get(key) != now[key]]:
-        yield f"{key} was {then.get(key)}, is {now[key]}"
+        yield f"{key} is {now[key]}, planned was {then.get(key)}"
 
 
 def _other_facts(plan: SealedPlan, report: BenchRunReport) -> Iterator[str]:
     if plan.cases != digest(dict(report.digests.cases)):
-        yield f"its {plan.case_count} cases are others, or were changed"
+        yield f"the cases are not the {plan.case_count} that were planned, or were changed"
     if plan.rubric != report.digests.scorer:
-        yield f"its rubric was {plan.rubric[:12]}, is {report.digests.scorer[:12]}"
+        yield f"the rubric is {report.digests.scorer[:12]}, planned was {plan.rubric[:12]}"
     if plan.trial_count != report.trial_count:
-        yield f"its trials were {plan.trial_count}, are {report.trial_count}"
+        yield f"trials of each case are {report.trial_count}, planned were {plan.trial_count}"
 
 
-def _other_baseline(planned: PlannedBaseline, baseline: ComparedWith | None) -> Iterator[str]:
-    if baseline is None:
-        yield "it has a baseline, and the run has none"
-    elif baseline.system_sha256 is None and baseline.run_id != planned.run_id:
-        yield f"its baseline was run {planned.run_id[:12]}, is {baseline.run_id[:12]}"
-    elif baseline.system_sha256 not in (None, planned.system_sha256):
-        yield f"its baseline was system {planned.system}, is another one"
+def _other_baseline(
+    planned: PlannedBaseline, run_id: str | None, beside: BenchRunReport | None
+) -> Iterator[str]:
+    ran = beside if beside is not None and beside.source is None else None  # a log runs nothing
+    if run_id is None:
+        yield "a baseline was planned, and the run has none"
+    elif ran is None and run_id != planned.run_id:
+        yield f"the baseline is run {run_id[:12]}, planned was {planned.run_id[:12]}"
+    elif ran is not None and system_digest(ran) != planned.system_sha256:
+        yield f"the baseline is another system than {planned.system}, which was planned"

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from benchgate.cli.vectors import Parsers
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.policy import GatePolicy
+    from benchgate.models import BenchRunReport
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -93,17 +94,24 @@ def _policy(given: argparse.Namespace, path: Path) -> GatePolicy:
 def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.judge import judge
+    from benchgate.looks.chain import ChainLooks, looked_at
     from benchgate.wording import summary
     from benchgate.wording.block import block
 
     if before.report is None or after.report is None:  # _read has refused it
         return 2
+    counted_in = ChainLooks(after.path.absolute().parent.parent)
+
+    def count(before: BenchRunReport, after: BenchRunReport) -> int:
+        return counted_in.number(looked_at(before, after, is_beside=False))
+
     judgement = judge(
         after.report,
         policy=policy,
         choice=BaselineChoice(path=before.path, binding=True, requested=True),
         baseline=before,
         exit_rule="gate",
+        count=count,
     )
     show(block(judgement))
     say("")

@@ -78,16 +78,21 @@ def _positive(text: str) -> int:
 
 
 def _execute(given: argparse.Namespace) -> int:
-    """Print and write a plan; 2 if there is no baseline to plan with, 1 if the class is unknown."""
+    """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
+    from benchgate.errors import ArtifactError
     from benchgate.gates.baseline import arm
     from benchgate.wire.writing import model_bytes, write_file
 
     report, policy, trials = _of_log(given) if given.log else _of_class(given)
     plan = _sealed(report, policy, given.trials or trials, given.out)
     target = given.output or Path(f"{given.task_class}.plan.json")
-    write_file(target, model_bytes(plan))
     for line in _lines(report, arm(report), policy, plan):
         say(line)
+    if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
+        raise ArtifactError(
+            target, "is there already, and stays; --output=FILE gives this plan a name"
+        )
+    write_file(target, model_bytes(plan))
     option = "--plan" if given.log else "--bench-plan"
     say(f"written   {target}: cite it with {option}={target}")
     return 0
@@ -155,21 +160,20 @@ def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) 
         ),
         trial_count=trials,
         policy=policy,
-        prediction=_prediction(report, policy, trials),
-        head=_head(out / "runs" / report.task_class),
+        prediction=_prediction(
+            report, policy, trials, _next_look(report, out / "runs" / report.task_class)
+        ),
     )
 
 
-def _head(runs: Path) -> str | None:
-    from benchgate.artifacts.reading import read_artifact
-    from benchgate.artifacts.run_kinds import Head
-    from benchgate.audit.chain import HEAD_FILE
+def _next_look(report: BenchRunReport, runs: Path) -> int:
+    from benchgate.looks.chain import ChainLooks, looked_at
 
-    head = read_artifact(runs / HEAD_FILE, Head)
-    return None if head is None else f"{head.seq}:{head.sha256}"
+    looked = looked_at(report, report, is_beside=False)
+    return ChainLooks(runs if runs.is_dir() else None).number(looked._replace(results=("", "")))
 
 
-def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int) -> Prediction:
+def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int, look: int) -> Prediction:
     from benchgate.aggregate import case_figures
     from benchgate.artifacts.sealed_plan import Prediction
     from benchgate.gates.baseline import arm
@@ -177,13 +181,14 @@ def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int) -> Pred
     from benchgate.gates.looks import judged_at
 
     found, cases = (
-        forecast(arm(report), judged_at(policy, 1), trials),
+        forecast(arm(report), judged_at(policy, look), trials),
         case_figures(report.per_case),
     )
     costs = [case.cost_usd for case in cases]
     known = [cost for cost in costs if cost is not None]
     return Prediction(
         units=found.units,
+        look=look,
         looks=_looks(found, policy),
         detectable=found.detectable,
         power_of_target=found.power and found.power(policy.target_effect),
@@ -224,13 +229,15 @@ def _reachable(policy: GatePolicy, found: Prediction) -> Iterator[str]:
     reject = "reject if severity block, penalty, or a significant loss speaks against it"
     if found.units < policy.min_cases:
         yield f"verdicts  hold: {found.units} cases or clusters, {policy.min_cases} needed; {reject}"
-    elif found.looks == 0:
-        yield f"verdicts  hold: so few cases cannot be significant at alpha {policy.alpha:g}; {reject}"
+    elif found.looks is not None and found.look > found.looks:
+        at = f"look {found.look} at this baseline" if found.looks else f"alpha {policy.alpha:g}"
+        yield f"verdicts  hold: so few cases cannot be significant at {at}; {reject}"
     elif found.smallest_margin is not None and found.smallest_margin > (policy.margin or 0.0):
         shown = f"without any change {found.smallest_margin:.3g} is shown, the margin is {policy.margin:g}"
         yield f"verdicts  hold, unless there are gains: {shown}; {reject}"
     else:
         upto = "" if found.looks is None else f" up to look {found.looks} at this baseline"
+        upto += f", and this would be look {found.look}" if policy.looks == "spend" else ""
         yield f"verdicts  promote{upto}; hold; {reject}"
 
 
@@ -238,7 +245,7 @@ def _gains(side: Arm, policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     from benchgate.gates.forecast import forecast
     from benchgate.gates.looks import judged_at
 
-    policy = judged_at(policy, 1)
+    policy = judged_at(policy, plan.prediction.look)
     found, trials = forecast(side, policy, plan.trial_count), plan.trial_count
     if found.power is None:
         return

@@ -144,12 +144,14 @@ def _report(one: ClassVerification, out: Path) -> None:
         )
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
         say(f"  tier      {tiers}: {recommendation(verdict, _outcome(one.newest))}")
-    decision = one.newest.decision if one.newest else None
-    for line in looks(decision.look if decision else None):
+    look = one.newest.decision.look if one.newest and one.newest.decision else None
+    for line in looks(look, one.newest.policy) if one.newest else ():
         say(f"  {line.label:9} {line.text}")
-        if one.anchored_at is None:
-            say("            looks before this chain are not counted: it is not anchored")
     if one.anchored_at is None:
+        if look is not None:
+            say(
+                "  looks that were taken out or made elsewhere are not counted: nothing anchors the chain"
+            )
         say("  not anchored: keep this head elsewhere, and give it as --head the next time")
     else:
         say(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")

@@ -88,17 +88,12 @@ def series_chance(policy: GatePolicy, number: int) -> float:
 
 
 def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:
-    """Return whether some scores of so many cases would pass at a level."""
-    least = least_p(policy, figures)
-    return least is None or least <= level
-
-
-def least_p(policy: GatePolicy, figures: Figures) -> float | None:
-    """Return the smallest two-sided p that a comparison of this size can have; ``None`` if nothing limits it."""
+    """Return whether some scores of so many cases would pass at a level, by the smallest p that signs can have."""
     found = figures.significance
     if not found.paired or (policy.margin and found.clusters is not None):
-        return None
-    return sign_limit(policy, figures.smallest if found.clusters is None else found.clusters)
+        return True
+    least = sign_limit(policy, figures.smallest if found.clusters is None else found.clusters)
+    return least is None or least <= level
 
 
 def sign_limit(policy: GatePolicy, pairs: int) -> float | None:

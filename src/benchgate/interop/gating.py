@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.record import RunTerms, record_entry
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.sealed_plan import ComparedWith, SealedPlan, broken
+from benchgate.artifacts.sealed_plan import SealedPlan, broken
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
@@ -65,8 +65,15 @@ class LogGate:
         """
         problems: tuple[str, ...] = ()
         if self.sealed is not None:
-            found = ComparedWith.of(self.before.run_id, self.before)
-            problems = tuple(broken(self.sealed, self.after, self.policy, found, self.started))
+            found = broken(
+                self.sealed,
+                self.after,
+                self.policy,
+                self.started,
+                run_id=self.before.run_id,
+                beside=self.before,
+            )
+            problems = tuple(found)
         return judge(
             self.after,
             policy=self.policy,

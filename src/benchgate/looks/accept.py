@@ -8,23 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import mean
-from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.artifacts.samples import arm_of, read_samples
-from benchgate.errors import EvalError, counted, excerpt
+from benchgate.errors import EvalError, SampleError, Unreadable, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside, read_policy_of
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import judge
 from benchgate.gates.policy import GatePolicy, make_policy, read_policy
 from benchgate.gates.vectors import VECTOR_DEFAULTS, compare_vectors
+from benchgate.ids import own_run_id
 from benchgate.looks.chain import looked_at
+from benchgate.looks.ledger import LookLedger
 from benchgate.looks.tally import Looked, digest_of_look
 from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.looks.ledger import LookLedger
+    from benchgate.gates.judge import Counter
 
 
 Samples = Mapping[str, float | Sequence[float]] | Sequence[float]
@@ -53,16 +54,23 @@ def accept(
         together. By default those at the same scores are.
     :raises EvalError: a side or a threshold cannot be used, or the ledger cannot be written.
     """
+    if ledger is not None and not isinstance(ledger, LookLedger):
+        raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
     before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = _policy(policy, VECTOR_DEFAULTS)
-        look = number_of_arms(before, after, thresholds, ledger, incumbent)
-        return compare_vectors(before, after, thresholds, look=look).decision
+        try:
+            look = number_of_arms(before, after, thresholds, ledger, incumbent)
+            return compare_vectors(before, after, thresholds, look=look).decision
+        except ValueError as error:  # differences beyond all numbers, ids that are no Unicode
+            raise EvalError(str(error)) from error
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
     if policy is None and isinstance(candidate, (str, Path)):
-        return _accept_run(before, after, read_policy_of(Path(candidate)), ledger, incumbent)
-    return _accept_run(before, after, _policy(policy, {}), ledger, incumbent)
+        thresholds = read_policy_of(Path(candidate))
+    else:
+        thresholds = _policy(policy, {})
+    return _accept_run(before, after, thresholds, _counter(thresholds, ledger, incumbent))
 
 
 def number_of_arms(
@@ -78,38 +86,45 @@ def number_of_arms(
     :raises EvalError: looks are to be spent, and nobody counts them.
     """
     _check_counted(policy, ledger)
+    if ledger is None:
+        return None
     results = tuple(
-        digest([arm.case_ids, arm.trials or arm.scores]) for arm in (baseline, candidate)
+        digest([arm.case_ids, arm.trials or (arm.scores if arm.case_ids else sorted(arm.scores))])
+        for arm in (baseline, candidate)
     )
     ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
-    looked = Looked(digest_of_look(ids, None, incumbent or results[0]), (results[0], results[1]))
-    return None if ledger is None else ledger.add(looked)
+    of = results[0] if incumbent is None else incumbent
+    return ledger.add(Looked(digest_of_look(ids, None, of), (results[0], results[1])))
 
 
-def _accept_run(
-    before: BenchRunReport,
-    after: BenchRunReport,
-    policy: GatePolicy,
-    ledger: LookLedger | None,
-    incumbent: str | None,
-) -> CheckpointPromotionDecision:
+def _counter(
+    policy: GatePolicy, ledger: LookLedger | None, incumbent: str | None
+) -> Counter | None:
     _check_counted(policy, ledger)
+    if ledger is None:
+        return None
 
     def count(before: BenchRunReport, after: BenchRunReport) -> int:
         looked = looked_at(before, after, is_beside=False)
         if incumbent is not None:
-            digests = after.digests
-            looked = looked._replace(
-                at=digest_of_look(dict(digests.cases), digests.scorer, incumbent)
-            )
-        return ledger.add(looked) if ledger else 1
+            cases, scorer = dict(after.digests.cases), after.digests.scorer
+            looked = looked._replace(at=digest_of_look(cases, scorer, incumbent))
+        return ledger.add(looked)
 
+    return count
+
+
+def _accept_run(
+    before: BenchRunReport, after: BenchRunReport, policy: GatePolicy, count: Counter | None
+) -> CheckpointPromotionDecision:
+    if own_run_id(after) != after.run_id:
+        raise EvalError("candidate: its results do not have the run_id that it claims: edited")
     decision = judge(
         after,
         policy=policy,
         choice=BaselineChoice(path=None, binding=True, requested=True),
         baseline=baseline_beside(before),
-        count=count if ledger else None,
+        count=count,
     ).decision
     if decision is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
@@ -133,14 +148,36 @@ def _side(given: Side, name: str) -> Arm | BenchRunReport:
     if isinstance(given, BenchRunReport):
         return given
     if isinstance(given, (str, Path)):
-        record = read_artifact(Path(given), RunRecord)
-        return record.report if record else arm_of(read_samples(Path(given)), None)
+        return _read(Path(given))
     if isinstance(given, Mapping):
+        if (other := next((case for case in given if not isinstance(case, str)), None)) is not None:
+            raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
         rows = {case: _row(given[case], name, case) for case in sorted(given)}
         return _arm(name, tuple(rows), list(rows.values()))
+    values = _plain(given)
+    if not isinstance(values, Sequence) or isinstance(values, (bytes, bytearray)):
+        # A set loses equal scores, and a table the ids of its rows.
+        what = "scores by case id, a list of scores, a run's report, or a path"
+        raise EvalError(f"{name} is a {type(given).__name__}; expected {what}")
     return _arm(
-        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(given)]
+        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(values)]
     )
+
+
+def _read(path: Path) -> Arm | BenchRunReport:
+    try:
+        return RunRecord.read_file(path, "record").report
+    except Unreadable as error:
+        why = error.why
+    try:
+        return arm_of(read_samples(path), None)
+    except SampleError as error:
+        raise SampleError(path, f"no samples: {error.message}; and no record: {why}") from error
+
+
+def _plain(value: Any) -> Any:
+    """Return an array of numpy as a list."""
+    return value.tolist() if hasattr(value, "__array_interface__") else value
 
 
 def _arm(name: str, ids: tuple[str, ...] | None, rows: list[tuple[float, ...]]) -> Arm:
@@ -155,6 +192,7 @@ def _arm(name: str, ids: tuple[str, ...] | None, rows: list[tuple[float, ...]]) 
 
 
 def _row(value: Any, name: str, case: str) -> tuple[float, ...]:
+    value = _plain(value)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and len(value):
         return tuple(_number(one, name, case) for one in value)
     return (_number(value, name, case),)

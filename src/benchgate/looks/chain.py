@@ -73,9 +73,10 @@ def looked_at(before: BenchRunReport, report: BenchRunReport, *, is_beside: bool
     """
     Return what a run looks at.
 
-    :param is_beside: the baseline ran in the same session.
+    :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
-    return _looked(report, before.run_id, before if is_beside else None)
+    is_itself = is_beside or before.source is not None
+    return _looked(report, before.run_id, before if is_itself else None)
 
 
 def _looked(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 GENESIS: Final = "0" * 64
+_START: Final = b'{"seq":'
 
 
 class LedgerLine(WireModel):
@@ -40,8 +41,8 @@ class LookLedger:
     """
     Counts the looks of :func:`benchgate.accept` and of the commands on vectors; processes may share a file.
 
-    Each line has the SHA-256 of the one before it, so that a line which was edited or taken out is found. That lines
-    were cut off at the end, only a head shows that was kept elsewhere.
+    Each line has the SHA-256 of the one before it, so that a line which was edited or taken out is found. That the last
+    line was edited, or lines were cut off at the end, only a head shows that was kept elsewhere.
 
     :param path: of the file, which need not exist; ``None`` counts in memory, as long as this object lives.
     :param head: ``SEQ:SHA256`` as :attr:`head` gave it: that line must be there, unchanged.
@@ -100,9 +101,15 @@ class LookLedger:
 
     def _read(self, path: str, file: BufferedRandom) -> None:
         """Read the lines that other processes wrote since."""
+        if os.fstat(file.fileno()).st_size < self._end:
+            raise ArtifactError(path, f"line {len(self._heads) - 1} was there, and was cut off")
         file.seek(self._end)
         for line in file.read().splitlines(keepends=True):
             if not line.endswith(b"\n"):
+                if not (line.startswith(_START) or _START.startswith(line)):
+                    raise ArtifactError(
+                        path, f"line {len(self._heads)}: no look, nor the start of one"
+                    )
                 return
             try:
                 stated = LedgerLine.model_validate_json(line)

@@ -14,6 +14,7 @@ from benchgate.wording.block import answer, limits, looks, notes_of, question
 if TYPE_CHECKING:
     from benchgate.gates.figures import Significance
     from benchgate.gates.looks import Look
+    from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
     from benchgate.report.source import Source
 
@@ -71,7 +72,9 @@ def decided_of(source: Source, candidate: str, baseline: str | None) -> Decided:
         headline=words.headline(outcome, candidate, baseline),
         question=question(source.record.policy, names) if source.record and decision else "",
         limits="; ".join(limits(source.record.policy, None)) if source.record and decision else "",
-        looks=_looks(decision.look if decision else None),
+        looks=_looks(
+            decision.look if decision else None, source.record.policy if source.record else None
+        ),
         answer=answer(decision) if decision else "",
         found=words.found(figures),
         reasons=tuple(remark for remark in remarks if remark.code in reasons),
@@ -92,7 +95,7 @@ def _proven(source: Source, candidate: str, baseline: str, figures: Significance
         headline=words.headline(outcome, candidate, baseline),
         question=question(policy, (baseline, candidate)) if policy else "",
         limits="; ".join(limits(policy, None)) if policy else "",
-        looks=_looks(source.proof.look if source.proof else None),
+        looks=_looks(source.proof.look if source.proof else None, policy),
         answer="",
         found=words.found(figures),
         reasons=tuple(Remark(code=code, message=text) for code, text in details),
@@ -101,8 +104,8 @@ def _proven(source: Source, candidate: str, baseline: str, figures: Significance
     )
 
 
-def _looks(look: Look | None) -> str:
-    return " ".join(line.text for line in looks(look))
+def _looks(look: Look | None, policy: GatePolicy | None) -> str:
+    return " ".join(line.text for line in looks(look, policy)) if policy else ""
 
 
 def tiles_of(source: Source, changes: RunChanges | None) -> list[Tile]:

@@ -366,12 +366,13 @@ class ClassRun:
     ) -> tuple[str, ...]:
         if self.sealed is None or self.ledger.scope != "full":
             return ()
-        from benchgate.artifacts.sealed_plan import ComparedWith, broken
+        from benchgate.artifacts.sealed_plan import broken
 
         run_id = baseline.run_id if baseline else None
-        found = ComparedWith.of(run_id, baseline if self.beside else None)
+        beside = baseline if self.beside else None
         policy = self.ledger.bench.policy
-        return tuple(broken(self.sealed, report, policy, found, self._started))
+        found = broken(self.sealed, report, policy, self._started, run_id=run_id, beside=beside)
+        return tuple(found)
 
     def _look(self, before: BenchRunReport, report: BenchRunReport) -> int:
         looked = looked_at(before, report, is_beside=self.beside is not None)

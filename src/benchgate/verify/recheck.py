@@ -62,7 +62,7 @@ def recheck(path: Path, artifact: WireModel) -> Iterator[str]:
     elif isinstance(artifact, PromotionReport):
         yield from _promotion(folder, artifact)
     elif isinstance(artifact, SealedPlan):
-        yield from _sealed(artifact)
+        yield from same("seal", artifact.own_seal(), artifact.seal)
     else:
         yield from _of_files(folder, artifact)
 
@@ -77,10 +77,6 @@ def _of_files(folder: Path, artifact: WireModel) -> Iterator[str]:
 def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return mean(known) if known and len(known) == len(values) else None
-
-
-def _sealed(plan: SealedPlan) -> Iterator[str]:
-    yield from same("seal", plan.own_seal(), plan.seal)
 
 
 def _arm(report: ArmReport) -> Iterator[str]:

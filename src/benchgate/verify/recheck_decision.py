@@ -9,7 +9,7 @@ from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import RunEvidence
 from benchgate.artifacts.run_kinds import BaselineRef, RerunBaseline, case_file_name
-from benchgate.artifacts.sealed_plan import ComparedWith, broken
+from benchgate.artifacts.sealed_plan import broken
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, baseline_beside, differences, read_baseline
 from benchgate.gates.blockers import (
@@ -213,8 +213,11 @@ def _plan_problems(record: RunRecord) -> tuple[str, ...]:
     if plan is None:
         return ()
     known = baseline.run_id if isinstance(baseline, BaselineRef) else None
-    found = ComparedWith.of(record.rerun.run_id if record.rerun else known, record.rerun)
-    return tuple(broken(plan, record.report, record.policy, found, record.started_at))
+    beside = record.rerun
+    run_id = beside.run_id if beside else known
+    started = record.started_at
+    found = broken(plan, record.report, record.policy, started, run_id=run_id, beside=beside)
+    return tuple(found)
 
 
 def _rerun(record: RunRecord) -> tuple[tuple[Blocker, ...], BenchRunReport | None]:

@@ -159,7 +159,7 @@ def gate_lines(
     yield Line("gate", decision.outcome.upper(), tone, strong=True)
     yield Line("asked", question(policy, names))
     yield Line("limits", "; ".join(limits(policy, figures)))
-    yield from looks(decision.look)
+    yield from looks(decision.look, policy)
     yield Line("answer", answer(decision), tone)
     count = len(decision.reason_codes)
     for number, remark in enumerate(decision.remarks[:count]):
@@ -218,16 +218,16 @@ def limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         yield "exact evidence"
 
 
-def looks(look: Look | None) -> Iterator[Line]:
-    """Yield how often the baseline was looked at, and what follows from it; nothing of a first look."""
-    if look is None or (look.number == 1 and look.can_promote):
+def looks(look: Look | None, policy: GatePolicy) -> Iterator[Line]:
+    """Yield how often the baseline was looked at, and what follows; nothing of a first look at the whole of alpha."""
+    if look is None or (look.number == 1 and look.can_promote and look.alpha == policy.alpha):
         return
     text = f"look {look.number} against this baseline, at alpha {look.alpha:.3g}"
     if not look.can_promote:
         why = "so few cases can no longer be promoted, whatever their scores"
         yield Line("looks", f"{text}: {why}", "caution")
         return
-    share = f"one in {round(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
+    share = f"one in {int(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
     yield Line(
         "looks",
         f"{text}: at this count up to {share} worthless series would have had a promotion",
