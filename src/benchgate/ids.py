@@ -79,6 +79,21 @@ class RunPlan:
     isolation_class: IsolationClass = "none"
     clusters: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of_report(cls, report: BenchRunReport, harness_version: str) -> RunPlan:
+        """Return what a run was planned as, by its report."""
+        return cls(
+            task_class=report.task_class,
+            case_ids=tuple({result.case_id for result in report.per_case}),
+            scope=report.scope,
+            system=report.system,
+            trial_count=report.trial_count,
+            seed=report.seed,
+            digests=report.digests,
+            harness_version=harness_version,
+            isolation_class=report.isolation_class,
+        )
+
     def plan_id(self) -> str:
         """Return the SHA-256 over the plan; without the baseline, which does not change the results."""
         digests = self.digests

@@ -15,7 +15,8 @@ from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.log import found_in
 from benchgate.interop.reports import DEFAULTS, LogTerms, report_of
-from benchgate.interop.samples import number_of, parse_map
+from benchgate.interop.samples import parse_map
+from benchgate.interop.values import number_of
 
 
 @pytest.fixture
@@ -90,6 +91,11 @@ def test_the_reason_of_a_failed_assertion_of_promptfoo_is_no_error(log):
     assert read(whole, map={"case": "testIdx"}).samples == found.samples
     spread = log("b.json", json.dumps({"evalId": "x", "results": {"results": rows}}, indent=2))
     assert read(spread, map={"case": "testIdx"}).samples == found.samples
+
+
+def test_lines_with_a_field_results_are_lines(log):
+    rows = [{"id": n, "score": n % 2, "results": {"raw": [1]}} for n in range(3)]
+    assert len(read(log("a.jsonl", rows)).samples) == 3
 
 
 def test_a_sample_that_is_there_twice_makes_the_run_incomplete(log):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say, show
 from benchgate.cli.vectors import add_ledger, add_policy, guarded, policy_of
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.cli.vectors import Parsers
     from benchgate.gates.judge import Judgement
+    from benchgate.gates.policy import GatePolicy
     from benchgate.interop.gating import LogGate
     from benchgate.interop.samples import Samples
+    from benchgate.models import BenchRunReport
 
 FORMATS = ("auto", "inspect", "swebench", "junit", "jsonl", "csv")
 
@@ -190,3 +192,24 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
         ):
             if ids:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {first_five({*ids})}"
+
+
+def report_of_log(
+    given: argparse.Namespace, options: dict[str, Any]
+) -> tuple[BenchRunReport, GatePolicy, int]:
+    """
+    Return a log that a comparison is planned with as a report, the policy, and the number of trials.
+
+    :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
+    """
+    from benchgate.gates.baseline import baseline_beside
+    from benchgate.gates.policy import make_policy
+    from benchgate.interop.reports import DEFAULTS, LogTerms, report_of
+    from benchgate.interop.samples import parse_map, read
+
+    log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
+    terms = LogTerms.of(given.task_class, make_policy({**DEFAULTS, **options}))
+    report = report_of(log, terms, log.system or log.path.name)
+    if problems := baseline_beside(report).problems:
+        raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")
+    return report, terms.policy, report.trial_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.cli.gate import add_reading
+from benchgate.cli.gate import add_reading, report_of_log
 from benchgate.cli.say import say
 from benchgate.cli.vectors import guarded
 from benchgate.wire import clock
@@ -83,7 +83,9 @@ def _execute(given: argparse.Namespace) -> int:
     from benchgate.gates.baseline import arm
     from benchgate.wire.writing import model_bytes, write_file
 
-    report, policy, trials = _of_log(given) if given.log else _of_class(given)
+    report, policy, trials = (
+        report_of_log(given, _options(given)) if given.log else _of_class(given)
+    )
     plan = _sealed(report, policy, given.trials or trials, given.out)
     target = given.output or Path(f"{given.task_class}.plan.json")
     for line in _lines(report, arm(report), policy, plan):
@@ -115,21 +117,6 @@ def _of_class(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, in
     if found.report is None or found.problems:
         raise ArtifactError(path, f"nothing to plan with: {'; '.join(found.problems)}")
     return found.report, policy, load_run_table(known[name]).trials or 1
-
-
-def _of_log(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
-    """Return the same of a log."""
-    from benchgate.gates.baseline import baseline_beside
-    from benchgate.gates.policy import make_policy
-    from benchgate.interop.reports import DEFAULTS, LogTerms, report_of
-    from benchgate.interop.samples import parse_map, read
-
-    log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
-    terms = LogTerms.of(given.task_class, make_policy({**DEFAULTS, **_options(given)}))
-    report = report_of(log, terms, log.system or log.path.name)
-    if problems := baseline_beside(report).problems:
-        raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")
-    return report, terms.policy, report.trial_count
 
 
 def _options(given: argparse.Namespace) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import tomli_w
 from benchgate.errors import SampleError
 from benchgate.interop.formats import format_of
 from benchgate.interop.inspect_log import open_inspect
-from benchgate.interop.samples import RowReader
+from benchgate.interop.rows import RowReader
 from benchgate.loader.new_class import make_class_folder
 from benchgate.wire.canonical import sha256_hex
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from benchgate.interop.samples import Sample
+    from benchgate.interop.rows import Sample
 
 MAX_CASES: Final = 10_000
 

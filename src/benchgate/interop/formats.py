@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import SampleError, Unreadable
 from benchgate.interop.inspect_log import open_inspect
 from benchgate.interop.junit import open_junit
-from benchgate.interop.log import Format, open_csv, open_json
+from benchgate.interop.log import Format
 from benchgate.interop.swebench import open_swebench
+from benchgate.interop.tables import open_csv, open_json
 from benchgate.wire.files import open_regular
 
 if TYPE_CHECKING:

@@ -108,7 +108,7 @@ class LogGate:
         name = unfinished_name(clock.now())
         store = RunStore(out, self.after.task_class, "full", name)
         plan = plan_file(
-            _plan_of(self.after),
+            RunPlan.of_report(self.after, version("pytest-benchgate")),
             timeout=TIMEOUT,
             started=self.started,
             baseline_system=self.before.system,
@@ -159,17 +159,3 @@ class LogGate:
         for name, data in files.items():
             write_file(folder / name, data)
         return [folder / name for name in files]
-
-
-def _plan_of(report: BenchRunReport) -> RunPlan:
-    return RunPlan(
-        task_class=report.task_class,
-        case_ids=tuple({result.case_id for result in report.per_case}),
-        scope="full",
-        system=report.system,
-        trial_count=report.trial_count,
-        seed=report.seed,
-        digests=report.digests,
-        harness_version=version("pytest-benchgate"),
-        isolation_class=report.isolation_class,
-    )

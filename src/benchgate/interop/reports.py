@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.samples import Sample, Samples
+    from benchgate.interop.rows import Sample
+    from benchgate.interop.samples import Samples
     from benchgate.models import BenchRunReport
 
 TAXONOMY: Final = Taxonomy(dict(RESERVED))
