@@ -179,6 +179,17 @@ def test_the_evidence_of_an_earlier_comparison_does_not_stay(pair):
     assert [path.name for path in Path("proof").iterdir()] == ["promotion.json"]
 
 
+def test_scores_of_which_less_is_better(folder, capsys):
+    rows("old.jsonl", [90, 70] * 10)
+    rows("new.jsonl", [40, 60] * 10)
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 2
+    assert "name the worst and the best score: --score-range WORST BEST" in capsys.readouterr().err
+    assert main(["gate", "old.jsonl", "new.jsonl", "--score-range", "100", "0", "--out=c"]) == 0
+    assert "delta     +0.300" in capsys.readouterr().out
+    assert main(["verify", "c"]) == 0
+    assert main(["gate", "old.jsonl", "new.jsonl", "--score-range", "5", "5"]) == 2
+
+
 def test_other_inputs_under_the_same_ids_are_refused(pair):
     rows("old.jsonl", [0, 1] * 10, input="a")
     rows("new.jsonl", [1, 1] * 10, input="b")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,8 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
     from benchgate.interop.reports import DEFAULTS, LogTerms, report_pair, task_class_of
     from benchgate.interop.samples import parse_map, read
 
+    ends = given.policy_score_range  # the worst may be the larger one, but not in a policy
+    given.policy_score_range = ends and sorted(ends)
     fields = parse_map(given.map)
     logs = tuple(
         read(path, format=given.format, map=fields, metric=given.metric)
@@ -150,6 +153,8 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
         policy_of(given, DEFAULTS),
         with_inputs=before.format == after.format,
     )
+    if ends is not None:
+        terms = replace(terms, score_range=(ends[0], ends[1]))
     reports = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
     return (before, after), LogGate(
