@@ -155,9 +155,11 @@ def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
         ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 2, "sc\n', {}, "no JSON lines"),
         ("a.jsonl", "[1, 2]", {}, "expected an object for each sample, not 1"),
         ("a.json", '{\n "id": 1}', {}, "is one JSON object"),
-        ("a.txt", "hello", {}, "looks like none of"),
+        ("a.txt", "hello", {}, "is none of these"),
         ("a.txt", "", {}, "is empty"),
         ("a.xml", "<testsuite><testcase", {}, "no XML"),
+        ("a.xml", "<testsuites/>", {}, "has no samples"),
+        ("a.xml", "<html></html>", {}, "is none of these"),
         (
             "a.csv",
             "case,score\na,1\n",

@@ -35,7 +35,7 @@ def _is_swebench(head: bytes, _: str) -> bool:
 
 
 def _is_junit(head: bytes, _: str) -> bool:
-    return re.search(rb"<testsuites?[\s>]", head) is not None and head.lstrip().startswith(b"<")
+    return re.search(rb"<testsuites?[\s/>]", head) is not None and head.lstrip().startswith(b"<")
 
 
 def _is_json(head: bytes, _: str) -> bool:
@@ -90,7 +90,7 @@ def format_of(path: Path, wanted: str) -> Format:
     if wanted == "auto":
         if known is None:
             names = ", ".join(one.what for one in FORMATS.values())
-            raise SampleError(path, f"looks like none of {names}")
+            raise SampleError(path, f"is none of these: {names}")
         return known
     found = FORMATS[wanted]
     if not found.looks_like(head, name) and (known or found.name != "csv"):
