@@ -21,6 +21,9 @@ if TYPE_CHECKING:
         TrialResult,
     )
 
+MAX_FILE_ID: Final = 200
+"""Longest case id, in bytes, that is the name of a file as it is."""
+
 SCORE: Final = frozenset({"passed", "score", "breakdown", "failure_modes", "safety_penalty"})
 """The fields of a score that an id of a run covers: what the result is, and not what it cost."""
 
@@ -76,6 +79,21 @@ class RunPlan:
     isolation_class: IsolationClass = "none"
     clusters: Mapping[str, str] = field(default_factory=dict)
 
+    @classmethod
+    def of_report(cls, report: BenchRunReport, harness_version: str) -> RunPlan:
+        """Return what a run was planned as, by its report."""
+        return cls(
+            task_class=report.task_class,
+            case_ids=tuple({result.case_id for result in report.per_case}),
+            scope=report.scope,
+            system=report.system,
+            trial_count=report.trial_count,
+            seed=report.seed,
+            digests=report.digests,
+            harness_version=harness_version,
+            isolation_class=report.isolation_class,
+        )
+
     def plan_id(self) -> str:
         """Return the SHA-256 over the plan; without the baseline, which does not change the results."""
         digests = self.digests
@@ -113,6 +131,10 @@ def trial_file_name(
     case_id: str, trial: int, side: Side = "candidate", *, suffix: str = ".json"
 ) -> str:
     """Return the name of the file of a trial by its key; what was recorded of its HTTP ends in ``.http.json``."""
+    if "/" in case_id or "\0" in case_id or len(case_id.encode(errors="replace")) > MAX_FILE_ID:
+        # Of a log of another harness: the folder of a case has no such name.
+        name = hashlib.sha256(case_id.encode(errors="replace")).hexdigest()[:16]
+        case_id = f"{re.sub(r'[^A-Za-z0-9_.=-]+', '_', case_id)[:80]}-{name}"
     # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
     ambiguous = re.search(r"-t\d+$", case_id)
     # Or such as a-baseline, where that would not help; no id ends in the sign.

@@ -31,6 +31,7 @@ from benchgate.wire.model import (
     FailureCode,
     FrozenJson,
     NonNegative,
+    Number,
     Seconds,
     Sha256,
     Text,
@@ -323,6 +324,25 @@ class RunDigests(WireModel):
     checkpoint: Sha256 | None = None
 
 
+class LogSource(WireModel):
+    """
+    The log of another harness that results were read from.
+
+    :param tool: what wrote it; ``version`` of that, ``None`` if the log does not say.
+    :param sha256: of the file.
+    :param metric: which of its scores was read.
+    :param score_range: the worst and the best score of the metric, which count as 0 and 1.
+    :param without: cases that the log names and has no result of, such as tests that were skipped; sorted.
+    """
+
+    tool: DisplayText
+    version: DisplayText | None
+    sha256: Sha256
+    metric: DisplayText
+    score_range: tuple[Number, Number]
+    without: tuple[Text, ...]
+
+
 class BenchRunReport(Aggregates):
     """
     The results of a run and their figures. Facts only, so that any policy can judge it; the decision is elsewhere.
@@ -334,6 +354,7 @@ class BenchRunReport(Aggregates):
     :param held_out: the same figures over the held-out cases; ``None`` if the run has none.
     :param clusters: the ``cluster`` of each case that names one, by case id.
     :param critical: ids of the cases that may not newly fail under any claim, sorted.
+    :param source: the log that the results were read from; left out for a run of a bench.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -352,3 +373,4 @@ class BenchRunReport(Aggregates):
     critical: tuple[Text, ...] = ()
     digests: RunDigests
     clusters: Clusters = Field(default_factory=empty_mapping)
+    source: LogSource | None = Field(default=None, exclude_if=lambda source: source is None)

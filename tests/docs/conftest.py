@@ -184,6 +184,11 @@ def example(name: str, root: Path) -> None:
         path.write_text(dated)
 
 
+def logs(root: Path) -> None:
+    """Copy the logs that the page gates."""
+    shutil.copytree(ROOT / "docs/examples/logs", root / "logs")
+
+
 PROJECTS = {
     "README.md": readme,
     "docs/tutorial.md": empty,
@@ -192,6 +197,7 @@ PROJECTS = {
     "docs/how-to/ci.md": summaries,
     "docs/how-to/gate-an-llm-agent.md": partial(example, "llm-agent"),
     "docs/how-to/gate-an-rl-checkpoint.md": partial(repository, "gridworld-policy"),
+    "docs/how-to/gate-existing-logs.md": logs,
     "docs/how-to/plan-a-run.md": summaries,
     "docs/how-to/run-the-baseline-too.md": summaries,
     "docs/how-to/search-in-a-loop.md": empty,

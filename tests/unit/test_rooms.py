@@ -24,7 +24,7 @@ FLOORS = (
     {"trials", "check", "audit"},
     {"live", "replay", "looks"},
     {"remote"},
-    {"runner", "verify", "report"},
+    {"runner", "verify", "report", "interop"},
     {"__init__", "testing"},
     DOORS,
 )

@@ -86,13 +86,13 @@ class RunEvidence:
             plan=cited(self.sealed),
         )
 
-    def files(self, verdict: Verdict, seq: int) -> dict[str, bytes]:
+    def files(self, verdict: Verdict, seq: int | None) -> dict[str, bytes]:
         """
         Return every file of the evidence by name.
 
         ``promotion.toml`` is there only if verdict and decision are both ``promote``.
 
-        :param seq: number of the run's record.
+        :param seq: number of the run's record; ``None`` if it has none.
         """
         made = self.comparison()
         promotion = PromotionReport(
@@ -108,11 +108,15 @@ class RunEvidence:
             verdict=verdict,
             policy=self.policy,
             policy_sha256=self.report.digests.policy,
-            record_ref=RecordRef(seq=seq, path=OWN_RECORD),
+            record_ref=None if seq is None else RecordRef(seq=seq, path=OWN_RECORD),
         )
         files = evidence_files(made) if made is not None else {}
         files["promotion.json"] = model_bytes(promotion)
-        if verdict != "not_evaluated" and verdict.invites(self.decision.outcome):
+        if (
+            seq is not None
+            and verdict != "not_evaluated"
+            and verdict.invites(self.decision.outcome)
+        ):
             files["promotion.toml"] = promotion_toml(verdict, seq)
         return files
 
@@ -127,7 +131,12 @@ def promotion_toml(verdict: PromotionVerdict, seq: int) -> bytes:
 def _subject(judgement: Judgement) -> Subject:
     report, checkpoints = judgement.report, judgement.checkpoints
     if checkpoints is None:
-        return Subject(kind="system", id=report.system, digest=report.digests.system)
+        return Subject(
+            kind="system",
+            id=report.system,
+            digest=report.digests.system,
+            source=report.source,
+        )
     return Subject(
         kind="checkpoint", id=checkpoints.candidate.checkpoint_id, digest=checkpoints.sha256
     )

@@ -22,6 +22,7 @@ from benchgate.models import (
     Difficulty,
     Disposition,
     IsolationClass,
+    LogSource,
     Side,
     TrialResult,
 )
@@ -72,11 +73,16 @@ Verdict = PromotionVerdict | Literal["not_evaluated"]
 
 
 class Subject(WireModel):
-    """What the decision is about: a checkpoint or a system."""
+    """
+    What the decision is about: a checkpoint or a system.
+
+    :param source: the log that its results were read from; left out for a run of a bench.
+    """
 
     kind: Literal["checkpoint", "system"]
     id: str
     digest: str | None
+    source: LogSource | None = Field(default=None, exclude_if=lambda source: source is None)
 
 
 class PromotionOutcome(WireModel):

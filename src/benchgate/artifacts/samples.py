@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
-COLUMNS: Final = frozenset({"case", "score", "trial", "cluster"})
 _CLUSTER: Final = TypeAdapter(ClusterName)
 T = TypeVar("T")
 ARM_KINDS: Final = ("baseline", "trained")
@@ -58,7 +57,8 @@ def read_samples(path: Path) -> Samples:
     Read sample values.
 
     A JSON array of numbers; a JSON object ``{case_id: number}``, or of ``{"score": number, "cluster": name}``; a CSV
-    with the columns ``case,score[,trial][,cluster]``; or a ``baseline.json`` or ``trained.json`` that benchgate wrote.
+    with the columns ``case,score[,trial][,cluster]``, of which others are not read; or a ``baseline.json`` or
+    ``trained.json`` that benchgate wrote.
 
     :raises SampleError: unreadable, too large, fewer than two values, or a value that is no finite number; the
         message names file, place and value.
@@ -177,11 +177,10 @@ def _each(found: Iterable[T | None]) -> tuple[T, ...] | None:
 
 
 def _from_csv(path: Path, text: str) -> Samples:
-    rows = csv.DictReader(io.StringIO(text), restkey="", strict=True)
+    rows = csv.DictReader(io.StringIO(text), strict=True)
     try:
         columns = rows.fieldnames or []
-        known = {"case", "score"} <= {*columns} <= COLUMNS
-        if not known or len({*columns}) != len(columns):
+        if not {"case", "score"} <= {*columns} or len({*columns}) != len(columns):
             raise SampleError(
                 path, f"columns {list(columns)}; expected case,score[,trial][,cluster]"
             )
@@ -220,11 +219,11 @@ def _ordered(trials: Iterable[str]) -> Sequence[str]:
 
 
 def _add_row(
-    path: Path, line: int, row: dict[str, Any], cases: dict[str, dict[str, float]]
+    path: Path, line: int, row: dict[Any, Any], cases: dict[str, dict[str, float]]
 ) -> None:
     case_id, score, trial = row["case"], row["score"], row.get("trial") or "0"
-    if "" in row or not case_id or score is None:
-        raise SampleError(path, f"expected {len(row) - ('' in row)} values", line=line)
+    if None in row or None in row.values() or not case_id:
+        raise SampleError(path, f"expected {len(row) - (None in row)} values", line=line)
     try:
         number = float(score)
     except ValueError:

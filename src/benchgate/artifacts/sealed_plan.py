@@ -136,9 +136,10 @@ def _other_facts(plan: SealedPlan, report: BenchRunReport) -> Iterator[str]:
 def _other_baseline(
     planned: PlannedBaseline, run_id: str | None, beside: BenchRunReport | None
 ) -> Iterator[str]:
+    ran = beside if beside is not None and beside.source is None else None  # a log runs nothing
     if run_id is None:
         yield "a baseline was planned, and the run has none"
-    elif beside is None and run_id != planned.run_id:
+    elif ran is None and run_id != planned.run_id:
         yield f"the baseline is run {run_id[:12]}, planned was {planned.run_id[:12]}"
-    elif beside is not None and system_digest(beside) != planned.system_sha256:
+    elif ran is not None and system_digest(ran) != planned.system_sha256:
         yield f"the baseline is another system than {planned.system}, which was planned"

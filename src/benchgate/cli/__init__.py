@@ -17,7 +17,9 @@ import benchgate
 from benchgate.cli import (
     check,
     compare,
+    convert,
     evidence,
+    gate,
     history,
     merge,
     new_case,
@@ -46,12 +48,14 @@ COMMANDS = (
     plan,
     compare,
     evidence,
+    gate,
     validate,
     verify,
     verdict,
     check,
     new_class,
     new_case,
+    convert,
     schema,
 )
 

@@ -53,11 +53,26 @@ def execute(given: argparse.Namespace) -> int:
     except OSError as error:
         complain(f"{error.filename}: cannot be written: {error.strerror}")
         return 2
-    print(printable(_next_steps(made), keep="\n"))
+    told = next_steps(
+        made,
+        "run the weaker system",
+        "first-number",
+        "run the better one against it; the gate says HOLD, for three cases are too few",
+        f"\n# then put your system, rubric and cases in their place; this makes the next case\n"
+        f"benchgate new-case {made.name} 004-next",
+    )
+    print(printable(told, keep="\n"))
     return 0
 
 
-def _next_steps(made: Path) -> str:
+def next_steps(made: Path, first: str, system: str, second: str, last: str = "") -> str:
+    """
+    Return how a new class is run, as commands.
+
+    :param first: what the first run is, which is pinned, and ``system`` what it runs.
+    :param second: what the run against it is.
+    :param last: what to do then.
+    """
     name, root, run, option = made.name, "", f"pytest --bench={made.name}", "--bench-"
     mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
     if made.parent != BENCH_ROOT:
@@ -70,10 +85,8 @@ def _next_steps(made: Path) -> str:
 {mark}# check what is there, and test the rubric
 benchgate check {name}{root}
 pytest {shlex.quote(str(made / "tests"))}
-# run the weaker system, and make that run the baseline by the number in its line head
-{run} {option}system=first-number {option}baseline=none
+# {first}, and make that run the baseline by the number in its line head
+{run} {option}system={system} {option}baseline=none
 benchgate pin 1 --task-class {name}{root} --yes
-# run the better one against it; the gate says HOLD, for three cases are too few
-{run}
-# then put your system, rubric and cases in their place; this makes the next case
-benchgate new-case {name} 004-next{root}"""
+# {second}
+{run}{last and last + root}"""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from benchgate.cli.gate import add_reading, report_of_log
 from benchgate.cli.say import say
 from benchgate.cli.vectors import guarded
 from benchgate.wire import clock
@@ -41,6 +42,13 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="folder of the task classes (default: bench)",
     )
     parser.add_argument("--baseline", type=Path, metavar="PATH", help="default: the pinned one")
+    parser.add_argument(
+        "--log",
+        type=Path,
+        metavar="FILE",
+        help="the baseline is this log of another harness, for benchgate gate --task-class=CLASS --plan=FILE",
+    )
+    add_reading(parser)
     parser.add_argument("--trials", type=_positive, metavar="K", help="trials of each case")
     parser.add_argument("--claim", metavar="CLAIM", help="as --bench-claim of pytest")
     parser.add_argument(
@@ -71,34 +79,50 @@ def _positive(text: str) -> int:
 
 def _execute(given: argparse.Namespace) -> int:
     """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
-    from benchgate.errors import ArtifactError, TaskClassNotFound
-    from benchgate.gates.baseline import FILE_NAME, arm, read_baseline
-    from benchgate.gates.policy import load_policy, load_run_table, parse_options
-    from benchgate.loader.task_class import class_folders
+    from benchgate.errors import ArtifactError
+    from benchgate.gates.baseline import arm
     from benchgate.wire.writing import model_bytes, write_file
 
-    known = class_folders(given.bench_root)
-    name = given.task_class
-    if name not in known:
-        raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")
-    options = parse_options(given.policy) | ({"claim": given.claim} if given.claim else {})
-    policy = load_policy(known[name], options)
-    path = given.baseline or known[name] / FILE_NAME
-    found = read_baseline(path)
-    if found.report is None or found.problems:
-        raise ArtifactError(path, f"nothing to plan with: {'; '.join(found.problems)}")
-    trials = given.trials or load_run_table(known[name]).trials or 1
-    plan = _sealed(found.report, policy, trials, given.out)
-    target = given.output or Path(f"{name}.plan.json")
-    for line in _lines(found.report, arm(found.report), policy, plan):
+    report, policy, trials = (
+        report_of_log(given, _options(given)) if given.log else _of_class(given)
+    )
+    plan = _sealed(report, policy, given.trials or trials, given.out)
+    target = given.output or Path(f"{given.task_class}.plan.json")
+    for line in _lines(report, arm(report), policy, plan):
         say(line)
     if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
         raise ArtifactError(
             target, "is there already, and stays; --output=FILE gives this plan a name"
         )
     write_file(target, model_bytes(plan))
-    say(f"written   {target}: cite it with --bench-plan={target}")
+    option = "--plan" if given.log else "--bench-plan"
+    say(f"written   {target}: cite it with {option}={target}")
     return 0
+
+
+def _of_class(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
+    """Return the baseline of a class, its policy and its number of trials."""
+    from benchgate.errors import ArtifactError, TaskClassNotFound
+    from benchgate.gates.baseline import FILE_NAME, read_baseline
+    from benchgate.gates.policy import load_policy, load_run_table
+    from benchgate.loader.task_class import class_folders
+
+    known = class_folders(given.bench_root)
+    name = given.task_class
+    if name not in known:
+        raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")
+    policy = load_policy(known[name], _options(given))
+    path = given.baseline or known[name] / FILE_NAME
+    found = read_baseline(path)
+    if found.report is None or found.problems:
+        raise ArtifactError(path, f"nothing to plan with: {'; '.join(found.problems)}")
+    return found.report, policy, load_run_table(known[name]).trials or 1
+
+
+def _options(given: argparse.Namespace) -> dict[str, Any]:
+    from benchgate.gates.policy import parse_options
+
+    return parse_options(given.policy) | ({"claim": given.claim} if given.claim else {})
 
 
 def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) -> SealedPlan:
@@ -157,7 +181,7 @@ def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int, look: i
         power_of_target=found.power and found.power(policy.target_effect),
         smallest_margin=found.smallest_margin,
         cost_usd=sum(known) * trials if len(known) == len(costs) else None,
-        seconds=sum(case.duration_seconds for case in cases) * trials,
+        seconds=None if report.source else sum(case.duration_seconds for case in cases) * trials,
     )
 
 
@@ -184,7 +208,8 @@ def _lines(
     yield from _reachable(policy, found)
     yield from _gains(side, policy, plan)
     cost = "not known" if found.cost_usd is None else f"{found.cost_usd:.4g} USD"
-    yield f"cost      {cost}, {found.seconds or 0.0:.3g} s one after the other, as the baseline's trials"
+    if report.source is None:
+        yield f"cost      {cost}, {found.seconds or 0.0:.3g} s one after the other, as the baseline's trials"
 
 
 def _reachable(policy: GatePolicy, found: Prediction) -> Iterator[str]:

@@ -12,7 +12,7 @@ from benchgate.cli.say import complain
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from benchgate.artifacts.build import Comparison
     from benchgate.gates.figures import Arm
@@ -91,7 +91,7 @@ def add_label(parser: argparse.ArgumentParser) -> None:
         ("suite-name", "NAME", "samples", "what the samples come from"),
         ("suite-version", "VERSION", "unversioned", "version of that"),
         ("baseline-id", "ID", "baseline", "name of the baseline"),
-        ("trained-id", "ID", "trained", "name of the candidate"),
+        ("trained-id", "ID", "candidate", "name of the candidate"),
     ):
         text = f"{what} (default: {default})"
         parser.add_argument(f"--{name}", default=default, metavar=metavar, help=text)
@@ -130,10 +130,11 @@ def _moment(text: str) -> datetime:
     return moment.astimezone(UTC)
 
 
-def policy_of(given: argparse.Namespace) -> GatePolicy:
+def policy_of(given: argparse.Namespace, defaults: Mapping[str, Any] | None = None) -> GatePolicy:
     """
-    Return the policy: from the defaults of vectors or the file, with the options over it.
+    Return the policy: from the defaults or the file, with the options over it.
 
+    :param defaults: by default those of vectors.
     :raises PolicyError: the file or a value is wrong.
     """
     from benchgate.gates.policy import make_policy, merged, read_policy
@@ -145,7 +146,8 @@ def policy_of(given: argparse.Namespace) -> GatePolicy:
         if key.startswith("policy_") and value is not None
     }
     if given.policy is None:
-        return make_policy({**VECTOR_DEFAULTS, **options}, "option")
+        table = VECTOR_DEFAULTS if defaults is None else defaults
+        return make_policy({**table, **options}, "option")
     # What a bench's gate.toml leaves out has the defaults of a bench, as in the bench's own runs.
     told = ", ".join(f"{key}={value}" for key, value in options.items())
     source = f"{given.policy} with {told}" if told else str(given.policy)

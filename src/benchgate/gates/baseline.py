@@ -154,9 +154,10 @@ def _differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterato
         yield f"its task class is {baseline.task_class!r}, not {candidate.task_class!r}"
         return
     before, after = _case_ids(baseline), _case_ids(candidate)
-    if before - after:
+    is_bench = baseline.source is None or candidate.source is None  # else policy.missing decides
+    if is_bench and before - after:
         yield f"cases only in the baseline: {first_five(before - after)}"
-    if after - before:
+    if is_bench and after - before:
         yield f"cases not in the baseline: {first_five(after - before)}"
     old, new = baseline.digests, candidate.digests
     changed = {c for c in before & after if old.cases.get(c) != new.cases.get(c)}
@@ -187,7 +188,7 @@ def arm(report: BenchRunReport) -> Arm:
                 passed=None if case.erred else case.passed,
                 critical=case.case_id in report.critical,
                 cost_usd=case.cost_usd,
-                duration_seconds=case.duration_seconds,
+                duration_seconds=None if report.source else case.duration_seconds,
             )
             for case in cases
         ),

@@ -60,6 +60,7 @@ class GateInput:
     :param blockers: conditions that failed before any statistics, such as a missing baseline.
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
+    :param is_log: the results were read from the log of another harness.
     """
 
     policy: GatePolicy
@@ -69,3 +70,4 @@ class GateInput:
     blockers: tuple[Blocker, ...] = ()
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()
+    is_log: bool = False

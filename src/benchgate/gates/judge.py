@@ -18,7 +18,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
 from benchgate.gates.looks import judged_at
-from benchgate.gates.notes import http_note
+from benchgate.gates.notes import http_note, source_note
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, unscored_note
 
@@ -154,11 +154,13 @@ def judge(
                 look=look,
                 blockers=tuple(blockers),
                 further=further,
+                is_log=report.source is not None,
                 noted=(
                     *noted,
                     *(unscored_note(before, "baseline") if before else ()),
                     *unscored_note(report, "candidate"),
                     *http_note(report, baseline.report if baseline and choice.system else None),
+                    *source_note(report, before),
                 ),
             )
         )

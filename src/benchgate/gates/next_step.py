@@ -36,6 +36,16 @@ STEPS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """By reason code; those that depend on the figures are in :data:`OF_FIGURES`."""
 
+OF_LOGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "incomplete_run": "give whole logs: a sample of each case for each repetition, which --map trial=FIELD numbers",
+        "too_many_unscored": "run the samples that erred again in their harness, and give the new log",
+        "baseline_mismatch": "give two whole logs of the same cases and the same score",
+        "case_mismatch": "run the cases that one side lacks, or count each as the worst: --missing worst",
+    }
+)
+"""The same where both sides are logs of another harness."""
+
 _LOOK: Final = "look at the reasons"
 _TESTED: Final = frozenset(
     {
@@ -67,8 +77,9 @@ def next_step(given: GateInput, codes: Sequence[str], look: Look | None = None) 
         first = "gain_excluded"
     elif first == "delta_below_minimum" and len(codes) > 1:
         first = codes[1]
-    if first in STEPS:
-        return STEPS[first]
+    steps = {**STEPS, **OF_LOGS} if given.is_log else STEPS
+    if first in steps:
+        return steps[first]
     if look is not None and not look.can_promote and first in _TESTED:
         return "add cases: at this look so few cannot promote; new cases begin a new count"
     if given.figures is None or first not in OF_FIGURES:

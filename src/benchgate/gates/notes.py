@@ -140,3 +140,13 @@ def http_note(*reports: BenchRunReport | None) -> Iterator[Blocker]:
             "http_replayed",
             f"the requests of {count} of {total} trials were answered by {cassettes}",
         )
+
+
+def source_note(report: BenchRunReport, before: BenchRunReport | None) -> Iterator[Blocker]:
+    """Yield which cases the logs of both sides name and neither has a result of: they are not compared."""
+    if report.source is None or before is None or before.source is None:
+        return
+    both = {*report.source.without} & {*before.source.without}
+    if both:
+        text = f"{counted(len(both), 'case')} without a result in either log: {first_five(both)}"
+        yield "not_compared", text

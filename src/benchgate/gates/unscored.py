@@ -61,6 +61,8 @@ def incompleteness(report: BenchRunReport) -> str:
     ended = (
         "the session ended early" if report.per_case else "no trial of the candidate was selected"
     )
+    if report.source is not None:
+        ended = "its log says that it did not end"
     return "; ".join(parts) or ended
 
 

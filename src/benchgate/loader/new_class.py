@@ -23,10 +23,21 @@ SUFFIX: Final = ".txt"
 """Ends the name of each template, for tools would take ``rubric.py`` for a module of this package."""
 
 
-def make_class_folder(bench_root: Path, name: str, *, now: datetime) -> Path:
+def make_class_folder(
+    bench_root: Path,
+    name: str,
+    *,
+    now: datetime,
+    templates: Traversable | None = None,
+    words: Mapping[str, str] | None = None,
+    further: Mapping[str, str] | None = None,
+) -> Path:
     """
-    Make ``bench/<name>/`` with three cases, a rubric with its tests and two systems, completely or not at all.
+    Make ``bench/<name>/``, completely or not at all.
 
+    :param templates: of its files; by default three cases, a rubric with its tests and two systems.
+    :param words: to be put in the place of marks in these, besides those of every class.
+    :param further: files of it by path, as they are.
     :raises EvalError: the name is none of a task class, or means every class, or is no name in Python.
     :raises TaskClassAlreadyRegistered: a class is called so but for ``-`` and ``_``.
     :raises FileExistsError: the name is taken.
@@ -40,10 +51,11 @@ def make_class_folder(bench_root: Path, name: str, *, now: datetime) -> Path:
     for twin, folder in class_folders(bench_root).items():
         if slug(twin) == package:
             raise TaskClassAlreadyRegistered(name, str(folder), str(target))
-    words = {"@NAME@": name, "@SLUG@": package, "@NOW@": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
-    texts = {}
-    for path, text in _templates(files("benchgate.loader") / "new_class_files"):
-        texts[_filled(path, words)] = _filled(text, words)
+    marks = {"@NAME@": name, "@SLUG@": package, "@NOW@": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
+    marks |= words or {}
+    texts = dict(further or {})
+    for path, text in _templates(templates or files("benchgate.loader") / "new_class_files"):
+        texts[_filled(path, marks)] = _filled(text, marks)
     create_folder(target, texts)
     return target
 

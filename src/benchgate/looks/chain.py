@@ -2,15 +2,15 @@
 Counts the looks at a baseline in the chain of a class.
 
 A look is a full run that was complete and was compared with a baseline. Looks at one baseline have the same cases, the
-same rubric and the same results of the baseline; of a baseline that runs too, the same system. Results that were seen
-before are no further look. All of this is in the records, those of older versions included, so that nothing is stored
-that could be reset.
+same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a log, the same file.
+Results that were seen before are no further look. All of this is in the records, those of older versions included, so
+that nothing is stored that could be reset.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
@@ -34,12 +34,14 @@ class _Digests(WireModel):
     rubric: str
     scorer: str | None = None
     baseline: str | None = None
+    system: str | None = None
 
 
 class _Report(WireModel):
     run_id: str
     complete: bool
     digests: _Digests
+    source: Mapping[str, Any] | None = None
 
 
 class _Baseline(WireModel):
@@ -64,23 +66,30 @@ class _Record(WireModel):
         before = beside.run_id if beside else baseline.run_id
         if not report.complete or before is None:
             return None
-        return _looked(report, before, is_beside=beside is not None)
+        return _looked(report, before, beside)
 
 
 def looked_at(before: BenchRunReport, report: BenchRunReport, *, is_beside: bool) -> Looked:
     """
     Return what a run looks at.
 
-    :param is_beside: the baseline ran in the same session.
+    :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
-    return _looked(report, before.run_id, is_beside=is_beside)
+    is_itself = is_beside or before.source is not None
+    return _looked(report, before.run_id, before if is_itself else None)
 
 
-def _looked(report: _Report | BenchRunReport, before: str, *, is_beside: bool) -> Looked:
-    digests = report.digests
-    # Results of a baseline that ran too are new each time; its system is what was looked at.
-    of = digests.baseline if is_beside else before
-    at = digest_of_look(dict(digests.cases), digests.scorer or digests.rubric, of)
+def _looked(
+    report: _Report | BenchRunReport, before: str, beside: _Report | BenchRunReport | None
+) -> Looked:
+    digests, cases, of = report.digests, report.digests.cases, before
+    if beside is not None and beside.source is not None:
+        # The cases of the baseline: a candidate that leaves one out begins no new count.
+        cases, of = beside.digests.cases, str(beside.digests.system)
+    elif beside is not None:
+        # Results of a baseline that ran too are new each time; its system is what was looked at.
+        of = str(digests.baseline)
+    at = digest_of_look(dict(cases), digests.scorer or digests.rubric, of)
     return Looked(at, (before, report.run_id))
 
 

@@ -151,8 +151,10 @@ def _details(view: RunView) -> Iterator[str]:
         if decided.answer:
             yield f"* Answer: {prose(decided.answer)}"
         yield f"* Found: {prose(decided.found)}"
+    is_log = view.source.report is not None and view.source.report.source is not None
     for remark in (*decided.reasons, *decided.notes):
-        yield f"* {prose(remark.message)} ({code(words.short_code(remark.code))})"
+        plain = f"{words.plain(remark.code)} ".lstrip() if is_log else ""
+        yield f"* {plain}{prose(remark.message)} ({code(words.short_code(remark.code))})"
     if decided.next_step:
         yield f"* What would settle it: {prose(decided.next_step)}"
     yield from (f"* {prose(problem)}" for problem in view.source.problems)

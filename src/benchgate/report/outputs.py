@@ -83,7 +83,9 @@ class Outputs:
         """Return what is shown of a trial's output."""
         name = trial_file_name(case_id, trial)
         file = f"cases/{name}"
-        if self.folder is None or name not in self.digests or "/" in name:
+        if self.folder is None:
+            return OutputView(file=file, note="none is recorded")
+        if name not in self.digests or "/" in name:
             return OutputView(file=file, note="the record names no file of this trial")
         if self._left <= 0 or self._room < MAX_CHARACTERS:
             return OutputView(

@@ -92,7 +92,9 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     before, after = sides(source)
     candidate, baseline = _names(source)
     decided = decided_of(source, candidate, baseline)
-    shown = outputs_of(source.folder if outputs else None, source.record, history)
+    is_log = source.report is not None and source.report.source is not None  # it records no outputs
+    folder = source.folder if outputs and not is_log else None
+    shown = outputs_of(folder, source.record, history)
     title = source.report.task_class if source.report else _suite(source)
     return RunView(
         source=source,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.claim_reasons import confidence
-from benchgate.gates.reason_codes import PREFIX
+from benchgate.gates.reason_codes import PLAIN, PREFIX
 from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ def sentence(text: str) -> str:
 def short_code(code: str) -> str:
     """Return a reason or a note without its prefix."""
     return code.removeprefix(PREFIX).removeprefix(NOTE)
+
+
+def plain(code: str) -> str:
+    """Return a reason for readers who never trained anything; nothing for a note."""
+    return PLAIN.get(short_code(code), "")
 
 
 def headline(outcome: str, candidate: str, baseline: str | None) -> str:

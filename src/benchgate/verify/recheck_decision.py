@@ -21,7 +21,7 @@ from benchgate.gates.blockers import (
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.looks import judged_at, number_of
-from benchgate.gates.notes import advantages_note, http_note, replay_note
+from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
 from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.unscored import too_many, unscored_note
 from benchgate.gates.vectors import weigh_arms
@@ -132,6 +132,8 @@ def _subject(
     if subject.kind == "system":
         yield from same("subject.id", report.system, subject.id)
         yield from same("subject.digest", report.digests.system, subject.digest)
+        if subject.source != report.source:
+            yield "subject.source: is not that of the report"
         return
     scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
     if f"{PREFIX}checkpoint_mismatch" in found.reason_codes:
@@ -186,6 +188,7 @@ def _decided(
                 *objections,
             ),
             further=tuple(gates),
+            is_log=record.report.source is not None,
             noted=(
                 *advantages_note(_without_advantages(record, outputs)),
                 *replay_note(record.replays),
@@ -197,6 +200,7 @@ def _decided(
                 ),
                 *(unscored_note(record.report, "candidate") if counted else ()),
                 *http_note(record.report, record.rerun),
+                *source_note(record.report, record.rerun),
             ),
         )
     )

@@ -93,7 +93,7 @@ def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
         return
     stated = PlanFile.read_file(folder / PLAN_FILE, "plan of a run")
     expected = plan_file(
-        _planned(record),
+        RunPlan.of_report(record.report, record.harness.benchgate),
         timeout=stated.timeout_seconds,
         started=record.started_at,
         resumes=record.resumes,
@@ -141,7 +141,11 @@ def _identity(record: RunRecord) -> Iterator[str]:
     report, digests = record.report, record.report.digests
     name = report.task_class
     yield from same("report.run_id", own_run_id(report), report.run_id)
-    yield from same("report.plan_id", _planned(record).plan_id(), report.plan_id)
+    yield from same(
+        "report.plan_id",
+        RunPlan.of_report(record.report, record.harness.benchgate).plan_id(),
+        report.plan_id,
+    )
     yield from same("report.suite.name", name, report.suite.name)
     yield from same("report.suite.version", suite_version(digests.cases), report.suite.version)
     yield from same("report.digests.policy", policy_digest(record.policy), digests.policy)
@@ -150,21 +154,6 @@ def _identity(record: RunRecord) -> Iterator[str]:
     for result in report.per_case:
         seed = trial_seed(name, result.case_id, result.trial, report.seed)
         yield from same(f"report.per_case.{_label(result)}.seed", seed, result.seed)
-
-
-def _planned(record: RunRecord) -> RunPlan:
-    report = record.report
-    return RunPlan(
-        task_class=report.task_class,
-        case_ids=tuple({result.case_id for result in report.per_case}),
-        scope=report.scope,
-        system=report.system,
-        trial_count=report.trial_count,
-        seed=report.seed,
-        digests=report.digests,
-        harness_version=record.harness.benchgate,
-        isolation_class=report.isolation_class,
-    )
 
 
 def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any]) -> Iterator[str]:

@@ -98,7 +98,8 @@ def _missing(reports: Sequence[BenchRunReport]) -> Iterator[str]:
     missing = [result for result in results if result.outcome in INCOMPLETE]
     if not missing:
         return
-    able = reports[0].scope == "full" and any(r.outcome in ABLE for r in missing)
+    is_bench = reports[0].source is None
+    able = is_bench and reports[0].scope == "full" and any(r.outcome in ABLE for r in missing)
     then = "; --bench-resume runs only them" if able else ""
     yield f"missing   {len(missing)} of {len(results)} trials, which count as 0{then}"
     why = Counter(r.detail for r in missing if r.detail and not r.detail.startswith(CAP))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import counted, excerpt
 from benchgate.gates.claim_reasons import confidence, spent
 from benchgate.gates.decide import UNDETECTABLE
-from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX
+from benchgate.gates.reason_codes import INCOMPARABLE, PLAIN, PREFIX
 from benchgate.wire.usage import usd
 from benchgate.wording.lines import Line
 
@@ -55,7 +55,13 @@ def gate_of(judgement: Judgement) -> Iterator[Line]:
     """Yield the gate of a run."""
     before = judgement.baseline.report if judgement.baseline else None
     names = (before.system if before else "its baseline", judgement.report.system)
-    yield from gate_lines(judgement.policy, judgement.decision, judgement.figures, names)
+    yield from gate_lines(
+        judgement.policy,
+        judgement.decision,
+        judgement.figures,
+        names,
+        in_plain_words=judgement.report.source is not None,
+    )
 
 
 def baseline_lines(judgement: Judgement) -> Iterator[Line]:
@@ -135,6 +141,8 @@ def gate_lines(
     decision: CheckpointPromotionDecision | None,
     figures: Figures | None,
     names: tuple[str, str],
+    *,
+    in_plain_words: bool = False,
 ) -> Iterator[Line]:
     """
     Yield the decision in words: what was asked, the answer, why, what would settle it, and the figures.
@@ -142,6 +150,7 @@ def gate_lines(
     :param decision: ``None`` for a part of the cases, which is not judged.
     :param figures: of the comparison; ``None`` if there was none.
     :param names: of baseline and candidate.
+    :param in_plain_words: say each reason in a sentence, too.
     """
     if decision is None:
         yield Line("gate", "not evaluated: only a part of the cases was selected", strong=True)
@@ -156,6 +165,8 @@ def gate_lines(
     for number, remark in enumerate(decision.remarks[:count]):
         code = remark.code.removeprefix(PREFIX)
         yield Line("" if number else "why", _shortened(f"{code}: {remark.message}"), tone)
+        if in_plain_words and code in PLAIN:
+            yield Line("", PLAIN[code])
     if decision.next_step is not None:
         yield Line("next", decision.next_step)
     codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
@@ -280,7 +291,7 @@ def side_lines(names: Sequence[str], figures: Figures) -> Iterator[Line]:
     found = figures.significance
     sides = (
         ("baseline", figures.baseline, found.baseline_mean_reward),
-        ("trained", figures.candidate, found.trained_mean_reward),
+        ("candidate", figures.candidate, found.trained_mean_reward),
     )
     for name, (label, arm, mean) in zip(names, sides, strict=True):
         called = "" if name == label else f"{name}, "

@@ -1,0 +1,220 @@
+"""``benchgate gate BASE CAND``: the gate over two logs of another harness."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.cli.say import complain, say, show
+from benchgate.cli.vectors import add_ledger, add_policy, guarded, policy_of
+from benchgate.errors import counted
+from benchgate.wire import clock
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from benchgate.artifacts.sealed_plan import SealedPlan
+    from benchgate.audit.store import Published
+    from benchgate.cli.vectors import Parsers
+    from benchgate.gates.judge import Judgement
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.interop.gating import LogGate
+    from benchgate.interop.samples import Samples
+    from benchgate.models import BenchRunReport
+
+FORMATS = ("auto", "inspect", "swebench", "junit", "jsonl", "csv")
+
+
+def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "gate",
+        help="decide from two logs of another harness whether the second may replace the first",
+        description="BASE is the log of what you use now, the baseline; CAND that of what may replace it, the "
+        "candidate. Reads logs of inspect_ai, reports of SWE-bench, JUnit XML, JSON lines and CSV. Exits with 0 if the "
+        "gate says promote, with 10 if it holds, with 1 if it rejects or a log is incomplete, with 2 for wrong use.",
+    )
+    parser.add_argument("base", type=Path, metavar="BASE", help="log of the baseline")
+    parser.add_argument("cand", type=Path, metavar="CAND", help="log of the candidate")
+    add_reading(parser)
+    parser.add_argument(
+        "--task-class", metavar="NAME", help="what was measured (default: as the log says, or log)"
+    )
+    for side in ("baseline", "candidate"):
+        text = f"name of the {side} (default: what its log says, else its file)"
+        parser.add_argument(f"--{side}-id", metavar="ID", help=text)
+    parser.add_argument(
+        "--output-dir",
+        type=Path,
+        metavar="DIR",
+        help="write the proof and its evidence there (default: proof, unless --out is given)",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="record it as the next run of its class below this folder, as runs of a bench are",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page that shows the decision; needs the extra 'report' (Jinja2)",
+    )
+    parser.add_argument(
+        "--plan", type=Path, metavar="FILE", help="hold unless this sealed plan was kept"
+    )
+    add_ledger(parser)
+    add_policy(parser)
+    parser.add_argument(
+        "--max-unscored",
+        dest="policy_max_unscored",
+        type=float,
+        metavar="SHARE",
+        help="samples of either log that may have ended in an error; one always may (default: 0.05)",
+    )
+    parser.set_defaults(execute=guarded(_execute))
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Declare how logs are read."""
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="auto",
+        help="of the logs (default: what they look like)",
+    )
+    parser.add_argument(
+        "--map",
+        default="",
+        metavar="ROLE=FIELD,...",
+        help="the fields of a sample that are its case, score, trial, cluster, penalty, error, input, target, as in "
+        "case=id,score=resolved; a dot leads into an object: score=metrics.exact",
+    )
+    parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
+
+
+def _execute(given: argparse.Namespace) -> int:
+    from benchgate.report.publish import Publication
+    from benchgate.wording import summary
+    from benchgate.wording.block import block
+
+    publication = Publication(html=given.html, summary=None)
+    publication.check()
+    logs, gate = _gate(given)
+    judgement, published = _decided(given, gate)
+    folders = [] if published is None else [published.folder]
+    target = given.output_dir or (Path("proof") if published is None else None)
+    if target is not None:
+        folders.append(_written(gate, judgement, target))
+    for line in _sides(logs):
+        say(line)
+    more = None if given.html is None else str(given.html)
+    show(block(judgement, more=more or "--html=FILE"))
+    say("")
+    for line in (*summary(judgement), *(f"written   {folder}" for folder in folders)):
+        say(line)
+    problems = [publication.write_page(folders[:1])]
+    if published is not None:
+        say(f"head      {published.head}")
+        problems.append(published.problem)
+    for problem in filter(None, (*problems, *judgement.faults)):
+        complain(problem)
+    return 1 if any(problems) else judgement.exit_status
+
+
+def _decided(given: argparse.Namespace, gate: LogGate) -> tuple[Judgement, Published | None]:
+    from benchgate.looks.ledger import LookLedger
+
+    if given.out is None:
+        return gate.counted_by(given.ledger and LookLedger(given.ledger)), None
+    if given.ledger is not None:
+        raise ValueError("--out counts looks in its records, --ledger in a file: give one of them")
+    return gate.recorded(given.out)
+
+
+def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
+    from benchgate.interop.gating import LogGate
+    from benchgate.interop.reports import DEFAULTS, LogTerms, report_pair, task_class_of
+    from benchgate.interop.samples import parse_map, read
+
+    ends = given.policy_score_range  # the worst may be the larger one, but not in a policy
+    given.policy_score_range = ends and sorted(ends)
+    fields = parse_map(given.map)
+    logs = tuple(
+        read(path, format=given.format, map=fields, metric=given.metric)
+        for path in (given.base, given.cand)
+    )
+    before, after = logs
+    terms = LogTerms.of(
+        task_class_of(logs, given.task_class),
+        policy_of(given, DEFAULTS),
+        with_inputs=before.format == after.format,
+    )
+    if ends is not None:
+        terms = replace(terms, score_range=(ends[0], ends[1]))
+    reports = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
+    now = clock.now()
+    return (before, after), LogGate(
+        before=reports[0],
+        after=reports[1],
+        policy=terms.policy,
+        started=min(now, after.started or now),
+        sealed=_sealed(given.plan),
+    )
+
+
+def _sealed(path: Path | None) -> SealedPlan | None:
+    from benchgate.artifacts.sealed_plan import SealedPlan
+
+    return None if path is None else SealedPlan.read_file(path, "sealed plan")
+
+
+def _written(gate: LogGate, judgement: Judgement, folder: Path) -> Path:
+    from benchgate.verify.validate import validate_file
+
+    for path in gate.write_evidence(judgement, folder):
+        validate_file(path)
+    return folder
+
+
+def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
+    """Yield what was read, and which samples have no score or no result."""
+    from benchgate.gates.missing import first_five
+
+    for side, log in zip(("baseline", "candidate"), logs, strict=True):
+        cases = {sample.case_id for sample in log.samples}
+        tool = f"{log.tool} {log.version}" if log.version else log.tool
+        size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
+        yield f"{side:9} {log.path}: {tool}, score {log.metric}, {size}"
+        errors = sorted({sample.case_id for sample in log.errors})
+        for what, ids in (
+            ("with an error or without a score, which counts as the worst", errors),
+            ("more than once in it; --map trial=FIELD numbers repetitions", log.repeated),
+            ("named without a result", log.without),
+        ):
+            if ids:
+                yield f"{'':9} {counted(len(ids), 'case')} {what}: {first_five({*ids})}"
+
+
+def report_of_log(
+    given: argparse.Namespace, options: dict[str, Any]
+) -> tuple[BenchRunReport, GatePolicy, int]:
+    """
+    Return a log that a comparison is planned with as a report, the policy, and the number of trials.
+
+    :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
+    """
+    from benchgate.gates.baseline import baseline_beside
+    from benchgate.gates.policy import make_policy
+    from benchgate.interop.reports import DEFAULTS, LogTerms, report_of
+    from benchgate.interop.samples import parse_map, read
+
+    log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
+    terms = LogTerms.of(given.task_class, make_policy({**DEFAULTS, **options}))
+    report = report_of(log, terms, log.system or log.path.name)
+    if problems := baseline_beside(report).problems:
+        raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")
+    return report, terms.policy, report.trial_count

@@ -1,0 +1,106 @@
+"""JUnit XML, of pytest and of others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, cast
+from xml.etree.ElementTree import ParseError, XMLPullParser
+
+from benchgate.errors import Unreadable
+from benchgate.interop.log import MAX_LOG_BYTES, Log, ahead, moment
+from benchgate.wire.files import chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+    from xml.etree.ElementTree import Element
+
+    from benchgate.interop.log import Row
+
+
+RERUNS: Final = ("rerunFailure", "rerunError", "flakyFailure", "flakyError")
+XFAIL: Final = "pytest.xfail"
+
+
+def open_junit(path: Path) -> Log:
+    """
+    Open a JUnit file: a test is a case, by class name and name.
+
+    Passed is 1 and ``failure`` is 0, also where it was expected. ``error`` says that the test could not be run. A
+    ``skipped`` test has no result.
+    """
+    reader = _Reader(path)
+    rows = ahead(reader.rows())  # the head of the suite is known then
+    return Log(
+        tool="pytest" if reader.suite == "pytest" else "junit",
+        rows=rows,
+        fields={"case": ("case",), "error": ("error",), "reruns": ("reruns",)},
+        metrics=lambda _: ["passed"],
+        task=reader.suite if reader.suite != "pytest" else None,
+        started=reader.started,
+        named=lambda: reader.skipped,
+    )
+
+
+class _Reader:
+    """Reads tests one by one; what was read is dropped."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.suite: str | None = None
+        self.started: datetime | None = None
+        self.skipped: list[str] = []
+
+    def rows(self) -> Iterator[Row]:
+        parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
+        parents: list[Element] = []
+        try:
+            for chunk in chunks(self._path, MAX_LOG_BYTES):
+                parser.feed(chunk)
+                yield from self._read(parser, parents)
+            parser.close()
+            yield from self._read(parser, parents)
+        except ParseError as error:
+            raise Unreadable(self._path, f"no XML: {error}") from error
+
+    def _read(self, parser: XMLPullParser[Any], parents: list[Element]) -> Iterator[Row]:
+        for event in parser.read_events():
+            kind, element = cast("tuple[str, Element]", event)
+            name = _plain(element)
+            if kind == "start":
+                if name in ("testsuite", "testsuites"):
+                    self._head(element)
+                parents.append(element)
+                continue
+            parents.pop()
+            if name == "testcase":
+                yield from self._test(element)
+            if name in ("testcase", "testsuite") and parents:
+                parents[-1].remove(element)
+
+    def _head(self, suite: Element) -> None:
+        self.suite = self.suite or (suite.get("name") if _plain(suite) == "testsuite" else None)
+        if self.started is None and (stamp := suite.get("timestamp")):
+            self.started = moment(stamp)
+
+    def _test(self, test: Element) -> Iterator[Row]:
+        found = {_plain(child): child for child in test}
+        names = (test.get("classname"), test.get("name"))
+        case = "::".join(name for name in names if name)
+        row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
+        row["reruns"] = sum(_plain(child) in RERUNS for child in test)
+        skipped = found.get("skipped")
+        if skipped is not None and skipped.get("type") != XFAIL:
+            self.skipped.append(case)
+            return
+        if "failure" in found or skipped is not None:
+            row["passed"] = 0
+        if "error" in found:
+            told = {"message": found["error"].get("message", "")}
+            row["error"] = told | {"type": found["error"].get("type") or "Error"}
+        yield 0, row
+
+
+def _plain(element: Element) -> str:
+    """Return the name of an element, without a namespace."""
+    return str(element.tag).rpartition("}")[2]

@@ -1,0 +1,137 @@
+"""What a log of any format is read as: rows with fields, and which fields say what."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.errors import Unreadable
+from benchgate.wire.files import read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
+
+ROLES: Final = (
+    "case",
+    "score",
+    "trial",
+    "cluster",
+    "penalty",
+    "error",
+    "reruns",
+    "input",
+    "target",
+    "answer",
+)
+"""What a field of a row may say; see :func:`benchgate.interop.read`."""
+
+Row = tuple[int, dict[str, Any]]
+"""The line of a sample in its file, 0 if it has none, and its fields."""
+
+MAX_LOG_BYTES: Final = 16 * 2**30
+"""Largest log of which a digest is computed; no reader has a log in memory as a whole."""
+
+MAX_LINE: Final = 64 * 2**20
+MAX_WHOLE: Final = 64 * 2**20
+"""Largest line of JSON, and largest file that has to be parsed in one piece."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Log:
+    """
+    A log that was opened.
+
+    :param rows: of its samples, one by one.
+    :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
+    :param metrics: returns the fields of a row that may be its score.
+    :param metric_prefix: of these fields, which is not part of a metric's name.
+    :param task: name of what was run, and ``system`` of what ran it, if the log says.
+    :param started: when it was run, if the log says.
+    :param named: returns, once all rows were read, the cases that the log names.
+    :param ended_early: the log says that it is not whole.
+    """
+
+    tool: str
+    version: str | None = None
+    rows: Iterable[Row]
+    fields: Mapping[str, tuple[str, ...]]
+    metrics: Callable[[Mapping[str, Any]], list[str]]
+    metric_prefix: str = ""
+    task: str | None = None
+    system: str | None = None
+    started: datetime | None = None
+    named: Callable[[], Iterable[str]] = field(default=tuple)
+    ended_early: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """
+    A format of logs.
+
+    :param what: the format in words.
+    :param looks_like: takes the first bytes of a file and its name in lower case.
+    :param open: reads a file of it.
+    """
+
+    name: str
+    what: str
+    looks_like: Callable[[bytes, str], bool]
+    open: Callable[[Path], Log]
+
+
+def found_in(row: Any, path: str) -> Any:
+    """
+    Return the value of a field; ``None`` if the row lacks it.
+
+    :param path: the name of a field, or names joined by dots for one within another; a number counts in a list.
+    """
+    if isinstance(row, dict) and path in row:
+        return row[path]
+    head, dot, rest = path.partition(".")
+    while dot:
+        inner = _child(row, head)
+        if inner is not None:
+            return found_in(inner, rest)
+        more, dot, rest = rest.partition(".")
+        head = f"{head}.{more}"
+    return _child(row, head)
+
+
+def _child(row: Any, name: str) -> Any:
+    if isinstance(row, dict):
+        return row.get(name)
+    if isinstance(row, list) and name.isdecimal() and len(name) < 9:
+        return row[int(name)] if int(name) < len(row) else None
+    return None
+
+
+def ahead(rows: Iterator[Row]) -> Iterator[Row]:
+    """Return rows of which the first one was read, so that its reader has seen what stands before it."""
+    first = next(rows, None)
+    return iter(()) if first is None else chain((first,), rows)
+
+
+def moment(text: str) -> datetime | None:
+    """Return a time in ISO 8601; ``None`` if it is none, or has no offset."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.tzinfo else None
+
+
+def whole_json(path: Path) -> Any:
+    """
+    Parse a file in one piece.
+
+    :raises Unreadable: it is no JSON, or larger than :data:`MAX_WHOLE`.
+    """
+    try:
+        return json.loads(read_bytes(path, limit=MAX_WHOLE).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(path, f"no JSON: {error}") from error

@@ -1,0 +1,198 @@
+"""The samples of a log as the report of a run, so that it is judged, recorded and verified as one."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Final
+
+from benchgate.aggregate import build_report
+from benchgate.errors import EvalError, SampleError
+from benchgate.ids import RunPlan, system_digest, trial_seed
+from benchgate.models import BenchScore, FailureMode, LogSource, RunDigests, TrialResult
+from benchgate.taxonomy import RESERVED, Taxonomy
+from benchgate.wire.canonical import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.interop.rows import Sample
+    from benchgate.interop.samples import Samples
+    from benchgate.models import BenchRunReport
+
+TAXONOMY: Final = Taxonomy(dict(RESERVED))
+DEFAULTS: Final = {"test": "auto", "safety": "optional"}
+"""Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogTerms:
+    """
+    What logs are read as.
+
+    :param task_class: name of what was measured.
+    :param score_range: the worst and the best score, which count as 0 and 1; the first may be the larger one.
+    :param with_inputs: cases are the same only if their inputs and targets are, too.
+    """
+
+    task_class: str
+    policy: GatePolicy
+    score_range: tuple[float, float] = (0.0, 1.0)
+    with_inputs: bool = True
+
+    @classmethod
+    def of(cls, task_class: str, policy: GatePolicy, *, with_inputs: bool = True) -> LogTerms:
+        """Return the terms under a policy, whose ``score_range`` is that of the log; scores are scaled to [0, 1]."""
+        return cls(
+            task_class=task_class,
+            policy=policy.model_copy(update={"score_range": (0.0, 1.0)}),
+            score_range=policy.score_range or (0.0, 1.0),
+            with_inputs=with_inputs,
+        )
+
+    @property
+    def unit(self) -> str:
+        """What has to be the same for two scores to be comparable."""
+        return f"{self.score_range[0]:g} to {self.score_range[1]:g}"
+
+
+def task_class_of(logs: tuple[Samples, ...], wanted: str | None) -> str:
+    """Return the name of what logs measured: as asked for, or as the last one has it."""
+    name = wanted or next((log.task for log in reversed(logs) if log.task), None) or "log"
+    return re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower()).strip("-")[:64] or "log"
+
+
+def report_pair(
+    before: Samples, after: Samples, terms: LogTerms, names: tuple[str | None, str | None]
+) -> tuple[BenchRunReport, BenchRunReport]:
+    """
+    Return the reports of baseline and candidate.
+
+    :param names: of the two; ``None`` for what the logs say, or their files.
+    :raises EvalError: the logs have different metrics. :raises SampleError: a score is outside the range.
+    """
+    if before.metric != after.metric:
+        why = f"the scores are {before.metric!r} and {after.metric!r}; name one: --metric NAME"
+        raise EvalError(why)
+    first, second = _names(before, after, names)
+    baseline = report_of(before, terms, first)
+    return baseline, report_of(after, terms, second, baseline=baseline)
+
+
+def _names(
+    before: Samples, after: Samples, names: tuple[str | None, str | None]
+) -> tuple[str, str]:
+    told = (before.system, after.system)
+    if None in told or told[0] == told[1]:
+        told = (before.path.name, after.path.name)
+    if told[0] == told[1]:
+        told = (str(before.path), str(after.path))
+    return names[0] or str(told[0]), names[1] or str(told[1])
+
+
+def report_of(
+    log: Samples, terms: LogTerms, name: str, *, baseline: BenchRunReport | None = None
+) -> BenchRunReport:
+    """
+    Return the report of one log.
+
+    An error counts as score 0. A trial that other cases have and one lacks was not run, and one that is there more
+    than once was run again; both make the run incomplete.
+
+    :param baseline: that it is compared with.
+    :raises SampleError: a score is outside the range, or a case has two clusters or two inputs.
+    """
+    cases: dict[str, list[Sample]] = defaultdict(list)
+    for sample in log.samples:
+        cases[sample.case_id].append(sample)
+    trials = max(map(len, cases.values()))
+    plan = RunPlan(
+        task_class=terms.task_class,
+        case_ids=tuple(cases),
+        scope="full",
+        system=name,
+        trial_count=trials,
+        seed=0,
+        digests=RunDigests(
+            cases={case_id: _case_digest(log, rows, terms) for case_id, rows in cases.items()},
+            rubric=_scorer(log, terms),
+            scorer=_scorer(log, terms),
+            taxonomy=TAXONOMY.digest,
+            system=log.sha256,
+            policy=terms.policy.digest,
+            baseline=system_digest(baseline) if baseline else None,
+        ),
+        harness_version=version("pytest-benchgate"),
+        clusters={
+            case_id: one
+            for case_id, rows in cases.items()
+            if (one := _only(log, case_id, "clusters", {row.cluster for row in rows}))
+        },
+    )
+    results = [
+        result
+        for case_id, rows in cases.items()
+        for result in _results(log, terms, case_id, rows, trials)
+    ]
+    report = build_report(plan, results, TAXONOMY, interrupted=log.ended_early)
+    source = LogSource(
+        tool=log.tool,
+        version=log.version,
+        sha256=log.sha256,
+        metric=log.metric,
+        score_range=terms.score_range,
+        without=log.without,
+    )
+    return report.model_copy(update={"source": source})
+
+
+def _scorer(log: Samples, terms: LogTerms) -> str:
+    return digest(["log", log.metric, terms.unit])
+
+
+def _only(log: Samples, case_id: str, what: str, found: set[str | None]) -> str | None:
+    if len(found) > 1:
+        pair = " and ".join(sorted(str(one) for one in found)[:2])
+        raise SampleError(log.path, f"case {case_id!r} has two {what}: {pair}")
+    return next(iter(found))
+
+
+def _case_digest(log: Samples, rows: list[Sample], terms: LogTerms) -> str:
+    known = _only(log, rows[0].case_id, "inputs", {row.of for row in rows})
+    return digest([rows[0].case_id, known if terms.with_inputs else None])
+
+
+def _results(
+    log: Samples, terms: LogTerms, case_id: str, rows: list[Sample], trials: int
+) -> Iterator[TrialResult]:
+    for trial in range(trials):
+        row = rows[trial] if trial < len(rows) else None
+        result = TrialResult(
+            case_id=case_id,
+            trial=trial,
+            seed=trial_seed(terms.task_class, case_id, trial, 0),
+            held_out=False,
+            outcome="not_run",
+            reruns=row.reruns if row else 0,
+        )
+        if row is None:
+            yield result.model_copy(update={"detail": "the log has no such trial"})
+        elif row.score is None:
+            modes = (FailureMode(code="harness_error", detail=row.error),)
+            yield result.model_copy(update={"outcome": "harness_error", "failure_modes": modes})
+        else:
+            scaled = _scaled(log, row, row.score, terms.score_range)
+            score = BenchScore(passed=scaled == 1.0, score=scaled, safety_penalty=row.penalty)
+            yield result.model_copy(update={"outcome": "scored", "score": score})
+
+
+def _scaled(log: Samples, row: Sample, score: float, ends: tuple[float, float]) -> float:
+    worst, best = ends
+    if not min(ends) <= score <= max(ends):
+        shown = f"the score of {row.case_id!r} is {score:g}, outside {worst:g} to {best:g}"
+        why = f"{shown}; name the worst and the best score: --score-range WORST BEST"
+        raise SampleError(log.path, why)
+    return (score - worst) / (best - worst)

@@ -1,0 +1,183 @@
+"""Makes the samples of a log of its rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.errors import EvalError, SampleError, excerpt
+from benchgate.interop.log import ROLES, found_in
+from benchgate.interop.values import error_of, number_of
+from benchgate.wire.canonical import sha256_hex
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from benchgate.interop.log import Log
+
+MAX_SAMPLES: Final = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """
+    One sample of a log.
+
+    :param trial: what the log calls the repetition; empty if it numbers none.
+    :param score: as the log has it; ``None`` if it has none.
+    :param error: why there is no score; ``None`` if there is one.
+    :param reruns: earlier attempts at the same trial.
+    :param of: digest of its input and target, if the log has them.
+    """
+
+    case_id: str
+    trial: str
+    score: float | None
+    error: str | None
+    cluster: str | None = None
+    penalty: float | None = None
+    reruns: int = 0
+    of: str | None = None
+
+
+class RowReader:
+    """Makes samples of the rows of a log."""
+
+    def __init__(self, path: Path, log: Log, fields: dict[str, str], metric: str | None) -> None:
+        unknown = sorted(fields.keys() - {*ROLES})
+        if unknown:
+            raise EvalError(f"map: {unknown[0]!r} is none of {', '.join(ROLES)}")
+        score = fields.pop("score", None)
+        if score is not None and metric is not None:
+            raise EvalError("metric and the score of the map name one thing: give one of them")
+        self._path = path
+        self._log = log
+        self._fields = {**log.fields, **{role: (name,) for role, name in fields.items()}}
+        self._asked = fields
+        self._wanted = score or (None if metric is None else log.metric_prefix + metric)
+        self._score = self._wanted
+        self._seen: set[str] = set()
+        self._names: list[str] = []
+
+    @property
+    def metric(self) -> str:
+        """The name of the score."""
+        return (self._score or "").removeprefix(self._log.metric_prefix)
+
+    def samples(self) -> tuple[Sample, ...]:
+        """Return all samples, sorted by case and trial."""
+        found: dict[tuple[str, str], Sample] = {}
+        for line, row in self._log.rows:
+            sample = self.sample(line, row)
+            key = (sample.case_id, sample.trial)
+            before = found.get(key)
+            reruns = sample.reruns + (0 if before is None else before.reruns + 1)
+            found[key] = sample if not reruns else replace(sample, reruns=reruns)
+            if len(found) > MAX_SAMPLES:
+                raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
+        self._check(found)
+        return tuple(found[key] for key in sorted(found, key=_place))
+
+    def _check(self, found: Mapping[tuple[str, str], Sample]) -> None:
+        if not found:
+            raise SampleError(self._path, "has no samples")
+        asked = {r: name for r, name in self._asked.items() if r not in ("error", "answer")}
+        for role, name in (asked | ({"score": self._wanted} if self._wanted else {})).items():
+            if name not in self._seen:
+                shown = name.removeprefix(self._log.metric_prefix)
+                names = ", ".join(self._names)
+                why = f"no sample has {shown!r}, which is to be the {role}; there are {names}"
+                raise SampleError(self._path, why)
+        if any(sample.score is not None for sample in found.values()):
+            return
+        first = next(iter(found.values()))
+        if (first.error or "").startswith("Unscored"):
+            raise SampleError(self._path, f"no sample has a score; the first: {first.error}")
+
+    def sample(self, line: int, row: dict[str, Any]) -> Sample:
+        """Return the sample of a row."""
+        if not self._names:
+            prefix = self._log.metric_prefix
+            metrics = [name.removeprefix(prefix) for name in self._log.metrics(row)]
+            self._names = (metrics if prefix else []) + list(row)[:12]
+        if self._score is None:
+            self._score = self._choose(row)
+        case = self._text(row, "case")
+        if not case:
+            why = (
+                f"no case id; name its field: --map case=FIELD; there are {', '.join(self._names)}"
+            )
+            raise SampleError(self._path, why, line=line)
+        score, error = self._scored(row)
+        inputs = [self.value(row, role) for role in ("input", "target")]
+        return Sample(
+            case_id=case,
+            trial=self._text(row, "trial"),
+            score=score,
+            error=error,
+            cluster=self._text(row, "cluster") or None,
+            penalty=self._penalty(row, line),
+            reruns=int(self.value(row, "reruns") or 0),
+            of=_digest(inputs) if any(one not in (None, "") for one in inputs) else None,
+        )
+
+    def _choose(self, row: dict[str, Any]) -> str | None:
+        found = self._log.metrics(row)
+        prefix = self._log.metric_prefix
+        if len(found) > 1:
+            names = ", ".join(name.removeprefix(prefix) for name in found)
+            raise SampleError(self._path, f"samples have several scores: {names}; --metric NAME")
+        if not found and not prefix:
+            why = f"no score; name its field: --map score=FIELD; there are {', '.join(self._names)}"
+            raise SampleError(self._path, why)
+        return found[0] if found else None
+
+    def value(self, row: dict[str, Any], role: str) -> Any:
+        """Return what a row has in a role; ``None`` if it has nothing."""
+        for name in self._fields.get(role, ()):
+            if (value := found_in(row, name)) is not None:
+                self._seen.add(name)
+                return value
+        return None
+
+    def _text(self, row: dict[str, Any], role: str) -> str:
+        value = self.value(row, role)
+        if value is None or isinstance(value, (dict, list)):
+            return ""
+        text = str(value)
+        return text.encode(errors="backslashreplace").decode()
+
+    def _scored(self, row: dict[str, Any]) -> tuple[float | None, str | None]:
+        """Return the score of a sample, or why it has none."""
+        told = self.value(row, "error")
+        if told not in (None, "", False, 0, {}, [], "None", "null"):
+            return None, error_of(told)
+        value = None if self._score is None else found_in(row, self._score)
+        if self._score is not None and value is not None:
+            self._seen.add(self._score)
+        score = number_of(value)
+        if score is None:
+            shown = "nothing" if value in (None, "") else excerpt(repr(value), 60)
+            return None, f"Unscored: {self.metric or 'score'} is {shown}"
+        return score, None
+
+    def _penalty(self, row: dict[str, Any], line: int) -> float | None:
+        value = self.value(row, "penalty")
+        if value in (None, ""):
+            return None
+        penalty = number_of(value)
+        if penalty is None or penalty < 0:
+            shown = excerpt(repr(value), 60)
+            raise SampleError(self._path, f"penalty is {shown}; expected 0 or more", line=line)
+        return penalty
+
+
+def _digest(inputs: list[Any]) -> str:
+    return sha256_hex(json.dumps(inputs, sort_keys=True, default=str).encode())
+
+
+def _place(key: tuple[str, str]) -> tuple[str, int, str]:
+    case_id, trial = key
+    return case_id, len(trial), trial  # which puts 2 before 10

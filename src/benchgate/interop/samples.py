@@ -1,0 +1,114 @@
+"""Reads the samples of a log: what each case scored, and which of them did not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchgate.errors import EvalError, SampleError
+from benchgate.interop.formats import FORMATS, format_of
+from benchgate.interop.log import MAX_LOG_BYTES
+from benchgate.interop.rows import RowReader
+from benchgate.wire.files import file_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+
+    from benchgate.interop.rows import Sample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """
+    All samples of a log, none left out: those without a score say why.
+
+    :param metric: which score was read.
+    :param sha256: of the file.
+    :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
+    :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
+    :param ended_early: the log says that its run did not end.
+    """
+
+    path: Path
+    format: str
+    tool: str
+    version: str | None
+    sha256: str
+    metric: str
+    samples: tuple[Sample, ...]
+    without: tuple[str, ...]
+    repeated: tuple[str, ...]
+    task: str | None = None
+    system: str | None = None
+    started: datetime | None = None
+    ended_early: bool = False
+
+    @property
+    def errors(self) -> tuple[Sample, ...]:
+        """The samples without a score."""
+        return tuple(sample for sample in self.samples if sample.score is None)
+
+
+def read(
+    path: Path,
+    *,
+    format: str = "auto",  # noqa: A002 - the name of the option
+    map: Mapping[str, str] | None = None,  # noqa: A002
+    metric: str | None = None,
+) -> Samples:
+    """
+    Read a log of another harness.
+
+    :param format: ``inspect``, ``swebench``, ``junit``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
+    :param map: the field of each of ``case, score, trial, cluster, penalty, error, input, target``, where it is not
+        the one that the format has; names joined by dots lead into objects and lists.
+    :param metric: which score to read, where samples have several.
+    :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
+    :raises EvalError: it cannot be read.
+    """
+    chosen = format_of(path, _known(path, format))
+    log = chosen.open(path)
+    reader = RowReader(path, log, dict(map or {}), metric)
+    samples = reader.samples()
+    there = {sample.case_id for sample in samples}
+    return Samples(
+        path=path,
+        format=chosen.name,
+        tool=log.tool,
+        version=log.version,
+        sha256=file_sha256(path, limit=MAX_LOG_BYTES),
+        metric=reader.metric,
+        samples=samples,
+        without=tuple(sorted({*log.named()} - there)),
+        repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
+        task=log.task,
+        system=log.system,
+        started=log.started,
+        ended_early=log.ended_early,
+    )
+
+
+def _known(path: Path, name: str) -> str:
+    if name != "auto" and name not in FORMATS:
+        raise SampleError(path, f"format {name!r}; expected auto, {', '.join(FORMATS)}")
+    return name
+
+
+def parse_map(text: str) -> dict[str, str]:
+    """
+    Parse ``case=id,score=resolved``.
+
+    :raises EvalError: a part is no pair, or names something twice.
+    """
+    pairs: dict[str, str] = {}
+    for part in (
+        re.split(r",(?=\s*\w+\s*=)", text) if text else ()
+    ):  # not at that of a field such as acc,none
+        role, sign, name = part.partition("=")
+        if not sign or not name or role.strip() in pairs:
+            raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")
+        pairs[role.strip()] = name.strip()
+    return pairs

@@ -1,0 +1,73 @@
+"""The report of a SWE-bench evaluation."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.errors import Unreadable
+from benchgate.interop.log import Log, whole_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchgate.interop.log import Row
+
+PARTS: Final = {"resolved_ids": 1, "unresolved_ids": 0, "empty_patch_ids": 0, "error_ids": None}
+"""Lists of a report, each with the score of its instances."""
+
+FAILED: Final = "infra_failure_ids"
+"""Instances whose environment broke; a report has them among the others too."""
+
+
+def open_swebench(path: Path) -> Log:
+    """
+    Open the report of ``swebench.harness.run_evaluation``.
+
+    An empty patch is not resolved. An instance that could not be evaluated, or whose environment broke, is an error,
+    and one that was not submitted has no result. The field ``repo`` is what the id of an instance begins with.
+    """
+    report = whole_json(path)
+    if not isinstance(report, dict):
+        raise Unreadable(path, "no report of SWE-bench: no JSON object")
+    ids = {part: _ids(path, report, part) for part in (*PARTS, FAILED, "incomplete_ids")}
+    rows = list(_rows(ids, report.get("failure_reasons")))
+    version = report.get("schema_version")
+    return Log(
+        tool="swebench",
+        version=None if version is None else f"schema {version}",
+        rows=rows,
+        fields={"case": ("instance_id",), "error": ("error",)},
+        metrics=lambda _: ["resolved"],
+        task="swe-bench",
+        named=lambda: [*ids["incomplete_ids"], *_ids(path, report, "submitted_ids")],
+    )
+
+
+def _ids(path: Path, report: dict[str, Any], part: str) -> list[str]:
+    found = report.get(part, None if part in PARTS else [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise Unreadable(path, f"no report of SWE-bench: {part} is no list of ids")
+    return found
+
+
+def _rows(ids: dict[str, list[str]], reasons: Any) -> Iterator[Row]:
+    known = reasons if isinstance(reasons, dict) else {}
+    broken = {one: f"InfraFailure: {known.get(one, 'environment')}" for one in ids[FAILED]}
+    seen: dict[str, tuple[str, int | None]] = {}
+    for part, score in PARTS.items():
+        for one in ids[part]:
+            before = seen.setdefault(one, (part, score))
+            if before[0] != part and before[1] == score:
+                continue  # some tools list an empty patch as unresolved too
+            error = "EvaluationError: it could not be evaluated" if score is None else None
+            yield (
+                0,
+                {
+                    "instance_id": one,
+                    "repo": re.sub(r"-\d+$", "", one),
+                    "resolved": score,
+                    "error": None if score == 1 else broken.get(one, error),
+                },
+            )

@@ -1,0 +1,139 @@
+"""CSV and JSON lines with any fields: of one's own scripts, and of tools that write such files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.errors import Unreadable, excerpt
+from benchgate.interop.log import MAX_LINE, Log, found_in, whole_json
+from benchgate.wire.files import open_regular
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from benchgate.interop.log import Row
+
+CASES: Final = (
+    *("case", "case_id", "instance_id", "sample_id", "task_id", "task_name", "question_id"),
+    *("doc_id", "test_id", "id", "name"),
+)
+SCORES: Final = ("score", "resolved", "passed", "correct", "success", "reward", "accuracy")
+"""Fields of a table that are case and score unless others are named: those of its first row."""
+
+PROMPTFOO_ERROR: Final = 2
+"""The ``failureReason`` of promptfoo that is no failed assertion."""
+
+OTHERS: Final = {
+    "trial": ("trial", "epoch"),
+    "cluster": ("cluster",),
+    "penalty": ("safety_penalty",),
+    "error": ("error",),
+    "input": ("input",),
+    "target": ("target",),
+    "answer": ("answer", "output"),
+}
+"""Fields of the other roles; each row may have another one of them, or none."""
+
+
+def table(tool: str, rows: Iterator[Row]) -> Log:
+    """Return a log of rows with any fields; what they say, their names tell."""
+    first = next(rows, None)
+    names = first[1] if first else {}
+    cases = [name for name in CASES if name in names]
+    return Log(
+        tool=tool,
+        rows=() if first is None else chain((first,), rows),
+        fields=OTHERS | ({"case": (cases[0],)} if cases else {}),
+        metrics=_metrics,
+    )
+
+
+def _metrics(row: Mapping[str, Any]) -> list[str]:
+    told = row.get("metrics")  # of lm-evaluation-harness: names of other fields
+    if isinstance(told, list) and told and all(isinstance(one, str) for one in told):
+        return [one for one in told if one in row]
+    return [name for name in SCORES if name in row]
+
+
+def open_csv(path: Path) -> Log:
+    """Open a CSV with a header line."""
+    return table("csv", _csv_rows(path))
+
+
+def _csv_rows(path: Path) -> Iterator[Row]:
+    rows = None
+    try:
+        with open_regular(path) as file:
+            lines = (line.decode("utf-8-sig" if n == 0 else "utf-8") for n, line in _lines(file))
+            rows = csv.DictReader(lines, strict=True)
+            names = rows.fieldnames or []
+            if len({*names}) != len(names):
+                raise Unreadable(path, f"columns {list(names)}: one is there twice")
+            for row in rows:
+                if None in row or None in row.values():
+                    raise Unreadable(path, f"line {rows.line_num}: expected {len(names)} values")
+                yield rows.line_num, row
+    except csv.Error as error:
+        raise Unreadable(path, f"no CSV: line {rows.line_num if rows else 1}: {error}") from error
+    except (OSError, ValueError) as error:
+        raise Unreadable(path, f"cannot be read as CSV: {error}") from error
+
+
+def open_json(path: Path) -> Log:
+    """Open JSON lines, or a JSON array of objects."""
+    return table("json", _json_rows(path))
+
+
+def _json_rows(path: Path) -> Iterator[Row]:
+    try:
+        with open_regular(path) as file:
+            for number, line in _lines(file):
+                if number == 0 and (rows := _whole(path, line)) is not None:
+                    yield from ((0, _row(path, 0, one)) for one in rows)
+                    return
+                if line.strip():
+                    yield number + 1, _row(path, number + 1, json.loads(line.decode("utf-8-sig")))
+    except (OSError, ValueError, RecursionError) as error:
+        raise Unreadable(path, f"no JSON lines: {error}") from error
+
+
+def _whole(path: Path, line: bytes) -> list[Any] | None:
+    """Return the samples of a file that is one array, or one result of promptfoo; ``None`` if it has lines."""
+    start = line.removeprefix(b"\xef\xbb\xbf").strip()
+    is_part = start == b"{" or start.startswith(b"[")
+    found = whole_json(path) if is_part else json.loads(start or b"null")
+    rows = found_in(found, "results.results") if isinstance(found, dict) else found
+    if isinstance(rows, list) or not is_part:
+        return rows if isinstance(rows, list) else None
+    if isinstance(found, dict) and "report_kind" in found:
+        raise Unreadable(
+            path, "is a file of benchgate, no log; for records there is benchgate compare"
+        )
+    raise Unreadable(
+        path, "is one JSON object; expected a line or an array element for each sample"
+    )
+
+
+def _row(path: Path, line: int, row: Any) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        where = f"line {line}: " if line else ""
+        raise Unreadable(
+            path, f"{where}expected an object for each sample, not {excerpt(repr(row), 40)}"
+        )
+    if "failureReason" in row and "promptIdx" in row and row["failureReason"] != PROMPTFOO_ERROR:
+        return {**row, "error": None}  # promptfoo puts there which assertion failed
+    return row
+
+
+def _lines(file: Any) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    while line := file.readline(MAX_LINE + 1):
+        if len(line) > MAX_LINE:
+            msg = f"line {number + 1} has more than {MAX_LINE} bytes"
+            raise ValueError(msg)
+        yield number, line
+        number += 1

@@ -1,0 +1,51 @@
+"""What a value in a log says: a score, or an error."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Final
+
+from benchgate.errors import excerpt, printable
+
+WORDS: Final = {
+    **dict.fromkeys(("true", "yes", "pass", "passed", "resolved", "correct", "success"), 1.0),
+    **dict.fromkeys(("false", "no", "fail", "failed", "unresolved", "incorrect", "failure"), 0.0),
+}
+"""Words that stand for a score."""
+
+QUOTES: Final = "\"'"
+TYPE: Final = re.compile(r"([A-Za-z_][\w.]*)(?::\s*(.*)|\((.*)\))$")
+"""An error as Python shows it: its type, and what it says."""
+
+
+def number_of(value: Any) -> float | None:
+    """Return a value as a score; ``None`` if it is no finite number and no word for one."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in WORDS:
+            return WORDS[word]
+    try:
+        number = float(value) if isinstance(value, (bool, int, float, str)) else math.nan
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def error_of(told: Any) -> str:
+    """Return an error in one line that begins with its type."""
+    if isinstance(told, dict):
+        names = ("type", "exception_type", "name")
+        kind = next((told[name] for name in names if isinstance(told.get(name), str)), "Error")
+        texts = ("message", "exception_message", "error")
+        text = next((told[name] for name in texts if isinstance(told.get(name), str)), "")
+        return f"{kind}: {_line(text)}"
+    text = _line(told)
+    found = TYPE.fullmatch(text)
+    if found is None:
+        return f"Error: {text}"
+    return f"{found[1]}: {found[2] if found[3] is None else found[3].strip(QUOTES)}"
+
+
+def _line(told: Any) -> str:
+    return excerpt(printable(" ".join(str(told).split())), 300)

@@ -1,0 +1,519 @@
+"""``benchgate gate`` and ``convert`` on logs that other harnesses wrote: what is printed, recorded and exited with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import benchgate
+from benchgate.cli import main
+
+LOGS = Path(__file__).parents[2] / "docs" / "examples" / "logs"
+HARBOR = LOGS / "harbor" / "rows.py"
+REQUIRED = bool(os.environ.get("BENCHGATE_REQUIRE_INSPECT"))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path
+
+
+def rows(path, scores, **fields):
+    lines = [{"id": f"c{n:02}", "score": score, **fields} for n, score in enumerate(scores)]
+    Path(path).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.fixture
+def pair(folder):
+    rows("old.jsonl", [0, 1] * 10)
+    rows("new.jsonl", [1, 1] * 9 + [0, 1])
+    return folder
+
+
+def promotion(at="proof"):
+    return json.loads((Path(at) / "promotion.json").read_text())
+
+
+def codes(at="proof"):
+    prefix = "checkpoint_promotion_blocked_"
+    return [code.removeprefix(prefix) for code in promotion(at)["decision"]["reason_codes"]]
+
+
+def test_a_better_log_is_promoted_and_its_evidence_is_valid(pair, capsys):
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
+    shown = capsys.readouterr().out
+    assert "gate      PROMOTE" in shown
+    assert "is new.jsonl better than old.jsonl?" in shown
+    source = promotion()["subject"]["source"]
+    assert source["tool"] == "json"
+    assert source["sha256"] == promotion()["subject"]["digest"]
+    files = sorted(map(str, Path("proof").iterdir()))
+    assert len(files) == 7
+    assert main(["validate", *files]) == 0
+
+
+def test_the_same_decision_by_proof(pair):
+    """One gate: the same vectors, given as plain ones."""
+    for side in ("old", "new"):
+        found = [json.loads(line) for line in Path(f"{side}.jsonl").read_text().splitlines()]
+        Path(f"{side}.json").write_text(json.dumps({row["id"]: row["score"] for row in found}))
+    options = ["--test=auto", "--min-cases=10", "--score-range", "0", "1", "--run-id=x"]
+    sides = ["--baseline-samples=old.json", "--trained-samples=new.json", "--output-dir=plain"]
+    assert main(["proof", *sides, *options]) == main(["gate", "old.jsonl", "new.jsonl"]) == 0
+    found = [json.loads((Path(at) / "significance.json").read_text()) for at in ("plain", "proof")]
+    for key in ("mean_delta", "delta_ci_low", "delta_ci_high", "n"):
+        assert found[0]["significance"].get(key) == found[1]["significance"].get(key)
+
+
+def test_errors_are_counted_and_named_and_hold(pair, capsys):
+    lines = Path("new.jsonl").read_text().splitlines()
+    for n in (1, 3):
+        lines[n] = json.dumps({"id": f"c{n:02}", "error": "TimeoutError: x"})
+    Path("new.jsonl").write_text("\n".join(lines))
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 10
+    shown = capsys.readouterr().out
+    assert "2 cases with an error or without a score, which counts as the worst: c01, c03" in shown
+    assert (
+        "too_many_unscored: candidate: 2 of 20 trials ended in harness_error (TimeoutError 2)"
+        in shown
+    )
+    assert main(["gate", "old.jsonl", "new.jsonl", "--max-unscored=0.1"]) == 0
+    assert codes() == []
+    after = json.loads(Path("proof/trained.json").read_text())
+    assert [s["score"] for s in after["samples"]][:4] == [1.0, 0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("side", ["old", "new"])
+def test_a_case_that_one_side_lacks_holds_or_counts_as_the_worst(pair, capsys, side):
+    path = Path(f"{side}.jsonl")
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 10
+    assert codes() == ["case_mismatch"]
+    assert "c00" in capsys.readouterr().out
+    assert main(["gate", "old.jsonl", "new.jsonl", "--missing=worst", "--out=chain"]) in (0, 10)
+    assert "counted as the worst score: c00" in capsys.readouterr().out
+    assert main(["verify", "chain"]) == 0
+
+
+def test_repeated_samples_hold(pair, capsys):
+    with Path("new.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "c00", "score": 1}) + "\n")
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 1
+    said = capsys.readouterr()
+    assert "1 case more than once in it; --map trial=FIELD numbers repetitions: c00" in said.out
+    assert "the run is incomplete: 1 run again (c00)" in said.err
+    assert main(["verify", "chain"]) == 0
+
+
+def test_a_chain_counts_looks_by_the_digest_of_the_baseline(pair, capsys):
+    for n in (1, 2, 3):
+        rows("new.jsonl", [1, 1] * 8 + [0, 1] * 2, note=n)  # other bytes, same results
+        rows("next.jsonl", [1, 1] * 9 + [n % 2, 1])
+        status = main(["gate", "old.jsonl", "new.jsonl", "--out=chain", "--looks=spend"])
+        assert status == 0, n
+        main(["gate", "old.jsonl", "next.jsonl", "--out=chain", "--looks=spend"])
+    capsys.readouterr()
+    rows("other.jsonl", [0, 1] * 9 + [1, 1])
+    main(["gate", "old.jsonl", "other.jsonl", "--out=chain"])
+    assert "look 4 against this baseline" in capsys.readouterr().out
+    assert main(["verify", "chain"]) == 0
+    assert main(["runs", "--out=chain"]) == 0
+    shutil.copy("old.jsonl", "copy.jsonl")  # under another name it is the same baseline
+    main(["gate", "copy.jsonl", "other.jsonl", "--out=chain"])
+    assert "look 4 against this baseline" in capsys.readouterr().out
+    Path("fewer.jsonl").write_text(Path("other.jsonl").read_text().partition("\n")[2])
+    main(["gate", "old.jsonl", "fewer.jsonl", "--out=chain", "--missing=worst"])
+    assert "look 5 against this baseline" in capsys.readouterr().out
+    rows("old.jsonl", [0, 1] * 10, note="made again")  # another file is another baseline
+    main(["gate", "old.jsonl", "other.jsonl", "--out=chain"])
+    assert "against this baseline" not in capsys.readouterr().out.rpartition("gate  ")[2]
+
+
+def test_a_ledger_counts_looks_without_a_chain(pair, capsys):
+    assert main(["gate", "old.jsonl", "new.jsonl", "--looks=spend"]) == 2
+    assert "needs --out or --ledger" in capsys.readouterr().err
+    assert not Path("proof").exists()
+    for n, name in enumerate(("new", "other", "new"), 1):
+        rows("other.jsonl", [1, 1] * 7 + [0, 1] * 3)
+        main(["gate", "old.jsonl", f"{name}.jsonl", "--ledger=l"])
+        assert ("look 2 against" in capsys.readouterr().out) is (n == 2)
+    assert len(Path("l").read_text().splitlines()) == 2
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=c", "--ledger=l"]) == 2
+
+
+def test_a_sealed_plan_is_kept_or_holds(pair, capsys):
+    assert main(["plan", "sums", "--log=old.jsonl", "--policy=alpha=0.1"]) == 0
+    assert "cite it with --plan=sums.plan.json" in capsys.readouterr().out
+    cited = ["gate", "old.jsonl", "new.jsonl", "--task-class=sums", "--plan=sums.plan.json"]
+    assert main([*cited, "--alpha=0.1", "--out=chain"]) == 0
+    assert main([*cited, "--out=chain"]) == 10
+    assert "plan_mismatch: alpha is 0.05, planned was 0.1" in capsys.readouterr().out
+    assert main(["verify", "chain"]) == 0
+
+
+def test_a_page_of_the_proof_and_of_the_record(pair):
+    pytest.importorskip("jinja2")
+    assert main(["gate", "old.jsonl", "new.jsonl", "--html=proof.html"]) == 0
+    assert main(["gate", "old.jsonl", "new.jsonl", "--html=run.html", "--out=chain"]) == 0
+    for name in ("proof.html", "run.html"):
+        text = Path(name).read_text()
+        assert "new.jsonl" in text
+        assert "json" in text
+        assert "output is the same" not in text  # a log is read for its scores alone
+    assert main(["gate", "old.jsonl", "new.jsonl", "--html=none/run.html"]) == 2
+
+
+def test_the_evidence_of_an_earlier_comparison_does_not_stay(pair):
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
+    with Path("old.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "c00", "score": 1}) + "\n")
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 1
+    assert [path.name for path in Path("proof").iterdir()] == ["promotion.json"]
+
+
+def test_scores_of_which_less_is_better(folder, capsys):
+    rows("old.jsonl", [90, 70] * 10)
+    rows("new.jsonl", [40, 60] * 10)
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 2
+    assert "name the worst and the best score: --score-range WORST BEST" in capsys.readouterr().err
+    assert main(["gate", "old.jsonl", "new.jsonl", "--score-range", "100", "0", "--out=c"]) == 0
+    assert "delta     +0.300" in capsys.readouterr().out
+    assert main(["verify", "c"]) == 0
+    assert main(["gate", "old.jsonl", "new.jsonl", "--score-range", "5", "5"]) == 2
+
+
+def test_other_inputs_under_the_same_ids_are_refused(pair):
+    rows("old.jsonl", [0, 1] * 10, input="a")
+    rows("new.jsonl", [1, 1] * 10, input="b")
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 10
+    assert codes() == ["baseline_mismatch"]
+
+
+def test_logs_with_other_scores_are_refused(pair, capsys):
+    Path("new.jsonl").write_text(Path("new.jsonl").read_text().replace("score", "reward"))
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 2
+    assert "the scores are 'score' and 'reward'; name one: --metric NAME" in capsys.readouterr().err
+
+
+def test_an_edited_record_of_a_log_is_found(pair, capsys):
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    record = next(Path("chain").glob("runs/*/*/record.json"))
+    told = json.loads(record.read_text())
+    told["subject"]["source"]["tool"] = "pytest"
+    record.write_text(json.dumps(told))
+    assert main(["validate", str(record)]) == 1
+    assert "subject.source" in "".join(capsys.readouterr())
+
+
+def test_records_of_logs_are_read_as_those_of_runs(pair, capsys):
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    rows("next.jsonl", [1, 1] * 10)
+    assert main(["gate", "new.jsonl", "next.jsonl", "--out=chain"]) == 10
+    first, second = sorted(Path("chain").glob("runs/log/0*"))
+    capsys.readouterr()
+    assert main(["compare", str(first), str(second)]) == 10
+    assert "is next.jsonl better than new.jsonl?" in capsys.readouterr().out
+    for words in (
+        ["history", "log", "--out=chain"],
+        ["runs", "--out=chain"],
+        ["report", str(second)],
+        ["verify", "chain", "--require-complete"],
+        [
+            "evaluate",
+            "--rollback",
+            f"--baseline-samples={first}/record.json",
+            f"--trained-samples={second}/record.json",
+            "--run-id=x",
+            "--output-report=e.json",
+        ],
+    ):
+        assert main(words) == 0, words
+    assert main(["verify", "chain", "--require-promote"]) == 1
+    assert benchgate.accept(first / "record.json", second / "record.json").outcome == "hold"
+    assert main(["pin", "1", "--task-class=log", "--out=chain", "--yes"]) == 1  # there is no class
+    capsys.readouterr()
+    assert main(["gate", "old.jsonl", f"{first}/record.json"]) == 2
+    assert "is a file of benchgate, no log" in capsys.readouterr().err
+
+
+def test_junit_of_pytest(folder, capsys):
+    Path("test_it.py").write_text(
+        "import os, pytest\n"
+        "@pytest.mark.parametrize('n', range(20))\n"
+        "def test_n(n): assert n % 2 or 'NEW' in os.environ\n"
+        "@pytest.mark.skip\ndef test_never(): pass\n"
+        "@pytest.mark.skipif('NEW' in os.environ, reason='x')\ndef test_sometimes(): pass\n"
+        "@pytest.fixture\ndef broken(): assert 'NEW' not in os.environ\n"
+        "def test_setup(broken): pass\n"
+    )
+    for name, extra in (("old", {}), ("new", {"NEW": "1"})):
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:randomly",
+            f"--junitxml={name}.xml",
+        ]
+        subprocess.run(command, check=False, capture_output=True, env={**os.environ, **extra})
+    assert main(["gate", "old.xml", "new.xml"]) == 10
+    shown = capsys.readouterr().out
+    assert (
+        "case_mismatch: the sides have different cases; 1 only in baseline: test_it::test_sometimes"
+        in shown
+    )
+    assert "not_compared: 1 case without a result in either log: test_it::test_never" in shown
+    assert "1 harness_error of 21 trials count as score 0" in shown
+    assert main(["gate", "old.xml", "new.xml", "--missing=worst", "--out=chain"]) == 0
+    assert main(["verify", "chain"]) == 0
+
+
+def test_swebench(folder, capsys):
+    pair = [str(LOGS / "swebench" / f"agent-{n}.demo.json") for n in (1, 2)]
+    assert main(["gate", *pair]) == 0
+    shown = capsys.readouterr().out
+    assert "swebench schema 2, score resolved, 40 samples of 40 cases" in shown
+    assert "2 cases named without a result: astropy__astropy-1280, django__django-1287" in shown
+    assert "2 cases with an error or without a score" in shown
+    assert main(["gate", *pair, "--map=cluster=repo"]) == 10
+    assert codes()[0] == "insufficient_cases"
+
+
+@pytest.mark.parametrize(
+    ("tool", "options", "errors"),
+    [
+        ("promptfoo", ["--map", "case=testIdx,score=success"], 1),
+        ("lm-eval", ["--metric", "acc"], 0),
+        ("pydantic-evals", [], 1),
+        ("harbor", ["--map", "case=task_name,trial=trial_name,score=reward"], 1),
+    ],
+)
+def test_a_recipe(folder, capsys, tool, options, errors):
+    for side in ("old", "new"):
+        if tool == "harbor":
+            made = [sys.executable, HARBOR, LOGS / tool / side]
+            text = subprocess.run(made, capture_output=True, text=True, check=True).stdout
+            Path(f"{side}.jsonl").write_text(text)
+        else:
+            shutil.copy(LOGS / tool / f"{side}.jsonl", f"{side}.jsonl")
+    assert main(["gate", "old.jsonl", "new.jsonl", *options]) in (0, 10)
+    assert capsys.readouterr().out.count("with an error or without a score") == errors
+    files = [json.loads(Path(f"proof/{name}.json").read_text()) for name in ("baseline", "trained")]
+    assert len({tuple(s["case_id"] for s in one["samples"]) for one in files}) == 1
+    lines = Path("old.jsonl").read_text().splitlines()
+    assert len(files[0]["samples"]) == len(lines)
+
+
+def test_a_log_becomes_a_class_that_runs(folder, capsys):
+    rows("log.jsonl", [n % 2 for n in range(12)], input="Say it.", target=["It", "that"])
+    found = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    for row in found:
+        row["answer"] = " it.\n" if row["score"] else "no"
+    found[0] |= {"error": "TimeoutError: x"}
+    Path("log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
+    assert main(["convert", "log.jsonl", "sayings"]) == 0
+    said = capsys.readouterr()
+    assert "pytest --bench=sayings --bench-system=recorded --bench-baseline=none" in said.out
+    assert "1 sample of the log without an answer" in said.err
+    assert "On 11 of 11 samples" in Path("bench/sayings/README.md").read_text()
+    assert main(["check", "sayings"]) == 0
+    run = ["run", "--task-class=sayings", "--out=chain"]
+    assert main([*run, "--system=recorded", "--baseline=none"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[0] == "{"]
+    assert (lines[-1]["passed_count"], lines[-1]["case_count"]) == (6, 12)
+    outcomes = [line["outcome"] for line in lines[:-1]]
+    assert outcomes.count("harness_error") == 1
+    assert main(["pin", "1", "--task-class=sayings", "--out=chain", "--yes"]) == 0
+    code = Path("bench/sayings/registration.py")
+    body = code.read_text()
+    start = body.index("    question = "), body.index("@register_task_class")
+    code.write_text(body[: start[0]] + '    return {"answer": "that"}\n\n\n' + body[start[1] :])
+    assert main(run) in (0, 10)
+    assert main(["convert", "log.jsonl", "sayings"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"id": "a", "score": 1, "target": "x"}, "sample 'a' has no input; name its field"),
+        ({"id": "a", "score": 1, "input": "x"}, "sample 'a' has no target; name its field"),
+    ],
+)
+def test_a_log_without_inputs_or_targets_makes_no_class(folder, capsys, row, message):
+    Path("log.jsonl").write_text(json.dumps(row) + "\n")
+    assert main(["convert", "log.jsonl", "sayings"]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("bench").exists()
+
+
+MAKE_LOGS = """
+import os
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import includes, match
+from inspect_ai.solver import generate, solver
+
+def make(name, right, broken=(), scorers=None, log_format="eval", cases=40, epochs=2, stop=False):
+    @solver
+    def failing():
+        async def solve(state, generate):
+            if state.sample_id in broken:
+                raise RuntimeError(f"no sandbox for {state.sample_id}")
+            return state
+        return solve
+
+    def answer(messages, *_):
+        number = int(messages[-1].text.split()[2])
+        output = ModelOutput.from_content("mockllm/model", str(2 * number) if right(number) else "unknown")
+        output.usage = ModelUsage(input_tokens=9, output_tokens=1, total_tokens=10)
+        return output
+
+    samples = [
+        Sample(id=f"sum-{n:02}", input=f"What is {n} + {n} ?", target=str(2 * n), metadata={"repo": f"r{n % 20}"})
+        for n in range(cases)
+    ]
+    task = Task(
+        dataset=MemoryDataset(samples, name="sums"),
+        solver=[failing(), generate()],
+        scorer=scorers or match(),
+        name="sums",
+    )
+    model = get_model("mockllm/model", custom_outputs=answer)
+    [log] = eval(
+        task, model=model, epochs=epochs, log_dir="logs", log_format=log_format, fail_on_error=stop, display="none"
+    )
+    os.rename(log.location.removeprefix("file://"), name)
+
+make("base.eval", lambda n: n % 2)
+make("cand.eval", lambda n: n % 2 or n % 3)
+make("quarter.eval", lambda n: True, {f"sum-{n:02}" for n in range(0, 40, 4)})
+make("cand.json", lambda n: n % 2 or n % 3, log_format="json")
+make("two.eval", lambda n: True, scorers=[match(), includes()])
+make("stopped.eval", lambda n: True, {"sum-35"}, stop=True)
+make("fifty.eval", lambda n: n % 3, cases=50, epochs=1)
+"""
+
+
+@pytest.fixture(scope="module")
+def inspect_logs(tmp_path_factory):
+    if not REQUIRED:
+        pytest.importorskip("inspect_ai")
+    folder = tmp_path_factory.mktemp("inspect")
+    subprocess.run([sys.executable, "-c", MAKE_LOGS], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def command(folder, *words):
+    """Run a command in a process of its own: inspect_ai warns of things that are not ours."""
+    return subprocess.run(
+        [sys.executable, "-m", "benchgate", *words],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+
+@pytest.mark.slow
+def test_two_logs_of_inspect(inspect_logs, tmp_path):
+    out = str(tmp_path / "chain")
+    done = command(inspect_logs, "gate", "base.eval", "cand.eval", f"--out={out}")
+    assert done.returncode == 0, done.stderr
+    assert "score match, 80 samples of 40 cases" in done.stdout
+    assert "epochs_collapsed: 2 trials of a case count as one observation" in done.stdout
+    assert command(inspect_logs, "verify", out).returncode == 0
+    source = promotion(f"{out}/evidence/sums")["subject"]["source"]
+    assert source["tool"] == "inspect_ai"
+    assert source["version"][0].isdigit()
+    other = command(inspect_logs, "gate", "base.eval", "cand.json", f"--output-dir={tmp_path}/p")
+    assert other.returncode == 0
+    delta = [line for line in done.stdout.splitlines() if line.startswith("delta")]
+    assert delta == [line for line in other.stdout.splitlines() if line.startswith("delta")]
+
+
+@pytest.mark.slow
+def test_a_log_of_inspect_with_a_quarter_of_its_samples_failing_holds(inspect_logs, tmp_path):
+    """Inspect's own accuracy of it is 1.0, over the samples that are left."""
+    done = command(inspect_logs, "gate", "base.eval", "quarter.eval", f"--out={tmp_path}/chain")
+    assert done.returncode == 10, done.stderr
+    assert (
+        "10 cases with an error or without a score, which counts as the worst: sum-00, sum-04"
+        in done.stdout
+    )
+    assert "20 of 80 trials ended in harness_error (RuntimeError 20)" in done.stdout
+    assert codes(f"{tmp_path}/chain/evidence/sums") == ["too_many_unscored"]
+    report = json.loads(Path(f"{tmp_path}/chain/evidence/sums/trained.json").read_text())
+    assert report["metrics"]["mean_reward"] == 0.75
+    assert len(report["samples"]) == 40
+
+
+@pytest.mark.slow
+def test_a_log_of_inspect_that_stopped_is_incomplete(inspect_logs, tmp_path):
+    done = command(inspect_logs, "gate", "base.eval", "stopped.eval", f"--output-dir={tmp_path}/p")
+    assert done.returncode == 1
+    assert "incomplete_run" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_score_and_the_cluster_of_a_log_of_inspect(inspect_logs, tmp_path):
+    words = ["gate", "base.eval", "two.eval", f"--output-dir={tmp_path}/p"]
+    done = command(inspect_logs, *words)
+    assert done.returncode == 2
+    assert done.stderr == "two.eval: samples have several scores: match, includes; --metric NAME\n"
+    done = command(inspect_logs, *words, "--metric=match", "--map=cluster=metadata.repo")
+    assert done.returncode == 0
+    assert "n=40 in 20 clusters" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_damaged_log_of_inspect_is_refused_in_one_line(inspect_logs, tmp_path):
+    data = (inspect_logs / "base.eval").read_bytes()
+    (tmp_path / "cut.eval").write_bytes(data[: len(data) // 2])
+    done = command(inspect_logs, "gate", "base.eval", str(tmp_path / "cut.eval"))
+    assert done.returncode == 2
+    assert "inspect_ai cannot read it" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_fifty_samples_of_inspect_are_gated_by_pytest(inspect_logs, tmp_path):
+    log = str(inspect_logs / "fifty.eval")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    assert command(tmp_path, "convert", log, "sums").returncode == 0
+    assert "On 50 of 50 samples" in (tmp_path / "bench/sums/README.md").read_text()
+    code = tmp_path / "bench/sums/registration.py"
+    body = code.read_text()
+    agent = '    return {"answer": str(2 * int(question["input"].split()[2]))}\n\n\n'
+    start, end = body.index('    message = f"no agent'), body.index("@register_task_class")
+    code.write_text(body[:start] + agent + body[end:])
+
+    def pytest_bench(*options):
+        words = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "--bench=sums",
+            "--bench-exit=gate",
+            *options,
+        ]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    done = pytest_bench("--bench-system=recorded", "--bench-baseline=none")
+    assert done.returncode == 0, done.stdout
+    pinned = command(tmp_path, "pin", "1", "--task-class=sums", "--yes")
+    assert pinned.returncode == 0, pinned.stderr
+    done = pytest_bench()
+    assert done.returncode == 0, done.stdout
+    assert "PROMOTE" in done.stdout

@@ -1,0 +1,307 @@
+"""What is read of a log: every sample, its score or why there is none, and what makes a log unusable."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchgate.errors import EvalError, SampleError
+from benchgate.gates.policy import make_policy
+from benchgate.ids import trial_file_name
+from benchgate.interop import read
+from benchgate.interop.log import found_in
+from benchgate.interop.reports import DEFAULTS, LogTerms, report_of
+from benchgate.interop.samples import parse_map
+from benchgate.interop.values import number_of
+
+
+@pytest.fixture
+def log(tmp_path):
+    def write(name, text):
+        path = tmp_path / name
+        path.write_text(
+            text if isinstance(text, str) else "".join(json.dumps(r) + "\n" for r in text)
+        )
+        return path
+
+    return write
+
+
+def report(samples, **policy):
+    return report_of(samples, LogTerms.of("sums", make_policy({**DEFAULTS, **policy})), "old")
+
+
+def outcomes(samples, **policy):
+    found = report(samples, **policy).per_case
+    return [(r.case_id, r.trial, r.outcome, r.score.score if r.score else None) for r in found]
+
+
+def test_every_row_of_a_csv_is_a_sample_or_an_error(log):
+    path = log(
+        "a.csv",
+        "note,id,resolved,epoch\nx,b,1,1\ny,a,0.5,10\nz,a,true,2\nz,b,oops,2\n,c,,1\n,c,0,2\n",
+    )
+    found = read(path)
+    assert (found.format, found.metric) == ("csv", "resolved")
+    assert outcomes(found) == [
+        ("a", 0, "scored", 1.0),  # epoch 2 is before 10
+        ("a", 1, "scored", 0.5),
+        ("b", 0, "scored", 1.0),
+        ("b", 1, "harness_error", None),
+        ("c", 0, "harness_error", None),
+        ("c", 1, "scored", 0.0),
+    ]
+    assert [sample.error for sample in found.errors] == [
+        "Unscored: resolved is 'oops'",
+        "Unscored: resolved is nothing",
+    ]
+
+
+def test_a_score_beside_an_error_is_an_error(log):
+    rows = [{"id": n, "score": 1} for n in range(3)]
+    rows[1]["error"] = {"type": "TimeoutError", "message": "no answer\nat all"}
+    rows[2]["error"] = "RuntimeError('boom')"
+    found = read(log("a.jsonl", rows))
+    assert [s.error for s in found.samples] == [
+        None,
+        "TimeoutError: no answer at all",
+        "RuntimeError: boom",
+    ]
+    assert report(found).mean_score == pytest.approx(1 / 3)
+
+
+def test_the_error_of_a_later_row_is_seen_though_the_first_has_no_such_field(log):
+    rows = [{"id": "a", "score": 1}, {"id": "b", "score": 0, "error": "Error: x", "cluster": "k"}]
+    found = read(log("a.jsonl", rows))
+    assert [(s.score, s.cluster) for s in found.samples] == [(1.0, None), (None, "k")]
+
+
+def test_the_reason_of_a_failed_assertion_of_promptfoo_is_no_error(log):
+    rows = [
+        {"testIdx": n, "promptIdx": 0, "success": n == 0, "error": "x", "failureReason": n}
+        for n in range(3)
+    ]
+    found = read(log("a.jsonl", rows), map={"case": "testIdx"})
+    assert [s.score for s in found.samples] == [1.0, 0.0, None]
+    whole = log("a.json", json.dumps({"evalId": "x", "results": {"results": rows}}))
+    assert read(whole, map={"case": "testIdx"}).samples == found.samples
+    spread = log("b.json", json.dumps({"evalId": "x", "results": {"results": rows}}, indent=2))
+    assert read(spread, map={"case": "testIdx"}).samples == found.samples
+
+
+def test_lines_with_a_field_results_are_lines(log):
+    rows = [{"id": n, "score": n % 2, "results": {"raw": [1]}} for n in range(3)]
+    assert len(read(log("a.jsonl", rows)).samples) == 3
+
+
+def test_a_sample_that_is_there_twice_makes_the_run_incomplete(log):
+    found = read(log("a.csv", "case,score\na,1\nb,1\na,0\n"))
+    assert found.repeated == ("a",)
+    made = report(found)
+    assert not made.complete
+    assert [(r.case_id, r.reruns) for r in made.per_case] == [("a", 1), ("b", 0)]
+
+
+def test_a_trial_that_other_cases_have_was_not_run(log):
+    made = report(read(log("a.csv", "case,score,trial\na,1,1\na,0,2\nb,1,1\n")))
+    assert [(r.case_id, r.outcome) for r in made.per_case][-1] == ("b", "not_run")
+    assert not made.complete
+
+
+def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
+    path = log("a.csv", "case,score\na,1\nb,7.5\nc,10\n")
+    scored = [score for *_, score in outcomes(read(path), score_range=(0, 10))]
+    assert scored == [0.1, 0.75, 1.0]
+    with pytest.raises(SampleError, match=r"'b' is 7.5, outside 0 to 1; .*--score-range"):
+        report(read(path))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("a.csv", "case,score\n", {}, "has no samples"),
+        (
+            "a.csv",
+            "case,points\na,1\n",
+            {},
+            "no score; name its field: --map score=FIELD; there are case, points",
+        ),
+        ("a.csv", "question,score\na,1\n", {}, "no case id; name its field: --map case=FIELD"),
+        ("a.csv", "case,score,passed\na,1,1\n", {}, "several scores: score, passed; --metric NAME"),
+        (
+            "a.csv",
+            "case,score\na,x\nb,y\n",
+            {},
+            "no sample has a score; the first: Unscored: score is 'x'",
+        ),
+        (
+            "a.csv",
+            "case,score\na,1\n",
+            {"map": {"cluster": "repo"}},
+            "no sample has 'repo', which is to be the clus",
+        ),
+        (
+            "a.csv",
+            "case,score\na,1\n",
+            {"metric": "f1"},
+            "no sample has 'f1', which is to be the score",
+        ),
+        ("a.csv", "case,score\na,1,2\n", {}, "line 2: expected 2 values"),
+        ("a.csv", "case,case\na,1\n", {}, "one is there twice"),
+        ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 2, "sc\n', {}, "no JSON lines"),
+        ("a.jsonl", "[1, 2]", {}, "expected an object for each sample, not 1"),
+        ("a.json", '{\n "id": 1}', {}, "is one JSON object"),
+        ("a.txt", "hello", {}, "is none of these"),
+        ("a.txt", "", {}, "is empty"),
+        ("a.xml", "<testsuite><testcase", {}, "no XML"),
+        ("a.xml", "<testsuites/>", {}, "has no samples"),
+        ("a.xml", "<html></html>", {}, "is none of these"),
+        (
+            "a.csv",
+            "case,score\na,1\n",
+            {"format": "junit"},
+            "is not JUnit XML; it looks like CSV: --format csv",
+        ),
+        ("a.csv", "case,score\na,1\n", {"format": "pdf"}, "format 'pdf'; expected auto, inspect"),
+        ("a.csv", "case,score,safety_penalty\na,1,-1\n", {}, "penalty is '-1'; expected 0 or more"),
+        ("a.csv", "case,score\na,1\n", {"map": {"scor": "x"}}, "'scor' is none of case, score"),
+        (
+            "a.json",
+            '{"total_instances": 1, "submitted_instances": 1}',
+            {},
+            "resolved_ids is no list of ids",
+        ),
+    ],
+)
+def test_a_log_that_cannot_be_used_is_refused_in_one_line(log, name, text, options, message):
+    with pytest.raises(EvalError, match=r"\S") as caught:
+        read(log(name, text), **options)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_case_with_two_clusters_is_refused(log):
+    found = read(log("a.csv", "case,score,trial,cluster\na,1,1,x\na,1,2,y\n"))
+    with pytest.raises(SampleError, match="case 'a' has two clusters: x and y"):
+        report(found)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(EvalError, match="there is no such file"):
+        read(tmp_path / "none.eval")
+    with pytest.raises(EvalError, match="cannot be read"):
+        read(tmp_path)
+
+
+def test_junit_of_others(log):
+    text = """<?xml version="1.0"?>
+    <testsuites xmlns="urn:x"><testsuite name="com.x" timestamp="2026-01-02T03:04:05Z">
+    <testcase classname="A" name="passes"/>
+    <testcase classname="A" name="fails"><failure message="no">trace</failure></testcase>
+    <testcase classname="A" name="breaks"><error type="java.io.IOException" message="x"/></testcase>
+    <testcase classname="A" name="skipped"><skipped/></testcase>
+    <testcase classname="A" name="expected"><skipped type="pytest.xfail" message="x"/></testcase>
+    <testcase classname="A" name="flaky"><flakyFailure message="x"/></testcase>
+    </testsuite></testsuites>"""
+    found = read(log("a.xml", text))
+    assert (found.tool, found.task, found.without) == ("junit", "com.x", ("A::skipped",))
+    assert {s.case_id: (s.score, s.error) for s in found.samples} == {
+        "A::passes": (1.0, None),
+        "A::fails": (0.0, None),
+        "A::breaks": (None, "java.io.IOException: x"),
+        "A::expected": (0.0, None),
+        "A::flaky": (1.0, None),
+    }
+    assert found.repeated == ("A::flaky",)
+    assert found.started.year == 2026
+
+
+def test_swebench_counts_what_could_not_be_evaluated(log):
+    ids = {
+        "resolved_ids": ["o__r-1", "o__r-2"],
+        "unresolved_ids": ["o__r-3", "o__r-4", "o__r-5"],
+        "empty_patch_ids": ["o__r-5"],
+        "error_ids": ["o__r-6"],
+        "incomplete_ids": ["o__r-7"],
+        "infra_failure_ids": ["o__r-4", "o__r-2"],
+        "failure_reasons": {"o__r-4": "out_of_memory"},
+        "submitted_ids": [f"o__r-{n}" for n in range(1, 9)],
+    }
+    counts = {"total_instances": 8, "submitted_instances": 8, "schema_version": 2}
+    found = read(log("a.json", json.dumps(counts | ids)), map={"cluster": "repo"})
+    assert {s.case_id[-1]: s.score for s in found.samples} == {
+        "1": 1.0,
+        "2": 1.0,
+        "3": 0.0,
+        "4": None,
+        "5": 0.0,
+        "6": None,
+    }
+    assert found.without == ("o__r-7", "o__r-8")
+    assert {s.cluster for s in found.samples} == {"o__r"}
+    assert found.repeated == ()
+    assert found.errors[0].error == "InfraFailure: out_of_memory"
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("a", {"b": 1}),
+        ("a.b", 1),
+        ("s,none", 2),
+        ("l.1.x", 3),
+        ("l.7", None),
+        ("a.c", None),
+        ("d.e", 4),
+        ("d.e.f", None),
+        ("p.q.r", 5),
+    ],
+)
+def test_a_field_within_others(path, value):
+    row = {"a": {"b": 1}, "s,none": 2, "l": [0, {"x": 3}], "d.e": 4, "p.q": {"r": 5}}
+    assert found_in(row, path) == value
+
+
+def test_a_map_may_name_fields_with_commas():
+    assert parse_map("case=doc_id, score=acc,none") == {"case": "doc_id", "score": "acc,none"}
+    assert parse_map("") == {}
+    for wrong in ("case", "case=", "case=a,case=b"):
+        with pytest.raises(EvalError, match="expected ROLE=FIELD"):
+            parse_map(wrong)
+
+
+@given(
+    st.one_of(
+        st.none(), st.text(), st.floats(), st.integers(), st.lists(st.integers()), st.booleans()
+    )
+)
+def test_a_score_is_a_finite_number_or_none(value):
+    found = number_of(value)
+    assert found is None or math.isfinite(found)
+    if isinstance(value, (list, dict)) or value is None:
+        assert found is None
+
+
+@given(st.permutations([(case, trial) for case in "abc" for trial in "123"]))
+def test_the_order_of_the_rows_does_not_matter(tmp_path_factory, rows):
+    scores = {key: n / 9 for n, key in enumerate(sorted(rows))}
+    path = tmp_path_factory.mktemp("logs") / "a.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": c, "epoch": t, "score": scores[c, t]}) + "\n" for c, t in rows)
+    )
+    found = read(path)
+    assert [(s.case_id, s.trial) for s in found.samples] == sorted(scores)
+    assert report(found).mean_score == pytest.approx(4 / 9)
+
+
+def test_the_file_of_a_case_with_any_id():
+    names = {
+        trial_file_name(case, 0) for case in ("a/b", "a_b", "a/b ", "../x", "x" * 300, "é" * 150)
+    }
+    assert len(names) == 6
+    assert all("/" not in name and len(name.encode()) < 255 for name in names)
+    assert trial_file_name("001-x", 0) == "001-x.json"
