@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.random import Generator
 
-SERIES = 400
+SERIES = 2000
 LOOKS = (10, 20)
 ASKED = (1, 5, 20)
 GAIN = 0.15
