@@ -115,7 +115,7 @@ def main() -> None:
             "best": round(ideal / spans[0], 3),
             "median": round(ideal / spans[len(spans) // 2], 3),
         },
-        "share_of_bare_dask": {
+        "bare_dask_share_of_ideal": {
             "best": round(ideal / min(bare), 3),
             "median": round(ideal / sorted(bare)[len(bare) // 2], 3),
         },
