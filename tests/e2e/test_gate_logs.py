@@ -99,7 +99,8 @@ def test_a_case_that_one_side_lacks_holds_or_counts_as_the_worst(pair, capsys, s
     assert codes() == ["case_mismatch"]
     assert "c00" in capsys.readouterr().out
     assert main(["gate", "old.jsonl", "new.jsonl", "--missing=worst", "--out=chain"]) in (0, 10)
-    assert "counted as the worst score: c00" in capsys.readouterr().out
+    end = "best" if side == "old" else "worst"
+    assert f"counted as the {end} score: c00" in capsys.readouterr().out
     assert main(["verify", "chain"]) == 0
 
 
@@ -108,7 +109,10 @@ def test_repeated_samples_hold(pair, capsys):
         file.write(json.dumps({"id": "c00", "score": 1}) + "\n")
     assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 1
     said = capsys.readouterr()
-    assert "1 case more than once in it; --map trial=FIELD numbers repetitions: c00" in said.out
+    assert (
+        "1 case more than once in it, as one trial; --map trial=FIELD numbers repetitions: c00"
+        in said.out
+    )
     assert "the run is incomplete: 1 run again (c00)" in said.err
     assert main(["verify", "chain"]) == 0
 
@@ -195,6 +199,39 @@ def test_other_inputs_under_the_same_ids_are_refused(pair):
     rows("new.jsonl", [1, 1] * 10, input="b")
     assert main(["gate", "old.jsonl", "new.jsonl"]) == 10
     assert codes() == ["baseline_mismatch"]
+
+
+def test_inputs_that_one_log_lacks_are_not_compared(pair):
+    rows("old.jsonl", [0, 1] * 10, input="a", target="t")
+    rows("new.jsonl", [1, 1] * 10, target="t")
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
+
+
+def test_cases_in_other_clusters_are_no_cases_that_one_side_lacks(pair, capsys):
+    rows("old.jsonl", [0, 1] * 10, cluster="a")
+    rows("new.jsonl", [1, 1] * 10, cluster="b")
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 10
+    assert "next      give both logs the same cases and clusters" in capsys.readouterr().out
+
+
+def test_a_log_of_errors_alone_holds(pair, capsys):
+    lines = "".join(json.dumps({"id": f"c{n:02}", "error": "x"}) + "\n" for n in range(20))
+    Path("new.jsonl").write_text(lines)
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 2
+    assert "every sample has an error, and none a score; name its field" in capsys.readouterr().err
+    assert main(["gate", "old.jsonl", "new.jsonl", "--map=score=score"]) == 10
+    assert codes() == ["too_many_unscored"]
+
+
+def test_errors_of_the_baseline_are_said_to_be_in_the_candidates_favour(pair, capsys):
+    path = Path("old.jsonl")
+    first, *others = path.read_text().splitlines(keepends=True)
+    path.write_text(
+        json.dumps({**json.loads(first), "score": None, "error": "x"}) + "\n" + "".join(others)
+    )
+    main(["gate", "old.jsonl", "new.jsonl"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "trials count as score 0, in the candidate's favour" in said
 
 
 def test_logs_with_other_scores_are_refused(pair, capsys):
@@ -324,6 +361,8 @@ def test_a_log_becomes_a_class_that_runs(folder, capsys):
     said = capsys.readouterr()
     assert "pytest --bench=sayings --bench-system=recorded --bench-baseline=none" in said.out
     assert "1 sample of the log without an answer" in said.err
+    assert "rubric   says what the log says on 11 of 11 samples" in said.out
+    assert "mend rubric.py" not in said.err
     assert "On 11 of 11 samples" in Path("bench/sayings/README.md").read_text()
     assert main(["check", "sayings"]) == 0
     run = ["run", "--task-class=sayings", "--out=chain"]
@@ -339,6 +378,14 @@ def test_a_log_becomes_a_class_that_runs(folder, capsys):
     code.write_text(body[: start[0]] + '    return {"answer": "that"}\n\n\n' + body[start[1] :])
     assert main(run) in (0, 10)
     assert main(["convert", "log.jsonl", "sayings"]) == 1
+    for row in found:
+        row["answer"] = "I think that it is: it"
+    Path("log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
+    capsys.readouterr()
+    assert main(["convert", "log.jsonl", "verbose"]) == 0
+    said = capsys.readouterr()
+    assert "rubric   says what the log says on 5 of 11 samples" in said.out
+    assert "the rubric is not the scorer of the log: mend rubric.py" in said.err
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,8 @@ def test_an_outage_of_the_baseline_is_no_gain_of_the_same_system(graded, capsys)
     assert codes(graded) == ["too_many_unscored"]
     remarks = {r["code"]: r["message"] for r in graded.record()["decision"]["remarks"]}
     assert remarks[f"{PREFIX}too_many_unscored"].startswith("baseline: 12 of 40 trials")
-    assert remarks["note_unscored_baseline"] == "12 harness_error of 40 trials count as score 0"
+    said = "12 harness_error of 40 trials count as score 0, in the candidate's favour"
+    assert remarks["note_unscored_baseline"] == said
     assert main(["verify", str(graded.out)]) == 0
     path = graded.folder() / "record.json"
     path.write_text(path.read_text().replace(f"{PREFIX}too_many_unscored", "note_few_cases"))

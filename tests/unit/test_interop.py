@@ -152,7 +152,7 @@ def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
         ),
         ("a.csv", "case,score\na,1,2\n", {}, "line 2: expected 2 values"),
         ("a.csv", "case,case\na,1\n", {}, "one is there twice"),
-        ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 2, "sc\n', {}, "no JSON lines"),
+        ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 2, "sc\n', {}, "line 2: no JSON: "),
         ("a.jsonl", "[1, 2]", {}, "expected an object for each sample, not 1"),
         ("a.json", '{\n "id": 1}', {}, "is one JSON object"),
         ("a.txt", "hello", {}, "is none of these"),
@@ -218,6 +218,32 @@ def test_junit_of_others(log):
     }
     assert found.repeated == ("A::flaky",)
     assert found.started.year == 2026
+
+
+@pytest.mark.parametrize(
+    ("test", "score"),
+    [
+        ('status="run" result="completed"', 1.0),
+        ('status="passed"', 1.0),
+        ('status="Failed"', 0.0),
+        ('status="notrun" result="suppressed"', None),
+        ('status="disabled"', None),
+        ('status="run" result="skipped"', None),
+    ],
+)
+def test_a_test_of_junit_passes_only_if_it_was_run(log, test, score):
+    suite = f'<testsuite><testcase name="a"/><testcase name="b" {test}/></testsuite>'
+    found = read(log("a.xml", suite))
+    assert {s.case_id: s.score for s in found.samples}.get("b") == score
+    assert found.without == (() if score is not None else ("b",))
+
+
+def test_an_error_of_a_suite_of_junit_is_not_lost(log):
+    text = '<testsuite name="S"><testcase name="a"/><error message="crash"/></testsuite>'
+    found = read(log("a.xml", text))
+    assert [(s.case_id, s.error) for s in found.errors] == [
+        ("S (the suite itself)", "Error: crash")
+    ]
 
 
 def test_swebench_counts_what_could_not_be_evaluated(log):

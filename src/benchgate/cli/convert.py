@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from benchgate.cli.vectors import Parsers
 
+MOST = 0.9
+"""Share of samples on which the rubric and the log agree at least, if the rubric is to be used as it was written."""
+
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     """Declare the command."""
@@ -64,6 +67,11 @@ def _execute(given: argparse.Namespace) -> int:
         f"call your agent in candidate() of {made.path}/registration.py, then run it against the log",
     )
     print(printable(told, keep="\n"))
+    print(f"rubric   says what the log says on {made.agreed} of {counted(made.scored, 'sample')}")
+    if made.agreed < MOST * made.scored:
+        complain(
+            "the rubric is not the scorer of the log: mend rubric.py before you pin a baseline"
+        )
     if made.unanswered:
         count = counted(made.unanswered, "sample")
         complain(f"{count} of the log without an answer: these trials of 'recorded' will fail")

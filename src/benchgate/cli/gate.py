@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from benchgate.interop.samples import Samples
     from benchgate.models import BenchRunReport
 
+HELP = {
+    "test": "the test that decides: auto or paired, which compare case by case, or welch (default: auto)",
+    "safety": "optional: a comparison without any penalty passes too; required: each needs one (default: optional)",
+    "score_range": "the worst and the best score, scaled to 0 and 1; the worst may be the larger (default: 0 1)",
+}
+"""Thresholds whose defaults or meaning are others for logs."""
+
 FORMATS = ("auto", "inspect", "swebench", "junit", "jsonl", "csv")
 
 
@@ -67,7 +74,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--plan", type=Path, metavar="FILE", help="hold unless this sealed plan was kept"
     )
     add_ledger(parser)
-    add_policy(parser)
+    add_policy(parser, own=HELP)
     parser.add_argument(
         "--max-unscored",
         dest="policy_max_unscored",
@@ -90,8 +97,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--map",
         default="",
         metavar="ROLE=FIELD,...",
-        help="the fields of a sample that are its case, score, trial, cluster, penalty, error, input, target, as in "
-        "case=id,score=resolved; a dot leads into an object: score=metrics.exact",
+        help="the fields of a sample that are its case, score, trial, cluster, penalty, error, reruns, input, target, "
+        "answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
 
@@ -151,7 +158,7 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
     terms = LogTerms.of(
         task_class_of(logs, given.task_class),
         policy_of(given, DEFAULTS),
-        with_inputs=before.format == after.format,
+        with_inputs=_in_both(before, after),
     )
     if ends is not None:
         terms = replace(terms, score_range=(ends[0], ends[1]))
@@ -164,6 +171,14 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
         started=min(now, after.started or now),
         sealed=_sealed(given.plan),
     )
+
+
+def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
+    """Return whether both logs have inputs, and targets, written by the same rules."""
+    if before.format != after.format:
+        return False, False
+    (one, two), (other, another) = before.has_inputs, after.has_inputs
+    return one and other, two and another
 
 
 def _sealed(path: Path | None) -> SealedPlan | None:
@@ -192,7 +207,10 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
         errors = sorted({sample.case_id for sample in log.errors})
         for what, ids in (
             ("with an error or without a score, which counts as the worst", errors),
-            ("more than once in it; --map trial=FIELD numbers repetitions", log.repeated),
+            (
+                "more than once in it, as one trial; --map trial=FIELD numbers repetitions",
+                log.repeated,
+            ),
             ("named without a result", log.without),
         ):
             if ids:

@@ -242,7 +242,7 @@ def _gains(side: Arm, policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
         f"{level} for one of {_number(found.detectable)}"
     )
     if found.is_lower_limit:
-        yield "          at least: the baseline has one trial of each case, which does not show what pairs share"
+        yield "          at least: no two trials of a case differ in the baseline, which would show what pairs share"
     if found.wins:
         text = ", ".join(f"{gains} with {losses}" for losses, gains in enumerate(found.wins[:4]))
         yield f"wins      gains needed by losses: {text}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.cli.policy_help import POLICY_HELP, RANGE_HELP
@@ -100,8 +101,14 @@ def add_label(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_policy(parser: argparse.ArgumentParser) -> None:
-    """Declare the thresholds: a gate.toml, and an option for each of its keys, which takes precedence."""
+def add_policy(
+    parser: argparse.ArgumentParser, own: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """
+    Declare the thresholds: a gate.toml, and an option for each of its keys, which takes precedence.
+
+    :param own: help texts by key, where a command has others.
+    """
     group = parser.add_argument_group("thresholds, see the reference of the gate policy")
     group.add_argument(
         "--policy",
@@ -113,10 +120,13 @@ def add_policy(parser: argparse.ArgumentParser) -> None:
         names = [f"--{key.replace('_', '-')}"]
         names += {"min_delta": ["--min-reward-delta"], "alpha": ["--max-p-value"]}.get(key, [])
         metavar, text = POLICY_HELP[key]
+        text = own.get(key, text)
         group.add_argument(*names, dest=f"policy_{key}", type=kind, metavar=metavar, help=text)
     for key, text in RANGE_HELP.items():
         name, ends = f"--{key.replace('_', '-')}", ("LO", "HI")
-        group.add_argument(name, dest=f"policy_{key}", type=float, nargs=2, metavar=ends, help=text)
+        group.add_argument(
+            name, dest=f"policy_{key}", type=float, nargs=2, metavar=ends, help=own.get(key, text)
+        )
 
 
 def _moment(text: str) -> datetime:

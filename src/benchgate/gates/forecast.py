@@ -4,8 +4,8 @@ What a run is going to be able to show, before it is run: from the spread of the
 The candidate is taken to vary as the baseline does, and to gain the same on each case. Then a difference of two case
 means varies by what trials of a case vary, var / K + var / K0 for K trials of the candidate and K0 of the baseline. A
 baseline with one trial of each case does not show how much of its spread lies between cases: then nothing is taken to
-be shared by the two sides, which promises less than pairs will find. Candidates that gain on some cases and lose on
-others are found less often than is promised here.
+be shared by the two sides, which promises less than pairs will find. So it is with trials that all agree. Candidates
+that gain on some cases and lose on others are found less often than is promised here.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Forecast(NamedTuple):
     :param detectable: the gain that is found with the policy's power; ``None`` if none is.
     :param wins: of pairs that pass or fail, gains needed with 0, 1, 2, ... losses.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
-    :param is_lower_limit: the baseline has one trial of each case, so that pairing may find more.
+    :param is_lower_limit: no trial of the baseline differs from another of its case, so that pairing may find more.
     """
 
     units: int
@@ -68,6 +68,9 @@ def forecast(baseline: Arm, policy: GatePolicy, trials: int, *, scale: int = 1) 
     :param scale: as if there were so many times as many cases.
     """
     rows = baseline.trials or tuple((score,) for score in baseline.scores)
+    is_blind = not any(len({*row}) > 1 for row in rows)
+    if is_blind:  # more trials find no less, but nobody can say how much more
+        rows, trials = tuple((score,) for score in baseline.scores), 1
     least = min(map(len, rows), default=1)
     units = len(_of_clusters(baseline)[0]) * scale
     is_paired = policy.test != "welch" and baseline.case_ids is not None
@@ -76,7 +79,8 @@ def forecast(baseline: Arm, policy: GatePolicy, trials: int, *, scale: int = 1) 
     is_binary = is_binary and policy.min_delta < 1.0
     is_clustered = units < len(baseline.scores) * scale
     if policy.claim != "better":
-        reach = smallest_margin(units, alpha=policy.alpha) if is_binary and is_paired else None
+        is_shown = is_binary and is_paired and policy.claim == "not_worse"
+        reach = smallest_margin(units, alpha=policy.alpha) if is_shown else None
         return Forecast(units=units, smallest_margin=reach)
     wins = None
     if is_binary and not is_clustered:
@@ -94,7 +98,7 @@ def forecast(baseline: Arm, policy: GatePolicy, trials: int, *, scale: int = 1) 
         power=power,
         detectable=_detectable(power, policy, width),
         wins=wins,
-        is_lower_limit=is_paired and least == 1,
+        is_lower_limit=is_paired and is_blind,
     )
 
 

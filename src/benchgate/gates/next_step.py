@@ -41,7 +41,9 @@ OF_LOGS: Final[Mapping[str, str]] = MappingProxyType(
         "incomplete_run": "give whole logs: a sample of each case for each repetition, which --map trial=FIELD numbers",
         "too_many_unscored": "run the samples that erred again in their harness, and give the new log",
         "baseline_mismatch": "give two whole logs of the same cases and the same score",
-        "case_mismatch": "run the cases that one side lacks, or count each as the worst: --missing worst",
+        "case_mismatch": "give both logs the same cases and clusters; with --missing worst a case that one side "
+        "lacks counts against the candidate",
+        "safety_missing": "give every sample a penalty: --map penalty=FIELD",
     }
 )
 """The same where both sides are logs of another harness."""

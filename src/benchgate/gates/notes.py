@@ -99,7 +99,8 @@ def _arms(figures: Figures) -> Iterator[Blocker]:
     for name, arm in (("baseline", figures.baseline), ("candidate", figures.candidate)):
         if arm.imputed:
             cases = first_five(set(arm.imputed))
-            yield f"missing_in_{name}", f"counted as the worst score: {cases}"
+            end = "best" if name == "baseline" else "worst"  # either way against the candidate
+            yield f"missing_in_{name}", f"counted as the {end} score: {cases}"
     before, after = figures.baseline, figures.candidate
     sizes = len(before.scores), len(after.scores)
     if before.case_ids is after.case_ids is None and sizes[0] != sizes[1]:

@@ -45,7 +45,11 @@ def unscored_note(report: BenchRunReport, side: str) -> Iterator[Blocker]:
     )
     if counts:
         text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
-        yield f"unscored_{side}", f"{text} of {len(report.per_case)} trials count as score 0"
+        favour = ", in the candidate's favour" if side == "baseline" else ""
+        yield (
+            f"unscored_{side}",
+            f"{text} of {len(report.per_case)} trials count as score 0{favour}",
+        )
 
 
 def incompleteness(report: BenchRunReport) -> str:

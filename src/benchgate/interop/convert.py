@@ -44,12 +44,15 @@ class Converted:
     """
     A class that was made.
 
+    :param agreed: samples on which the rubric that was written says what the score of the log says, of ``scored``.
     :param unanswered: samples without an answer, such as those with an error: their trials fail when they are played.
     """
 
     path: Path
     cases: int
     trials: int
+    agreed: int
+    scored: int
     unanswered: int
 
 
@@ -105,7 +108,14 @@ def convert(
         further=_case_files(name, cases, now),
     )
     answers = [one for case in cases.values() for one in case.answers.values()]
-    return Converted(path=folder, cases=len(cases), trials=trials, unanswered=answers.count(None))
+    return Converted(
+        path=folder,
+        cases=len(cases),
+        trials=trials,
+        agreed=tally[True],
+        scored=sum(tally.values()),
+        unanswered=answers.count(None),
+    )
 
 
 def _case(path: Path, reader: RowReader, row: dict[str, Any], sample: Sample, line: int) -> _Case:

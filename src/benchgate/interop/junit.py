@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 RERUNS: Final = ("rerunFailure", "rerunError", "flakyFailure", "flakyError")
 XFAIL: Final = "pytest.xfail"
+FAILED: Final = frozenset({"failed", "failure", "fail"})
+RAN: Final = frozenset({"run", "completed", "passed", "pass", "success", "ok"}) | FAILED
+"""What ``status`` and ``result`` of a test say if it was run, in lower case; any other word, such as the ``notrun`` and
+``disabled`` of GoogleTest, is that of a test without a result."""
 
 
 def open_junit(path: Path) -> Log:
@@ -75,6 +79,8 @@ class _Reader:
             parents.pop()
             if name == "testcase":
                 yield from self._test(element)
+            elif name in ("error", "failure") and parents and _plain(parents[-1]) == "testsuite":
+                yield 0, self._of_suite(parents[-1], element)
             if name in ("testcase", "testsuite") and parents:
                 parents[-1].remove(element)
 
@@ -83,6 +89,11 @@ class _Reader:
         if self.started is None and (stamp := suite.get("timestamp")):
             self.started = moment(stamp)
 
+    def _of_suite(self, suite: Element, error: Element) -> dict[str, Any]:
+        """Return what went wrong outside of any test, as a case of its own with an error."""
+        told = {"message": error.get("message", ""), "type": error.get("type") or "Error"}
+        return {"case": f"{suite.get('name') or 'suite'} (the suite itself)", "error": told}
+
     def _test(self, test: Element) -> Iterator[Row]:
         found = {_plain(child): child for child in test}
         names = (test.get("classname"), test.get("name"))
@@ -90,14 +101,17 @@ class _Reader:
         row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
         row["reruns"] = sum(_plain(child) in RERUNS for child in test)
         skipped = found.get("skipped")
-        if skipped is not None and skipped.get("type") != XFAIL:
+        told = {(test.get(name) or "run").lower() for name in ("status", "result")}
+        failed = "failure" in found or not told.isdisjoint(FAILED)
+        ran = failed or "error" in found or told <= RAN
+        if not ran or (skipped is not None and skipped.get("type") != XFAIL):
             self.skipped.append(case)
             return
-        if "failure" in found or skipped is not None:
+        if failed or skipped is not None:
             row["passed"] = 0
         if "error" in found:
-            told = {"message": found["error"].get("message", "")}
-            row["error"] = told | {"type": found["error"].get("type") or "Error"}
+            error = {"message": found["error"].get("message", "")}
+            row["error"] = error | {"type": found["error"].get("type") or "Error"}
         yield 0, row
 
 

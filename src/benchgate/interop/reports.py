@@ -35,16 +35,22 @@ class LogTerms:
 
     :param task_class: name of what was measured.
     :param score_range: the worst and the best score, which count as 0 and 1; the first may be the larger one.
-    :param with_inputs: cases are the same only if their inputs and targets are, too.
+    :param with_inputs: whether cases are the same only if their inputs are, and only if their targets are.
     """
 
     task_class: str
     policy: GatePolicy
     score_range: tuple[float, float] = (0.0, 1.0)
-    with_inputs: bool = True
+    with_inputs: tuple[bool, bool] = (True, True)
 
     @classmethod
-    def of(cls, task_class: str, policy: GatePolicy, *, with_inputs: bool = True) -> LogTerms:
+    def of(
+        cls,
+        task_class: str,
+        policy: GatePolicy,
+        *,
+        with_inputs: tuple[bool, bool] = (True, True),
+    ) -> LogTerms:
         """Return the terms under a policy, whose ``score_range`` is that of the log; scores are scaled to [0, 1]."""
         return cls(
             task_class=task_class,
@@ -161,8 +167,13 @@ def _only(log: Samples, case_id: str, what: str, found: set[str | None]) -> str 
 
 
 def _case_digest(log: Samples, rows: list[Sample], terms: LogTerms) -> str:
-    known = _only(log, rows[0].case_id, "inputs", {row.of for row in rows})
-    return digest([rows[0].case_id, known if terms.with_inputs else None])
+    case_id = rows[0].case_id
+    known = [
+        _only(log, case_id, what, {row.of[place] for row in rows})
+        for place, what in enumerate(("inputs", "targets"))
+    ]
+    compared = zip(known, terms.with_inputs, strict=True)
+    return digest([case_id, *(one if is_compared else None for one, is_compared in compared)])
 
 
 def _results(
@@ -194,5 +205,6 @@ def _scaled(log: Samples, row: Sample, score: float, ends: tuple[float, float]) 
     if not min(ends) <= score <= max(ends):
         shown = f"the score of {row.case_id!r} is {score:g}, outside {worst:g} to {best:g}"
         why = f"{shown}; name the worst and the best score: --score-range WORST BEST"
+        why += ", of benchgate plan --policy 'score_range=[WORST, BEST]'"
         raise SampleError(log.path, why)
     return (score - worst) / (best - worst)

@@ -29,7 +29,7 @@ class Sample:
     :param score: as the log has it; ``None`` if it has none.
     :param error: why there is no score; ``None`` if there is one.
     :param reruns: earlier attempts at the same trial.
-    :param of: digest of its input and target, if the log has them.
+    :param of: digests of its input and of its target, as far as the log has them.
     """
 
     case_id: str
@@ -39,7 +39,7 @@ class Sample:
     cluster: str | None = None
     penalty: float | None = None
     reruns: int = 0
-    of: str | None = None
+    of: tuple[str | None, str | None] = (None, None)
 
 
 class RowReader:
@@ -84,17 +84,21 @@ class RowReader:
         if not found:
             raise SampleError(self._path, "has no samples")
         asked = {r: name for r, name in self._asked.items() if r not in ("error", "answer")}
-        for role, name in (asked | ({"score": self._wanted} if self._wanted else {})).items():
+        unscored = [sample for sample in found.values() if sample.score is None]
+        erred = [one for one in unscored if not (one.error or "").startswith("Unscored")]
+        if self._wanted and len(erred) < len(found):  # where all erred, nothing else can have it
+            asked["score"] = self._wanted
+        for role, name in asked.items():
             if name not in self._seen:
                 shown = name.removeprefix(self._log.metric_prefix)
                 names = ", ".join(self._names)
                 why = f"no sample has {shown!r}, which is to be the {role}; there are {names}"
                 raise SampleError(self._path, why)
-        if any(sample.score is not None for sample in found.values()):
-            return
-        first = next(iter(found.values()))
-        if (first.error or "").startswith("Unscored"):
-            raise SampleError(self._path, f"no sample has a score; the first: {first.error}")
+        if len(unscored) == len(found) > len(erred):
+            raise SampleError(self._path, f"no sample has a score; the first: {unscored[0].error}")
+        if self._score is None and not self._log.metric_prefix:
+            why = "every sample has an error, and none a score; name its field: --map score=FIELD"
+            raise SampleError(self._path, why)
 
     def sample(self, line: int, row: dict[str, Any]) -> Sample:
         """Return the sample of a row."""
@@ -111,7 +115,6 @@ class RowReader:
             )
             raise SampleError(self._path, why, line=line)
         score, error = self._scored(row)
-        inputs = [self.value(row, role) for role in ("input", "target")]
         return Sample(
             case_id=case,
             trial=self._text(row, "trial"),
@@ -120,7 +123,7 @@ class RowReader:
             cluster=self._text(row, "cluster") or None,
             penalty=self._penalty(row, line),
             reruns=int(self.value(row, "reruns") or 0),
-            of=_digest(inputs) if any(one not in (None, "") for one in inputs) else None,
+            of=(_digest(self.value(row, "input")), _digest(self.value(row, "target"))),
         )
 
     def _choose(self, row: dict[str, Any]) -> str | None:
@@ -129,7 +132,7 @@ class RowReader:
         if len(found) > 1:
             names = ", ".join(name.removeprefix(prefix) for name in found)
             raise SampleError(self._path, f"samples have several scores: {names}; --metric NAME")
-        if not found and not prefix:
+        if not found and not prefix and not self._told(row):
             why = f"no score; name its field: --map score=FIELD; there are {', '.join(self._names)}"
             raise SampleError(self._path, why)
         return found[0] if found else None
@@ -149,10 +152,15 @@ class RowReader:
         text = str(value)
         return text.encode(errors="backslashreplace").decode()
 
+    def _told(self, row: dict[str, Any]) -> Any:
+        """Return the error of a sample; ``None`` if it has none."""
+        told = self.value(row, "error")
+        return None if told in (None, "", False, 0, {}, [], "None", "null") else told
+
     def _scored(self, row: dict[str, Any]) -> tuple[float | None, str | None]:
         """Return the score of a sample, or why it has none."""
-        told = self.value(row, "error")
-        if told not in (None, "", False, 0, {}, [], "None", "null"):
+        told = self._told(row)
+        if told is not None:
             return None, error_of(told)
         value = None if self._score is None else found_in(row, self._score)
         if self._score is not None and value is not None:
@@ -174,8 +182,10 @@ class RowReader:
         return penalty
 
 
-def _digest(inputs: list[Any]) -> str:
-    return sha256_hex(json.dumps(inputs, sort_keys=True, default=str).encode())
+def _digest(value: Any) -> str | None:
+    if value in (None, ""):
+        return None
+    return sha256_hex(json.dumps(value, sort_keys=True, default=str).encode())
 
 
 def _place(key: tuple[str, str]) -> tuple[str, int, str]:

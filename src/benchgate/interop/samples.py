@@ -47,6 +47,12 @@ class Samples:
     ended_early: bool = False
 
     @property
+    def has_inputs(self) -> tuple[bool, bool]:
+        """Whether samples have their input, and whether they have their target."""
+        inputs, targets = zip(*(sample.of for sample in self.samples), strict=True)
+        return any(inputs), any(targets)
+
+    @property
     def errors(self) -> tuple[Sample, ...]:
         """The samples without a score."""
         return tuple(sample for sample in self.samples if sample.score is None)
@@ -63,8 +69,8 @@ def read(
     Read a log of another harness.
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
-    :param map: the field of each of ``case, score, trial, cluster, penalty, error, input, target``, where it is not
-        the one that the format has; names joined by dots lead into objects and lists.
+    :param map: the field of each of ``case, score, trial, cluster, penalty, error, reruns, input, target, answer``,
+        where it is not the one that the format has; names joined by dots lead into objects and lists.
     :param metric: which score to read, where samples have several.
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.

@@ -96,9 +96,16 @@ def _json_rows(path: Path) -> Iterator[Row]:
                     yield from ((0, _row(path, 0, one)) for one in rows)
                     return
                 if line.strip():
-                    yield number + 1, _row(path, number + 1, json.loads(line.decode("utf-8-sig")))
+                    yield number + 1, _row(path, number + 1, _parsed(path, number + 1, line))
     except (OSError, ValueError, RecursionError) as error:
         raise Unreadable(path, f"no JSON lines: {error}") from error
+
+
+def _parsed(path: Path, number: int, line: bytes) -> Any:
+    try:
+        return json.loads(line.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(path, f"line {number}: no JSON: {error}") from error
 
 
 def _whole(path: Path, line: bytes) -> list[Any] | None:

@@ -52,6 +52,15 @@ def test_one_trial_promises_what_two_samples_would_find():
     assert planned(one).detectable > planned(three).detectable
 
 
+@pytest.mark.parametrize("passes", [True, False])
+def test_trials_that_agree_show_no_more_than_one_of_them(passes):
+    one = baseline(trials=1, passes=passes)
+    same = Arm(scores=one.scores, case_ids=one.case_ids, trials=tuple(r * 2 for r in one.trials))
+    for trials in (1, 2, 4):
+        assert planned(same, trials).detectable == planned(one).detectable
+        assert planned(same, trials).is_lower_limit
+
+
 def test_wins_beyond_a_least_gain_are_those_of_the_exact_test_of_it():
     wins = planned(baseline(trials=1, passes=True), min_delta=0.1).wins
     for losses, gains in enumerate(wins):
@@ -88,7 +97,8 @@ def test_claims_that_infer_no_gain_promise_none():
     found = planned(side, claim="not_worse", margin=0.2)
     assert (found.power, found.detectable) == (None, None)
     assert 0.1 < found.smallest_margin < 0.3
-    assert planned(side, claim="no_regression").power is None
+    found = planned(side, claim="no_regression")
+    assert (found.power, found.smallest_margin) == (None, None)
 
 
 def test_a_system_that_never_varies_shows_any_gain():
