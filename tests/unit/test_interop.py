@@ -156,6 +156,8 @@ def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
         ("a.jsonl", "[1, 2]", {}, "expected an object for each sample, not 1"),
         ("a.json", '{\n "id": 1}', {}, "is one JSON object"),
         ("a.txt", "hello", {}, "is none of these"),
+        ("a.csv", "case;score\na;1\n", {}, "a CSV has commas in its first line"),
+        ("a.csv", "case, score\na,1\n", {}, "there are case, ' score'"),
         ("a.txt", "", {}, "is empty"),
         ("a.xml", "<testsuite><testcase", {}, "no XML"),
         ("a.xml", "<testsuites/>", {}, "has no samples"),

@@ -90,7 +90,8 @@ def format_of(path: Path, wanted: str) -> Format:
     if wanted == "auto":
         if known is None:
             names = ", ".join(one.what for one in FORMATS.values())
-            raise SampleError(path, f"is none of these: {names}")
+            hint = "; a CSV has commas in its first line" if name.endswith((".csv", ".tsv")) else ""
+            raise SampleError(path, f"is none of these: {names}{hint}")
         return known
     found = FORMATS[wanted]
     if not found.looks_like(head, name) and (known or found.name != "csv"):

@@ -105,7 +105,9 @@ class RowReader:
         if not self._names:
             prefix = self._log.metric_prefix
             metrics = [name.removeprefix(prefix) for name in self._log.metrics(row)]
-            self._names = (metrics if prefix else []) + list(row)[:12]
+            names = (metrics if prefix else []) + list(row)[:12]
+            # A space at an end, as in a header "case, score", would not be seen.
+            self._names = [name if name == name.strip() else repr(name) for name in names]
         if self._score is None:
             self._score = self._choose(row)
         case = self._text(row, "case")
