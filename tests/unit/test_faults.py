@@ -121,7 +121,7 @@ def test_a_fault_at_any_file_operation_is_told_and_breaks_no_chain(root, capsys)
             disk = Disk(patch, root / "out", k)
             try:
                 made = run(root)
-                problems, report = made.problems, made.judgement.report
+                problems, report = made.problems, made.judgement and made.judgement.report
             except EvalError as error:
                 problems = [str(error)]
         if disk.failed is None:

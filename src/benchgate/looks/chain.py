@@ -109,19 +109,28 @@ class ChainLooks:
         """
         Return the number of a look that follows the records that are there.
 
-        A record that cannot be read counts as a look at every baseline; the chain is not valid then.
+        A record that is no valid one counts as a look at every baseline; the chain is not valid then.
+
+        :raises Unreadable: the disk fails while a record is read. Its look would be counted another way later, when it
+            can be read again, so that nothing may be judged now.
         """
         for seq, folder in numbered(self._runs) if self._runs else ():
             if seq > self._last:
-                self.add(folder / RECORD_FILE)
+                self.add(folder / RECORD_FILE, later=True)
                 self._last = seq
         return self._tally.number(looked)
 
-    def add(self, path: Path) -> int | None:
-        """Count the next record; return the number of its look, ``None`` if it is none."""
+    def add(self, path: Path, *, later: bool = False) -> int | None:
+        """
+        Count the next record; return the number of its look, ``None`` if it is none.
+
+        :param later: somebody counts again later, and has to come to the same.
+        """
         try:
             looked = _Record.read_file(path, "record").looked()
-        except Unreadable:
+        except Unreadable as error:
+            if later and not error.missing and isinstance(error.__cause__, OSError):
+                raise
             self._tally.unknown += 1
             return None
         return None if looked is None else self._tally.add(looked)
