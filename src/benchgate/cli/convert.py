@@ -35,8 +35,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def _execute(given: argparse.Namespace) -> int:
     """Make the class; 1 if it exists, 2 if the log cannot be used or the class not be written."""
-    from benchgate.cli.new_class import next_steps
-    from benchgate.errors import EvalError, TaskClassAlreadyRegistered
+    from benchgate.cli.new_class import next_steps, not_made
+    from benchgate.errors import EvalError
     from benchgate.interop.convert import convert
     from benchgate.interop.samples import parse_map
     from benchgate.wire.clock import now
@@ -51,15 +51,8 @@ def _execute(given: argparse.Namespace) -> int:
             map=parse_map(given.map),
             metric=given.metric,
         )
-    except FileExistsError as error:
-        complain(f"{error.filename}: exists already")
-        return 1
-    except EvalError as error:
-        complain(error)
-        return 1 if isinstance(error, TaskClassAlreadyRegistered) else 2
-    except OSError as error:
-        complain(f"{error.filename}: cannot be written: {error.strerror}")
-        return 2
+    except (EvalError, OSError) as error:
+        return not_made(error)
     told = next_steps(
         made.path,
         "play the answers of the log again",

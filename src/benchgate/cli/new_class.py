@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from benchgate.cli.vectors import Parsers
+    from benchgate.errors import EvalError
 
 BENCH_ROOT = Path("bench")
 SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini")
@@ -38,21 +39,14 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def execute(given: argparse.Namespace) -> int:
     """Make the class; 1 if it exists, 2 if the name is none or it cannot be written."""
-    from benchgate.errors import EvalError, TaskClassAlreadyRegistered
+    from benchgate.errors import EvalError
     from benchgate.loader.new_class import make_class_folder
     from benchgate.wire.clock import now
 
     try:
         made = make_class_folder(given.bench_root, given.name, now=now())
-    except FileExistsError as error:
-        complain(f"{error.filename}: exists already")
-        return 1
-    except EvalError as error:
-        complain(error)
-        return 1 if isinstance(error, TaskClassAlreadyRegistered) else 2
-    except OSError as error:
-        complain(f"{error.filename}: cannot be written: {error.strerror}")
-        return 2
+    except (EvalError, OSError) as error:
+        return not_made(error)
     told = next_steps(
         made,
         "run the weaker system",
@@ -63,6 +57,19 @@ def execute(given: argparse.Namespace) -> int:
     )
     print(printable(told, keep="\n"))
     return 0
+
+
+def not_made(error: EvalError | OSError) -> int:
+    """Say why there is no new class, and return the exit status: 1 if it exists already, else 2."""
+    from benchgate.errors import TaskClassAlreadyRegistered
+
+    if isinstance(error, OSError):
+        exists = isinstance(error, FileExistsError)
+        why = "exists already" if exists else f"cannot be written: {error.strerror}"
+        complain(f"{error.filename}: {why}")
+        return 1 if exists else 2
+    complain(error)
+    return 1 if isinstance(error, TaskClassAlreadyRegistered) else 2
 
 
 def next_steps(made: Path, first: str, system: str, second: str, last: str = "") -> str:

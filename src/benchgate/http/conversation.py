@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 TOO_LARGE: Final = f"more than {MAX_RECORDING_BYTES} bytes in all"
 
 
-class Conversation:
+class Conversation(ABC):
     """
     What a transport speaks to, from several threads.
 
@@ -34,22 +35,23 @@ class Conversation:
         self._lock = threading.Lock()
         self._problem: str | None = None
 
+    @abstractmethod
     def ask(self, request: HttpRequest, headers: Iterable[tuple[str, str]]) -> int | HttpAnswer:
         """
         Return the recorded answer, or the number under which the request is to be sent.
 
         :raises EvalError: it must not be sent, or has no answer.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def answered(self, number: int, answer: HttpAnswer) -> None:
         """
         Take what came back.
 
         :raises EvalError: it cannot be recorded.
         """
-        raise NotImplementedError  # also for a replay: nothing is sent
 
+    @abstractmethod
     def end(self, *, scored: bool) -> str | None:
         """
         Return what was recorded, as the text of its file; ``None`` for a replay.
@@ -57,7 +59,6 @@ class Conversation:
         :param scored: the trial ended well.
         :raises EvalError: what was asked and answered cannot be recorded, or is not what was recorded.
         """
-        raise NotImplementedError
 
     def _refused(self, problem: str) -> EvalError:
         self._problem = self._problem or problem
@@ -161,6 +162,10 @@ class Replay(Conversation):
             if not waiting:
                 raise self._refused(f"recording {self._name!r}: {self._missing(request)}")
             return waiting.popleft().answer
+
+    def answered(self, number: int, answer: HttpAnswer) -> None:  # noqa: ARG002
+        """Refuse it: a replay sends nothing, so that nothing can come back."""
+        raise self._refused(f"recording {self._name!r}: request {number} was sent")
 
     def end(self, *, scored: bool) -> None:
         """Check that everything was asked that was recorded."""

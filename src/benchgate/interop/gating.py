@@ -8,6 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.plan import plan_file
+from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.record import RunTerms, record_entry
 from benchgate.artifacts.run_evidence import RunEvidence
 from benchgate.artifacts.sealed_plan import SealedPlan, broken
@@ -36,10 +37,7 @@ if TYPE_CHECKING:
 TIMEOUT: float = 600.0
 """Time limit that a record states; what the other harness had is not known."""
 
-FAMILY = (
-    *("baseline.json", "trained.json", "significance.json", "safety.json", "evaluation.json"),
-    *("proof.json", "promotion.json"),
-)
+FAMILY = (*PROOF_PARTS.values(), "evaluation.json", "proof.json", "promotion.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,12 +15,10 @@ from benchgate.errors import EvalError, brief
 from benchgate.live.executor import LiveExecutor
 from benchgate.loader.case_digest import files_digest
 from benchgate.loader.loaded_class import find_system
-from benchgate.models import TrialResult
 from benchgate.remote.attempt import Attempt, SentClass, SentSystem, versions
 from benchgate.remote.connection import Gone, connect, wrong_versions
 from benchgate.remote.packing import pack
 from benchgate.remote.worker import receive, run_attempt
-from benchgate.trials.executor import TrialRecord
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.remote.attempt import Answer
-    from benchgate.trials.executor import TrialRequest
+    from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pacing
     from benchgate.trials.spending import Spending
 
@@ -116,14 +114,14 @@ class Cluster:
             try:
                 answer = self._ask(attempt)
             except Gone as gone:
-                return _not_run(request, str(gone), times_lost)
+                return request.not_run(str(gone), times_lost)
             if answer is None or answer.kind == "elsewhere":
                 times_lost += 1
                 if times_lost > 1 or not lost():
                     again = "again" if times_lost > 1 else "and the cap of costs allows no other"
-                    return _not_run(request, f"lost with its worker, {again}", times_lost)
+                    return request.not_run(f"lost with its worker, {again}", times_lost)
             elif answer.kind == "changed":
-                return _not_run(request, "its case was changed after the class was sent", 0)
+                return request.not_run("its case was changed after the class was sent", 0)
             elif answer.kind == "refused":
                 self._refused[answer.worker] = answer.why
             elif answer.kind == "lacks":
@@ -249,17 +247,3 @@ def _check_name(bench: LoadedClass, system: NamedSystem) -> None:
         pass
     msg = f"system {system.name} cannot be found by a name on a worker; register it, or name it as module:attr"
     raise EvalError(msg)
-
-
-def _not_run(request: TrialRequest, why: str, times_lost: int) -> TrialRecord:
-    case = request.case
-    result = TrialResult(
-        case_id=case.case_id,
-        trial=case.trial,
-        seed=case.seed,
-        held_out=case.held_out,
-        outcome="not_run",
-        detail=why,
-        retries=times_lost,
-    )
-    return TrialRecord(result=result, output_json=None)

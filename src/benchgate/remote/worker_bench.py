@@ -139,8 +139,7 @@ class WorkerBench:
 
     @property
     def _class(self) -> LoadedClass:
-        if self._loaded is None:  # pragma: no cover - check() comes first
-            raise EvalError(self._name)
+        assert self._loaded is not None  # noqa: S101 - check() comes first
         return self._loaded
 
     def _restore(self, case: BenchCase) -> None:

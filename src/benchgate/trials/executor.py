@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from benchgate.ids import trial_seed
+from benchgate.models import TrialResult
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.models import BenchCase, HandedCheckpoint, Side, TrialResult
+    from benchgate.models import BenchCase, HandedCheckpoint, Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,19 @@ class TrialRequest:
         seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
         own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint)
         return cls(case=own, system=system, limit=limit, side=side)
+
+    def not_run(self, detail: str, retries: int = 0) -> TrialRecord:
+        """Return what is recorded if nobody runs it."""
+        result = TrialResult(
+            case_id=self.case.case_id,
+            trial=self.case.trial,
+            seed=self.case.seed,
+            held_out=self.case.held_out,
+            outcome="not_run",
+            detail=detail,
+            retries=retries,
+        )
+        return TrialRecord(result=result, output_json=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import cost_of
-from benchgate.models import TrialResult
 from benchgate.trials.executor import TrialRecord, ended
 from benchgate.wire.usage import usd
 from benchgate.wording import CAP
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from concurrent.futures import Future
 
+    from benchgate.models import TrialResult
     from benchgate.trials.executor import TrialExecutor, TrialRequest
     from benchgate.trials.pacing import Pause
 
@@ -113,19 +113,13 @@ class Spending:
         return record
 
     def _refused(self, request: TrialRequest) -> TrialRecord:
-        cap, case = self._cap or 0.0, request.case
+        cap = self._cap or 0.0
         share = f", {cap / self._workers:g} for each of {self._workers} workers"
         here = " in this one" if self._workers > 1 else ""
-        result = TrialResult(
-            case_id=case.case_id,
-            trial=case.trial,
-            seed=case.seed,
-            held_out=case.held_out,
-            outcome="not_run",
-            detail=f"{CAP}{cap:g}{share if self._workers > 1 else ''}: {usd(self._spent)} USD are spent{here}, "
-            f"and another trial may cost {usd(self._dearest or 0.0)}",
+        return request.not_run(
+            f"{CAP}{cap:g}{share if self._workers > 1 else ''}: {usd(self._spent)} USD are spent{here}, "
+            f"and another trial may cost {usd(self._dearest or 0.0)}"
         )
-        return TrialRecord(result=result, output_json=None)
 
 
 def _paid(result: TrialResult) -> float | None:
