@@ -12,7 +12,7 @@ import pytest
 
 from benchgate.errors import EvalError, Unreadable
 from benchgate.http.conversation import Recording, Replay
-from benchgate.http.exchange import MAX_RECORDING_BYTES, HttpRecording
+from benchgate.http.exchange import MAX_RECORDING_BYTES, HttpAnswer, HttpRecording
 from benchgate.http.transport import Transport
 from benchgate.models import Cassette
 from benchgate.wire.canonical import sha256_hex
@@ -241,6 +241,14 @@ def test_one_more_and_one_less_than_recorded_are_told(library):
     less.end(scored=False)  # it failed, which is reason enough
     with pytest.raises(EvalError, match=r"1 of 2 recorded requests were not sent; .* GET /b"):
         less.end(scored=True)
+
+
+def test_an_answer_to_a_replay_is_refused_and_spoils_it(library):
+    conversation = replay(recorded(library, lambda c: c.get("/a"), echo(library).transport))
+    with pytest.raises(EvalError, match="recording 'v1': request 1 was sent"):
+        conversation.answered(1, HttpAnswer(status=200))
+    with pytest.raises(EvalError, match="request 1 was sent"):
+        conversation.end(scored=True)
 
 
 def test_a_recording_without_requests_says_so(library):
