@@ -173,5 +173,6 @@ def _written(finished: ClassRun) -> dict[str, Any]:
     return {
         "folder": str(published.folder),
         "head": published.head,
+        **({"shard": published.shard} if published.shard else {}),
         "verdict": verdict if verdict == "not_evaluated" else verdict.model_dump(mode="json"),
     }

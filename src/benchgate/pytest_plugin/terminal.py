@@ -122,6 +122,8 @@ def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
     if run.recording is not None:
         yield f"replays   {run.recording.source}"
     yield f"written   {_relative(published.folder, root)}"
+    if published.shard is not None:
+        yield f"shard     {published.shard}"
     if published.evidence is not None:
         yield f"evidence  {_relative(published.evidence, root)}"
     if run.recorded is not None:
