@@ -59,6 +59,7 @@ class TrialRequest:
             outcome="not_run",
             detail=detail,
             retries=retries,
+            usage=self.case.usage.total(),
         )
         return TrialRecord(result=result, output_json=None)
 
