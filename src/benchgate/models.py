@@ -251,7 +251,8 @@ class TrialResult(WireModel):
     :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
     :param retries: earlier attempts that the world outside failed; they say nothing about the system.
     :param usage: what the system used, in these attempts too; ``None`` if it reported nothing.
-    :param left_files: the system left files in ``work_path``, so that its output alone cannot be scored again.
+    :param left_files: the system left files in ``work_path``, so that its output alone cannot be scored again;
+        left out of files if it left none.
     :param http_cassettes: what answered the requests of the system's own HTTP client in the place of a service.
     :param http_sha256: SHA-256 of the recording of these requests, which answered them or was made; of several, one
         over theirs.
@@ -269,7 +270,7 @@ class TrialResult(WireModel):
     retries: Count = 0
     duration_seconds: NonNegative = 0.0
     usage: Usage | None = None
-    left_files: bool = False
+    left_files: bool = Field(default=False, exclude_if=lambda left: not left)
     http_cassettes: tuple[Text, ...] = ()
     http_sha256: Sha256 | None = None
 
