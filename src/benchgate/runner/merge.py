@@ -14,7 +14,7 @@ from benchgate.loader.loaded_class import NamedSystem, find_system, load_class
 from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun, read_sealed
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
-from benchgate.trials.ledger import Ledger
+from benchgate.trials.planned import PlannedTrials
 from benchgate.wire.files import file_sha256
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
@@ -61,7 +61,7 @@ def merge(settings: MergeSettings) -> ClassRun:
     root = settings.bench_root.resolve()
     with bench_package(root):
         bench = load_class(root, first.task_class, TaskClassRegistry(), settings.policy)
-        ledger = Ledger(
+        ledger = PlannedTrials(
             bench,
             _PlannedSystem(
                 name=first.system,

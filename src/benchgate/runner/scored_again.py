@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from benchgate.ids import SCORE
 from benchgate.trials.executor import TrialRequest
-from benchgate.trials.ledger import MODIFIED
+from benchgate.trials.inputs import MODIFIED
 from benchgate.trials.trial import TrialRunner
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from benchgate.models import Side, TrialResult
     from benchgate.runner.trial_files import TrialFiles
-    from benchgate.trials.ledger import Ledger
+    from benchgate.trials.planned import PlannedTrials
 
 
 class Doubt(NamedTuple):
@@ -33,9 +33,9 @@ class Doubt(NamedTuple):
     is_wrong: bool
 
 
-def score_again(ledger: Ledger, files: TrialFiles, side: Side) -> Iterator[Doubt]:
+def score_again(planned: PlannedTrials, files: TrialFiles, side: Side) -> Iterator[Doubt]:
     """Score the recorded output of each scored trial that is on disk, with the rubric, and yield what is in doubt."""
-    bench = ledger.bench
+    bench = planned.bench
     runner = TrialRunner(
         task_class=bench.name,
         system=_never,
@@ -43,13 +43,13 @@ def score_again(ledger: Ledger, files: TrialFiles, side: Side) -> Iterator[Doubt
         taxonomy=bench.taxonomy,
         wait=_never,
     )
-    for case in ledger.cases:
-        for trial in range(ledger.trials):
+    for case in planned.cases:
+        for trial in range(planned.trials):
             request = TrialRequest.of(
                 case,
                 trial,
-                bench_seed=ledger.seed,
-                system=ledger.system.name,
+                bench_seed=planned.seed,
+                system=planned.system.name,
                 limit=math.inf,
                 side=side,
             )

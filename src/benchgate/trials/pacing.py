@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import SystemUnavailable
-from benchgate.trials.ledger import AFTER_VIOLATION
+from benchgate.trials.planned import AFTER_VIOLATION
 
 if TYPE_CHECKING:
     from benchgate.models import TrialResult
