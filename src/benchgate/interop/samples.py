@@ -6,11 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.errors import EvalError, SampleError
-from benchgate.interop.formats import FORMATS, format_of
-from benchgate.interop.log import MAX_LOG_BYTES
+from benchgate.errors import EvalError
+from benchgate.interop.formats import opened
 from benchgate.interop.rows import RowReader
-from benchgate.wire.files import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +24,8 @@ class Samples:
     All samples of a log, none left out: those without a score say why.
 
     :param metric: which score was read.
+    :param harm: role and field of harm or safety, as in ``safety scores.refused``; ``None`` if none was named.
+    :param ungated: scores of the log that were not read.
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
     :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
@@ -38,6 +38,8 @@ class Samples:
     version: str | None
     sha256: str
     metric: str
+    harm: str | None
+    ungated: tuple[str, ...]
     samples: tuple[Sample, ...]
     without: tuple[str, ...]
     repeated: tuple[str, ...]
@@ -69,24 +71,27 @@ def read(
     Read a log of another harness.
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
-    :param map: the field of each of ``case, score, trial, cluster, penalty, error, reruns, input, target, answer``,
-        where it is not the one that the format has; names joined by dots lead into objects and lists.
+    :param map: the field of each of ``case, score, trial, cluster, harm, safety, error, reruns, input, target`` and
+        ``answer``, where it is not the one that the format has; names joined by dots lead into objects and lists. Of
+        ``harm`` (``penalty`` is its other name) higher is worse, of ``safety`` better.
     :param metric: which score to read, where samples have several.
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
-    chosen = format_of(path, _known(path, format))
-    log = chosen.open(path)
-    reader = RowReader(path, log, dict(map or {}), metric)
-    samples = reader.samples()
+    with opened(path, format) as source:
+        log = source.log
+        reader = RowReader(path, log, dict(map or {}), metric)
+        samples = reader.samples()
     there = {sample.case_id for sample in samples}
     return Samples(
         path=path,
-        format=chosen.name,
+        format=source.format.name,
         tool=log.tool,
         version=log.version,
-        sha256=file_sha256(path, limit=MAX_LOG_BYTES),
+        sha256=source.sha256,
         metric=reader.metric,
+        harm=reader.harm,
+        ungated=reader.ungated,
         samples=samples,
         without=tuple(sorted({*log.named()} - there)),
         repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
@@ -95,12 +100,6 @@ def read(
         started=log.started,
         ended_early=log.ended_early,
     )
-
-
-def _known(path: Path, name: str) -> str:
-    if name != "auto" and name not in FORMATS:
-        raise SampleError(path, f"format {name!r}; expected auto, {', '.join(FORMATS)}")
-    return name
 
 
 def parse_map(text: str) -> dict[str, str]:
