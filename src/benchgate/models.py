@@ -287,7 +287,7 @@ class Aggregates(WireModel):
     :param score_lower_bound_95: Gaffke's one-sided 95 % lower bound of the mean; ``None`` for a selection of cases.
     :param passed_count: cases of which every trial passed.
     :param total_cost_usd: what all systems and rubrics reported, in US dollars.
-    :param mean_safety_penalty: ``None`` if the penalty of any trial was not measured.
+    :param mean_safety_penalty: over the trials with a score; ``None`` if one of them, or a whole case, has no penalty.
     :param block_severity_failure_modes: codes of severity ``block`` that occurred, sorted.
     :param usage: the sum of what the system reported, judging left out; ``None`` if it reported nothing.
     """
