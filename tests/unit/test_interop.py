@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import EvalError, SampleError
-from benchgate.gates.policy import make_policy
+from benchgate.gates.policy import LOG_DEFAULTS, make_policy
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.log import found_in
-from benchgate.interop.reports import DEFAULTS, LogTerms, report_of
+from benchgate.interop.reports import LogTerms, report_of
 from benchgate.interop.samples import parse_map
 from benchgate.interop.values import number_of
 
@@ -32,7 +32,7 @@ def log(tmp_path):
 
 
 def report(samples, **policy):
-    return report_of(samples, LogTerms.of("sums", make_policy({**DEFAULTS, **policy})), "old")
+    return report_of(samples, LogTerms.of("sums", make_policy({**LOG_DEFAULTS, **policy})), "old")
 
 
 def outcomes(samples, **policy):

@@ -32,6 +32,9 @@ OF_A_CLAIM: Final = {
 }
 """Thresholds that only one claim has."""
 
+LOG_DEFAULTS: Final = {"test": "auto", "safety": "optional"}
+"""Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
+
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[
     tuple[Number, Number],
