@@ -150,7 +150,7 @@ def added(path, text):
 
 
 CHANGES = {
-    "policy": (lambda bench: added(bench / "gate.toml", "min_delta = 0.7\n"), "min_delta = 0, "),
+    "policy": (lambda bench: added(bench / "gate.toml", "min_delta = 0.7\n"), "min_delta = 0.0, "),
     "rubric": (lambda bench: added(bench / "rubric.py", "# stricter\n"), "by the rubric of"),
     "no rubric": (lambda bench: (bench / "rubric.py").unlink(), "cannot be compared with"),
     "a case": (lambda bench: added(bench / "cases/03/input/task.txt", "!"), "cases are not those"),

@@ -132,6 +132,11 @@ class GatePolicy(WireModel):
         """SHA-256 over all thresholds, defaults included: part of a run's plan id."""
         return digest(self.model_dump(mode="json"))
 
+    def text(self, key: str) -> str:
+        """Return the value of a threshold as ``KEY=VALUE`` has it."""
+        value = getattr(self, key)
+        return "none" if value is None else str(list(value) if isinstance(value, tuple) else value)
+
     @property
     def width(self) -> float | None:
         """Length of the score range, ``None`` if unbounded."""

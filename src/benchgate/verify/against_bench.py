@@ -99,7 +99,7 @@ class Terms:
         recorded, expected = self.record.policy, self.policy
         there = "the default is" if self.class_path is None else f"{self.class_path} has"
         return {
-            key: f"{key} = {value_text(value)}, where {there} {value_text(getattr(expected, key))}"
+            key: f"{key} = {recorded.text(key)}, where {there} {expected.text(key)}"
             for key, value in recorded
             if value != getattr(expected, key)
         }
@@ -133,10 +133,3 @@ class Terms:
             yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
         else:
             yield from baseline_faults(expected, reference, self.record, samples)
-
-
-def value_text(value: object) -> str:
-    """Return the value of a threshold as ``KEY=VALUE`` has it."""
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(value_text, value))}]"
-    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
