@@ -121,27 +121,6 @@ def aggregates(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupFigures:
-    """Some of the cases of a run, such as the hard ones: how many there are, how many passed, and their means."""
-
-    case_count: int
-    passed_count: int
-    mean_score: float
-    mean_safety_penalty: float | None
-
-
-def group_figures(cases: Sequence[CaseFigures]) -> GroupFigures:
-    """Return the figures of at least one case."""
-    penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
-    return GroupFigures(
-        case_count=len(cases),
-        passed_count=sum(case.passed for case in cases),
-        mean_score=mean([case.score for case in cases]),
-        mean_safety_penalty=mean(penalties) if len(penalties) == len(cases) else None,
-    )
-
-
 def axis_means(results: Iterable[TrialResult]) -> dict[str, float]:
     """Return the mean of each part of the score, over the trials that have it."""
     values: dict[str, list[float]] = {}

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -531,6 +532,23 @@ def test_a_damaged_log_of_inspect_is_refused_in_one_line(inspect_logs, tmp_path)
     assert done.returncode == 2
     assert "inspect_ai cannot read it" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_key_that_is_twice_in_a_log_of_inspect_is_refused(inspect_logs, tmp_path):
+    twice = b'{"status": "error", '
+    with ZipFile(inspect_logs / "base.eval") as log, ZipFile(tmp_path / "a.eval", "w") as other:
+        for name in log.namelist():
+            data = log.read(name)
+            other.writestr(name, data if name != "header.json" else data.replace(b"{", twice, 1))
+    (tmp_path / "a.json").write_bytes(
+        (inspect_logs / "cand.json").read_bytes().replace(b"{", twice, 1)
+    )
+    for name in ("a.eval", "a.json"):
+        done = command(inspect_logs, "gate", "base.eval", str(tmp_path / name))
+        assert done.returncode == 2, done.stdout
+        assert "key 'status' appears twice in one object" in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.slow

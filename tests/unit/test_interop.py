@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import time
+import warnings
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
@@ -15,6 +18,7 @@ from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.log import found_in
 from benchgate.interop.reports import LogTerms, report_of
+from benchgate.interop.rows import RowReader
 from benchgate.interop.samples import parse_map
 from benchgate.interop.values import number_of
 
@@ -91,6 +95,93 @@ def test_the_reason_of_a_failed_assertion_of_promptfoo_is_no_error(log):
     assert read(whole, map={"case": "testIdx"}).samples == found.samples
     spread = log("b.json", json.dumps({"evalId": "x", "results": {"results": rows}}, indent=2))
     assert read(spread, map={"case": "testIdx"}).samples == found.samples
+
+
+PROMPTFOO = json.dumps(
+    {"results": {"results": [{"testIdx": n, "success": True} for n in range(3)]}}
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.jsonl", f'{PROMPTFOO}\n{{"testIdx": 4, "success": false}}\n', ":2: more after a whole"),
+        ("a.jsonl", f"\n{PROMPTFOO}\n\n{PROMPTFOO}\n", ":4: more after a whole"),
+        ("a.json", f"{json.dumps(json.loads(PROMPTFOO), indent=1)}\n{PROMPTFOO}", "no JSON: Extra"),
+        ("a.json", '[{"testIdx": 1, "success": true}]\n{}', "no JSON: Extra data"),
+        ("a.json", '{"total_instances": 1, "submitted_instances": 1} {}', "no JSON: Extra data"),
+        ("a.xml", '<testsuite><testcase name="a"/></testsuite><testsuite/>', "no XML: junk after"),
+    ],
+)
+def test_more_after_a_whole_document_is_no_log(log, name, text, message):
+    with pytest.raises(EvalError) as caught:
+        read(log(name, text), map={"case": "testIdx" if "json" in name else "name"})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where"),
+    [
+        (
+            "a.jsonl",
+            '{"id": 1, "score": 1}\n{"id": 2, "score": 0, "score": 1}',
+            "line 2: no JSON: ",
+        ),
+        ("a.json", '[{"id": 2, "score": 1, "m": {"score": 0, "score": 1}}]', "no JSON: "),
+        (
+            "a.json",
+            '{"total_instances": 1, "submitted_instances": 1, "score": [], "score": []}',
+            "no JSON: ",
+        ),
+    ],
+)
+def test_a_key_that_is_twice_in_one_object_is_no_log(log, name, text, where):
+    with pytest.raises(EvalError) as caught:
+        read(log(name, text))
+    assert f"{where}key 'score' appears twice in one object" in str(caught.value)
+
+
+def archive(path, *members):
+    with warnings.catch_warnings(), ZipFile(path, "w") as file:
+        warnings.simplefilter("ignore")  # of a name that is there twice
+        for member in members:
+            file.writestr(member, "{}")
+    return path
+
+
+@pytest.mark.parametrize("name", ["header.json", "summaries.json"])
+def test_a_member_that_is_twice_in_a_log_of_inspect_is_refused(tmp_path, name):
+    path = archive(tmp_path / "a.eval", "header.json", "summaries.json", name)
+    with pytest.raises(EvalError, match=f"{name} is in it twice; expected one"):
+        read(path)
+
+
+@pytest.mark.parametrize(("before", "after"), [(True, False), (False, True)])
+def test_two_archives_in_one_file_are_no_log(tmp_path, before, after):
+    path = archive(tmp_path / "a.eval", "header.json", "summaries.json")
+    data = path.read_bytes()
+    path.write_bytes(data * before + data + b"more" * after)
+    with pytest.raises(EvalError, match="has more than one archive; expected the log alone"):
+        read(path)
+
+
+@pytest.mark.parametrize("how", ["longer", "other", "replaced"])
+def test_a_log_that_changes_while_it_is_read_is_refused(log, monkeypatch, how):
+    path = log("a.csv", "case,score\na,1\nb,0\n")
+    whole = RowReader.samples
+
+    def samples(reader):
+        time.sleep(0.02)  # more than the clock of a file system ticks in
+        if how == "replaced":
+            path.rename(path.with_name("old"))
+            path.write_text("case,score\na,0\nb,0\n")
+        else:
+            path.write_text("case,score\na,0\nb,0\n" + "c,1\n" * (how == "longer"))
+        return whole(reader)
+
+    monkeypatch.setattr(RowReader, "samples", samples)
+    with pytest.raises(EvalError, match="changed while it was read"):
+        read(path)
 
 
 def test_lines_with_a_field_results_are_lines(log):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from datetime import UTC, datetime
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.gridworld_policy.cliff import Task, wind
 
-from benchgate.training_types import AdvantageBatch, EpisodeTrajectory, RlPayloadBundle
+from benchgate.training_types import (
+    AdvantageBatch,
+    EpisodeTrajectory,
+    RlPayloadBundle,
+    TrajectoryStep,
+)
 
 from .checkpoint import FOLDER, Checkpoint, load
 
@@ -68,34 +75,41 @@ def walk(checkpoint: Checkpoint, task: Task, case: BenchCase) -> EpisodeTrajecto
 
     env = windy_cliff(task.slip, (wind(case.seed, step) for step in count()), task.horizon)
     cell = reset_to(env, task.start, case.seed)
-    actions: list[int] = []
-    values: list[float] = []
-    steps = []
-    ended = False
-    while not ended:
-        actions.append(checkpoint.action(cell))
-        values.append(checkpoint.value(cell))
-        steps.append(env.step(actions[-1]))
-        cell = steps[-1][0]
-        ended = steps[-1][2] or steps[-1][3]
+    steps: list[TrajectoryStep] = []
+    terminated = truncated = False
+    while not terminated and not truncated:
+        action, value = checkpoint.action(cell), checkpoint.value(cell)
+        after, reward, terminated, truncated, _ = env.step(action)
+        step = TrajectoryStep(
+            step_index=len(steps),
+            observation=cell,
+            action=action,
+            reward=float(reward),
+            done=terminated or truncated,
+            logprob=0.0,  # greedy: the action is certain
+            value_estimate=value,
+        )
+        steps.append(step)
+        cell = int(after)
     env.close()
     name = f"{checkpoint.record.checkpoint_id}/{case.case_id}/{case.trial}/{case.seed}"
-    return EpisodeTrajectory.from_gymnasium_steps(
-        steps,
-        actions=actions,
-        first_observation=task.start,
+    return EpisodeTrajectory(
         trajectory_id=name,
         rollout_id=f"{checkpoint.record.checkpoint_id}/gridworld-policy",
         episode_id=f"{case.case_id}/{case.trial}",
+        steps=tuple(steps),
         discount_factor=DISCOUNT,
-        logprobs=[0.0] * len(steps),  # greedy: the action is certain
-        value_estimates=values,
+        total_return=math.fsum(step.reward for step in steps),
+        created_at=datetime.now(UTC),
         metadata={
             "environment": ENVIRONMENT,
             "slip": task.slip,
             "seed": case.seed,
             "policy_version": checkpoint.record.policy_version,
             "checkpoint_id": checkpoint.record.checkpoint_id,
+            "final_observation": cell,
+            "terminated": terminated,
+            "truncated": truncated,
         },
     )
 

@@ -168,7 +168,9 @@ class Significance(WireModel):
     :param confidence_level: 1 - p_value.
     :param mean_delta: candidate's mean score minus the baseline's; the interval is at 1 - alpha.
     :param trained_mean_reward: the candidate's mean score.
-    :param p_regression: one-sided, for "the candidate is worse than the baseline".
+    :param p_regression: one-sided, for "the candidate is worse than the baseline". Where values are constant their
+        variance of 0 makes p too small: ``None`` unless the bounded-support bound excludes 0 too, and alpha / 2, which
+        that bound shows, if no p can be made.
     :param exact_lower_bound: bounded-support lower bound of the difference at 1 - alpha / 2.
     :param evidence: ``exact`` if that bound exceeds ``min_delta``.
     :param minimum_detectable_effect: the difference that a test of this size detects with the policy's power.

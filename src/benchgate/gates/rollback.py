@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.looks import judged_at
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS
-from benchgate.gates.weigh import difference_bounds, significance
+from benchgate.gates.weigh import significance
 from benchgate.wire.model import WireModel
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _absent(plain: set[str], figures: Figures) -> Iterator[str]:
 
 
 def _regressed(figures: Figures, policy: GatePolicy) -> bool:
-    """Return whether the candidate is worse at alpha / 2; where no p can be made, whether a bound excludes the rest."""
+    """Return whether the candidate is worse at alpha / 2."""
     baseline, candidate, found = figures.baseline, figures.candidate, figures.significance
     if figures.smallest < 2:
         return False
@@ -101,7 +101,4 @@ def _regressed(figures: Figures, policy: GatePolicy) -> bool:
         plain = {"claim": "better", "tolerance": 0.0, "max_newly_failing": 0}
         policy = policy.model_copy(update=plain)
         found = significance(baseline, candidate, policy)
-    if found.p_regression is not None:
-        return found.p_regression <= policy.alpha / 2
-    _, high = difference_bounds(baseline, candidate, policy)
-    return high is not None and high < 0.0
+    return found.p_regression is not None and found.p_regression <= policy.alpha / 2

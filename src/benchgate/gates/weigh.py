@@ -96,6 +96,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     test = paired_figures if policy.test != "welch" else None
     bound = _gaffke_bound(paired, labels, policy) if test and paired else unpaired_bound
     p_value = test.p_two_sided if test else shifted.p_two_sided
+    p_less = _p_less(test, paired, labels, policy) if test and paired else plain.p_less
+    flat = is_constant(paired, labels) if test and paired else constant
     size, sources = min(len(b), len(c)), min(baseline.sources, candidate.sources)
     is_clustered = any(arm.sources < arm.measured for arm in (baseline, candidate))
     is_exact = not is_clustered and claims.pass_fail_counts(pairs or (), policy) is not None
@@ -112,9 +114,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         baseline_mean_reward=plain.baseline_mean,
         trained_mean_reward=plain.candidate_mean,
         test="paired" if test else "welch",
-        p_regression=_p_regression(test, paired, labels, policy)
-        if test and paired
-        else plain.p_less,
+        p_regression=_p_regression(p_less, baseline, candidate, policy) if flat else p_less,
         effect_size_g=effect_size(b, c).hedges_g,
         exact_lower_bound=bound,
         evidence=None if bound is None else "exact" if bound > policy.min_delta else "standard",
@@ -185,7 +185,7 @@ def _paired(
     return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)
 
 
-def _p_regression(
+def _p_less(
     test: PairedTest, differences: Sequence[float], labels: Labels, policy: GatePolicy
 ) -> float | None:
     if not policy.min_delta:
@@ -193,3 +193,13 @@ def _p_regression(
     return clustered_paired_test(
         differences, labels, alpha=policy.alpha, n_resamples=policy.n_resamples, seed=policy.seed
     ).p_less
+
+
+def _p_regression(
+    p: float | None, baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> float | None:
+    """Return p of a regression where values are constant: the bound must exclude 0 too, or alone if there is no p."""
+    high = difference_bounds(baseline, candidate, policy)[1]
+    if high is None or high >= 0.0:
+        return None
+    return policy.alpha / 2 if p is None else p

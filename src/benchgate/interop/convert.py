@@ -6,15 +6,13 @@ import json
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 import tomli_w
 
 from benchgate.errors import SampleError
-from benchgate.interop.formats import format_of
-from benchgate.interop.inspect_log import open_inspect
+from benchgate.interop.formats import opened
 from benchgate.interop.rows import RowReader
 from benchgate.loader.new_class import make_class_folder
 from benchgate.wire.canonical import sha256_hex
@@ -72,22 +70,20 @@ def convert(
     :raises SampleError: it has no inputs, or a sample no target. :raises EvalError: as :func:`benchgate.interop.read`.
     :raises FileExistsError: the class exists. :raises OSError: it cannot be written.
     """
-    chosen = format_of(path, format)
-    opened = partial(open_inspect, in_full=True) if chosen.name == "inspect" else chosen.open
-    log = opened(path)
-    reader = RowReader(path, log, dict(map or {}), metric)
     cases: dict[str, _Case] = {}
     tally: dict[bool, int] = defaultdict(int)
-    for line, row in log.rows:
-        sample = reader.sample(line, row)
-        case = cases.setdefault(sample.case_id, _case(path, reader, row, sample, line))
-        answer = None if sample.error and sample.score is None else reader.value(row, "answer")
-        text = None if answer is None else str(answer)
-        case.answers[len(sample.trial), sample.trial] = text
-        if sample.score is not None and text is not None:
-            tally[_agrees(text, case.targets) == (sample.score >= 1.0)] += 1
-        if len(cases) > MAX_CASES:
-            raise SampleError(path, f"more than {MAX_CASES} cases")
+    with opened(path, format, in_full=True) as source:
+        reader = RowReader(path, source.log, dict(map or {}), metric)
+        for line, row in source.log.rows:
+            sample = reader.sample(line, row)
+            case = cases.setdefault(sample.case_id, _case(path, reader, row, sample, line))
+            answer = None if sample.error and sample.score is None else reader.value(row, "answer")
+            text = None if answer is None else str(answer)
+            case.answers[len(sample.trial), sample.trial] = text
+            if sample.score is not None and text is not None:
+                tally[_agrees(text, case.targets) == (sample.score >= 1.0)] += 1
+            if len(cases) > MAX_CASES:
+                raise SampleError(path, f"more than {MAX_CASES} cases")
     if not cases:
         raise SampleError(path, "has no samples")
     trials = max(len(case.answers) for case in cases.values())

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import SampleError, Unreadable
 from benchgate.interop.inspect_log import open_inspect
 from benchgate.interop.junit import open_junit
-from benchgate.interop.log import Format
+from benchgate.interop.log import MAX_LOG_BYTES, Format, Log, LogFile
 from benchgate.interop.swebench import open_swebench
 from benchgate.interop.tables import open_csv, open_json
 from benchgate.wire.files import open_regular
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
     from pathlib import Path
 
 BEGINNING: Final = 64 * 1024
@@ -69,20 +75,52 @@ FORMATS: Final = {
 """By name; the first that a file looks like is taken."""
 
 
-def format_of(path: Path, wanted: str) -> Format:
-    """
-    Return the format of a file.
+@dataclass(frozen=True, slots=True)
+class OpenLog:
+    """A log that is open, its format, and the SHA-256 of its file."""
 
-    :param wanted: its name, or ``auto`` for what its first bytes say.
-    :raises SampleError: it looks like another format than the wanted one, or like none.
+    format: Format
+    log: Log
+    sha256: str
+
+
+@contextmanager
+def opened(path: Path, wanted: str = "auto", *, in_full: bool = False) -> Iterator[OpenLog]:
     """
+    Open a log, to read its rows and do nothing else meanwhile.
+
+    :param wanted: name of its format, or ``auto`` for what its first bytes say.
+    :param in_full: see :class:`~benchgate.interop.log.LogFile`.
+    :raises SampleError: it looks like another format than the wanted one, or like none.
+    :raises Unreadable: it cannot be read, or it changed before its last row was read.
+    """
+    if wanted not in ("auto", *FORMATS):
+        raise SampleError(path, f"format {wanted!r}; expected auto, {', '.join(FORMATS)}")
     try:
         with open_regular(path) as file:
+            if (state := _state(file))[0] > MAX_LOG_BYTES:
+                raise Unreadable(path, f"{state[0]} bytes; at most {MAX_LOG_BYTES} are read")
             head = file.read(BEGINNING).removeprefix(b"\xef\xbb\xbf")
+            chosen = _format_of(path, head, wanted)
+            file.seek(0)
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+            file.seek(0)
+            yield OpenLog(chosen, chosen.open(LogFile(path, file, in_full)), sha256)
+            if _state(file) != state:
+                raise Unreadable(path, "changed while it was read; expected a log that is finished")
     except FileNotFoundError as error:
         raise Unreadable(path, "there is no such file", missing=True) from error
     except (OSError, ValueError) as error:
         raise Unreadable(path, f"cannot be read: {error}") from error
+
+
+def _state(file: BufferedReader) -> tuple[int, int, int]:
+    """Return what is another as soon as something was written; nobody can set the last of it."""
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _format_of(path: Path, head: bytes, wanted: str) -> Format:
     if not head.strip():
         raise SampleError(path, "is empty")
     name = path.name.lower()

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import struct
 from typing import TYPE_CHECKING, Any, Final
+from zipfile import BadZipFile, ZipFile
 
 from benchgate.errors import EvalError, Unreadable
-from benchgate.interop.log import MAX_WHOLE, Log, moment
+from benchgate.interop.log import Log, moment, parsed, whole_json
+from benchgate.wire.parsing import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from pathlib import Path
 
     from inspect_ai.log import EvalSample, EvalSampleSummary
 
-    from benchgate.interop.log import Row
+    from benchgate.interop.log import LogFile, Row
 
 LETTERS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Values that its scorers give for correct, partially correct, incorrect and no answer."""
@@ -23,35 +25,40 @@ UNUSED: Final = {"messages", "events", "events_data", "attachments", "store"}
 """Large parts of a sample that say nothing of its score."""
 
 
-def open_inspect(path: Path, *, in_full: bool = False) -> Log:
+END_OF_ZIP: Final = struct.Struct("<4s8xLLH")
+"""The last bytes of a ZIP without a comment: a mark, size and place of its directory, length of the comment."""
+
+
+def open_inspect(file: LogFile) -> Log:
     """
     Open a log of inspect_ai.
 
-    Of an ``.eval`` the summaries of the samples are read, not their transcripts.
+    Of an ``.eval`` the summaries of the samples are read, not their transcripts; their inputs and answers are cut.
 
-    :param in_full: read whole inputs and answers, which a summary cuts.
-    :raises EvalError: inspect_ai is not installed.
+    :raises EvalError: inspect_ai is not installed. :raises Unreadable: it is no log, or not one alone.
     """
+    path = file.path
+    is_whole = file.file.read(2) != b"PK"
+    if not is_whole:
+        _check_archive(file)
     try:
         from inspect_ai.log import read_eval_log
     except ImportError as error:
         msg = f"{path}: is a log of inspect_ai, which reads it: pip install 'pytest-benchgate[inspect]'"
         raise EvalError(msg) from error
-    is_whole = not _is_zip(path)
-    if is_whole and os.path.getsize(path) > MAX_WHOLE:
-        why = (
-            f"more than {MAX_WHOLE} bytes of JSON; make it an .eval: inspect log convert --to eval"
-        )
-        raise Unreadable(path, why)
     try:
-        head = read_eval_log(str(path), header_only=True, format="json" if is_whole else "eval")
+        _refuse_repeated_keys(file, is_whole=is_whole)
+        kind: Any = "json" if is_whole else "eval"
+        head = read_eval_log(_descriptor(file), header_only=True, format=kind)
+    except EvalError:
+        raise
     except Exception as error:  # its readers raise whatever their parsers do
         raise Unreadable(path, f"inspect_ai cannot read it: {_first_line(error)}") from error
     spec = head.eval
     return Log(
         tool="inspect_ai",
         version=spec.packages.get("inspect_ai"),
-        rows=_rows(path, is_whole=is_whole, in_full=in_full or head.invalidated),
+        rows=_rows(file, is_whole=is_whole, in_full=file.in_full or head.invalidated),
         fields={
             "case": ("id",),
             "trial": ("epoch",),
@@ -70,9 +77,43 @@ def open_inspect(path: Path, *, in_full: bool = False) -> Log:
     )
 
 
-def _is_zip(path: Path) -> bool:
-    with open(path, "rb") as file:
-        return file.read(2) == b"PK"
+def _descriptor(file: LogFile) -> str:
+    """Return a path of the descriptor: what is at the path of the file may be another one by now."""
+    return f"/dev/fd/{file.file.fileno()}"
+
+
+def _check_archive(file: LogFile) -> None:
+    """Refuse what a reader of ZIP passes over: an archive before the last one, and the first of two members."""
+    try:
+        with ZipFile(file.file) as archive:
+            names = [
+                name for name in archive.namelist() if name in ("header.json", "summaries.json")
+            ]
+    except (BadZipFile, NotImplementedError, EOFError) as error:
+        raise Unreadable(file.path, f"inspect_ai cannot read it: {_first_line(error)}") from error
+    if (twice := repeated(names)) is not None:
+        raise Unreadable(file.path, f"{twice} is in it twice; expected one")
+    end = file.file.seek(-END_OF_ZIP.size, os.SEEK_END)
+    mark, size, place, comment = END_OF_ZIP.unpack(file.file.read())
+    # Between the directory and its end, a ZIP of more than 65535 files or 4 GiB has 76 bytes more.
+    is_alone = place == 2**32 - 1 or end - size - place in (0, 76)
+    if mark != b"PK\x05\x06" or comment or not is_alone:
+        raise Unreadable(file.path, "has more than one archive; expected the log alone")
+
+
+def _refuse_repeated_keys(file: LogFile, *, is_whole: bool) -> None:
+    """
+    Parse what inspect_ai will read, for it takes the last of two values of a key.
+
+    :raises ValueError: a key is twice in one object.
+    """
+    if is_whole:
+        whole_json(file)
+        return
+    with ZipFile(file.file) as archive:
+        for name in archive.namelist():
+            if name.endswith(".json") and (file.in_full or not name.startswith("samples/")):
+                parsed(archive.read(name))
 
 
 def _first_line(error: Exception) -> str:
@@ -87,23 +128,24 @@ def _metrics(row: Any) -> list[str]:
     return [f"scores.{name}" for name in found]
 
 
-def _rows(path: Path, *, is_whole: bool, in_full: bool) -> Iterator[Row]:
+def _rows(file: LogFile, *, is_whole: bool, in_full: bool) -> Iterator[Row]:
     from inspect_ai.log import read_eval_log_sample_summaries, read_eval_log_samples
 
+    path = _descriptor(file)
     kind: Any = "json" if is_whole else "eval"
     try:
         if in_full:  # a summary does not say either that a sample was marked as invalid
             yield from _fields(
                 read_eval_log_samples(
-                    str(path), all_samples_required=False, format=kind, exclude_fields=UNUSED
+                    path, all_samples_required=False, format=kind, exclude_fields=UNUSED
                 )
             )
         else:
-            yield from _fields(read_eval_log_sample_summaries(str(path), kind))
+            yield from _fields(read_eval_log_sample_summaries(path, kind))
     except EvalError:
         raise
     except Exception as error:
-        raise Unreadable(path, f"inspect_ai cannot read it: {_first_line(error)}") from error
+        raise Unreadable(file.path, f"inspect_ai cannot read it: {_first_line(error)}") from error
 
 
 def _fields(

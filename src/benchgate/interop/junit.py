@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from xml.etree.ElementTree import ParseError, XMLPullParser
 
 from benchgate.errors import Unreadable
-from benchgate.interop.log import MAX_LOG_BYTES, Log, ahead, moment
-from benchgate.wire.files import chunks
+from benchgate.interop.log import Log, ahead, moment
+from benchgate.wire.files import CHUNK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
-    from pathlib import Path
     from xml.etree.ElementTree import Element
 
-    from benchgate.interop.log import Row
+    from benchgate.interop.log import LogFile, Row
 
 
 RERUNS: Final = ("rerunFailure", "rerunError", "flakyFailure", "flakyError")
@@ -26,14 +25,14 @@ RAN: Final = frozenset({"run", "completed", "passed", "pass", "success", "ok"}) 
 ``disabled`` of GoogleTest, is that of a test without a result."""
 
 
-def open_junit(path: Path) -> Log:
+def open_junit(file: LogFile) -> Log:
     """
     Open a JUnit file: a test is a case, by class name and name.
 
     Passed is 1 and ``failure`` is 0, also where it was expected. ``error`` says that the test could not be run. A
     ``skipped`` test has no result.
     """
-    reader = _Reader(path)
+    reader = _Reader(file)
     rows = ahead(reader.rows())  # the head of the suite is known then
     return Log(
         tool="pytest" if reader.suite == "pytest" else "junit",
@@ -49,8 +48,8 @@ def open_junit(path: Path) -> Log:
 class _Reader:
     """Reads tests one by one; what was read is dropped."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, file: LogFile) -> None:
+        self._file = file
         self.suite: str | None = None
         self.started: datetime | None = None
         self.skipped: list[str] = []
@@ -59,13 +58,13 @@ class _Reader:
         parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
         parents: list[Element] = []
         try:
-            for chunk in chunks(self._path, MAX_LOG_BYTES):
+            while chunk := self._file.file.read(CHUNK):
                 parser.feed(chunk)
                 yield from self._read(parser, parents)
             parser.close()
             yield from self._read(parser, parents)
         except ParseError as error:
-            raise Unreadable(self._path, f"no XML: {error}") from error
+            raise Unreadable(self._file.path, f"no XML: {error}") from error
 
     def _read(self, parser: XMLPullParser[Any], parents: list[Element]) -> Iterator[Row]:
         for event in parser.read_events():

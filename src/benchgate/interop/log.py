@@ -9,10 +9,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import Unreadable
-from benchgate.wire.files import read_bytes
+from benchgate.wire.parsing import unique_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from io import BufferedReader
     from pathlib import Path
 
 ROLES: Final = (
@@ -33,11 +34,24 @@ Row = tuple[int, dict[str, Any]]
 """The line of a sample in its file, 0 if it has none, and its fields."""
 
 MAX_LOG_BYTES: Final = 16 * 2**30
-"""Largest log of which a digest is computed; no reader has a log in memory as a whole."""
+"""Largest log that is read; no reader has a log in memory as a whole."""
 
 MAX_LINE: Final = 64 * 2**20
 MAX_WHOLE: Final = 64 * 2**20
 """Largest line of JSON, and largest file that has to be parsed in one piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogFile:
+    """
+    A file that is open: whatever is read of it, its digest too, is read from this one descriptor.
+
+    :param in_full: read whole inputs and answers, where the format has a shorter form of them.
+    """
+
+    path: Path
+    file: BufferedReader
+    in_full: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +89,13 @@ class Format:
 
     :param what: the format in words.
     :param looks_like: takes the first bytes of a file and its name in lower case.
-    :param open: reads a file of it.
+    :param open: reads a file of it, from where it stands, which is its beginning.
     """
 
     name: str
     what: str
     looks_like: Callable[[bytes, str], bool]
-    open: Callable[[Path], Log]
+    open: Callable[[LogFile], Log]
 
 
 def found_in(row: Any, path: str) -> Any:
@@ -125,13 +139,26 @@ def moment(text: str) -> datetime | None:
     return found if found.tzinfo else None
 
 
-def whole_json(path: Path) -> Any:
+def parsed(data: bytes) -> Any:
+    """
+    Parse JSON of another tool; unlike :func:`benchgate.wire.parsing.read_json`, with a byte order mark and of any size.
+
+    :raises ValueError: it is no JSON, or a key is twice in one object. :raises RecursionError: it is nested too deeply.
+    """
+    return json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique_keys)
+
+
+def whole_json(log: LogFile) -> Any:
     """
     Parse a file in one piece.
 
     :raises Unreadable: it is no JSON, or larger than :data:`MAX_WHOLE`.
     """
+    log.file.seek(0)
+    data = log.file.read(MAX_WHOLE + 1)
+    if len(data) > MAX_WHOLE:
+        raise Unreadable(log.path, f"more than {MAX_WHOLE} bytes of JSON in one piece")
     try:
-        return json.loads(read_bytes(path, limit=MAX_WHOLE).decode("utf-8-sig"))
+        return parsed(data)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(path, f"no JSON: {error}") from error
+        raise Unreadable(log.path, f"no JSON: {error}") from error

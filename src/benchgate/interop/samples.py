@@ -6,11 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.errors import EvalError, SampleError
-from benchgate.interop.formats import FORMATS, format_of
-from benchgate.interop.log import MAX_LOG_BYTES
+from benchgate.errors import EvalError
+from benchgate.interop.formats import opened
 from benchgate.interop.rows import RowReader
-from benchgate.wire.files import file_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,17 +73,17 @@ def read(
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
-    chosen = format_of(path, _known(path, format))
-    log = chosen.open(path)
-    reader = RowReader(path, log, dict(map or {}), metric)
-    samples = reader.samples()
+    with opened(path, format) as source:
+        log = source.log
+        reader = RowReader(path, log, dict(map or {}), metric)
+        samples = reader.samples()
     there = {sample.case_id for sample in samples}
     return Samples(
         path=path,
-        format=chosen.name,
+        format=source.format.name,
         tool=log.tool,
         version=log.version,
-        sha256=file_sha256(path, limit=MAX_LOG_BYTES),
+        sha256=source.sha256,
         metric=reader.metric,
         samples=samples,
         without=tuple(sorted({*log.named()} - there)),
@@ -95,12 +93,6 @@ def read(
         started=log.started,
         ended_early=log.ended_early,
     )
-
-
-def _known(path: Path, name: str) -> str:
-    if name != "auto" and name not in FORMATS:
-        raise SampleError(path, f"format {name!r}; expected auto, {', '.join(FORMATS)}")
-    return name
 
 
 def parse_map(text: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.interop.log import Row
+    from benchgate.interop.log import LogFile, Row
 
 PARTS: Final = {"resolved_ids": 1, "unresolved_ids": 0, "empty_patch_ids": 0, "error_ids": None}
 """Lists of a report, each with the score of its instances."""
@@ -21,14 +21,14 @@ FAILED: Final = "infra_failure_ids"
 """Instances whose environment broke; a report has them among the others too."""
 
 
-def open_swebench(path: Path) -> Log:
+def open_swebench(file: LogFile) -> Log:
     """
     Open the report of ``swebench.harness.run_evaluation``.
 
     An empty patch is not resolved. An instance that could not be evaluated, or whose environment broke, is an error,
     and one that was not submitted has no result. The field ``repo`` is what the id of an instance begins with.
     """
-    report = whole_json(path)
+    path, report = file.path, whole_json(file)
     if not isinstance(report, dict):
         raise Unreadable(path, "no report of SWE-bench: no JSON object")
     ids = {part: _ids(path, report, part) for part in (*PARTS, FAILED, "incomplete_ids")}

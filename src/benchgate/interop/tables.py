@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import csv
-import json
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.errors import Unreadable, excerpt
-from benchgate.interop.log import MAX_LINE, Log, found_in, whole_json
-from benchgate.wire.files import open_regular
+from benchgate.errors import SampleError, Unreadable, excerpt
+from benchgate.interop.log import MAX_LINE, Log, found_in, parsed, whole_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.interop.log import Row
+    from benchgate.interop.log import LogFile, Row
 
 CASES: Final = (
     *("case", "case_id", "instance_id", "sample_id", "task_id", "task_name", "question_id"),
@@ -59,70 +57,74 @@ def _metrics(row: Mapping[str, Any]) -> list[str]:
     return [name for name in SCORES if name in row]
 
 
-def open_csv(path: Path) -> Log:
+def open_csv(file: LogFile) -> Log:
     """Open a CSV with a header line."""
-    return table("csv", _csv_rows(path))
+    return table("csv", _csv_rows(file))
 
 
-def _csv_rows(path: Path) -> Iterator[Row]:
-    rows = None
+def _csv_rows(file: LogFile) -> Iterator[Row]:
+    rows, path = None, file.path
     try:
-        with open_regular(path) as file:
-            lines = (line.decode("utf-8-sig" if n == 0 else "utf-8") for n, line in _lines(file))
-            rows = csv.DictReader(lines, strict=True)
-            names = rows.fieldnames or []
-            if len({*names}) != len(names):
-                raise Unreadable(path, f"columns {list(names)}: one is there twice")
-            for row in rows:
-                if None in row or None in row.values():
-                    raise Unreadable(path, f"line {rows.line_num}: expected {len(names)} values")
-                yield rows.line_num, row
+        lines = (line.decode("utf-8-sig" if n == 1 else "utf-8") for n, line in _lines(file))
+        rows = csv.DictReader(lines, strict=True)
+        names = rows.fieldnames or []
+        if len({*names}) != len(names):
+            raise Unreadable(path, f"columns {list(names)}: one is there twice")
+        for row in rows:
+            if None in row or None in row.values():
+                raise Unreadable(path, f"line {rows.line_num}: expected {len(names)} values")
+            yield rows.line_num, row
     except csv.Error as error:
         raise Unreadable(path, f"no CSV: line {rows.line_num if rows else 1}: {error}") from error
     except (OSError, ValueError) as error:
         raise Unreadable(path, f"cannot be read as CSV: {error}") from error
 
 
-def open_json(path: Path) -> Log:
-    """Open JSON lines, or a JSON array of objects."""
-    return table("json", _json_rows(path))
+def open_json(file: LogFile) -> Log:
+    """Open JSON lines, a JSON array of objects, or one result of promptfoo."""
+    return table("json", _json_rows(file))
 
 
-def _json_rows(path: Path) -> Iterator[Row]:
-    try:
-        with open_regular(path) as file:
-            for number, line in _lines(file):
-                if number == 0 and (rows := _whole(path, line)) is not None:
-                    yield from ((0, _row(path, 0, one)) for one in rows)
-                    return
-                if line.strip():
-                    yield number + 1, _row(path, number + 1, _parsed(path, number + 1, line))
-    except (OSError, ValueError, RecursionError) as error:
-        raise Unreadable(path, f"no JSON lines: {error}") from error
+def _json_rows(file: LogFile) -> Iterator[Row]:
+    lines = ((number, line) for number, line in _lines(file) if line.strip())
+    first = next(lines, None)
+    if first is not None and (samples := _whole(file, *first, lines)) is not None:
+        yield from ((0, _row(file.path, 0, one)) for one in samples)
+        return
+    for number, line in chain(filter(None, (first,)), lines):
+        yield number, _row(file.path, number, _parsed(file.path, number, line))
 
 
 def _parsed(path: Path, number: int, line: bytes) -> Any:
     try:
-        return json.loads(line.decode("utf-8-sig"))
+        return parsed(line)
     except (ValueError, RecursionError) as error:
         raise Unreadable(path, f"line {number}: no JSON: {error}") from error
 
 
-def _whole(path: Path, line: bytes) -> list[Any] | None:
+def _whole(
+    file: LogFile, number: int, line: bytes, others: Iterator[tuple[int, bytes]]
+) -> list[Any] | None:
     """Return the samples of a file that is one array, or one result of promptfoo; ``None`` if it has lines."""
     start = line.removeprefix(b"\xef\xbb\xbf").strip()
     is_part = start == b"{" or start.startswith(b"[")
-    found = whole_json(path) if is_part else json.loads(start or b"null")
-    rows = found_in(found, "results.results") if isinstance(found, dict) else found
-    if isinstance(rows, list) or not is_part:
-        return rows if isinstance(rows, list) else None
-    if isinstance(found, dict) and "report_kind" in found:
-        raise Unreadable(
-            path, "is a file of benchgate, no log; for records there is benchgate compare"
-        )
-    raise Unreadable(
-        path, "is one JSON object; expected a line or an array element for each sample"
-    )
+    document = whole_json(file) if is_part else _parsed(file.path, number, line)
+    samples = document if is_part and isinstance(document, list) else _results(document)
+    if samples is None and is_part:
+        why = "is one JSON object; expected a line or an array element for each sample"
+        if "report_kind" in document:
+            why = "is a file of benchgate, no log; for records there is benchgate compare"
+        raise Unreadable(file.path, why)
+    if samples is not None and not is_part and (more := next(others, None)) is not None:
+        why = "more after a whole result of promptfoo; expected one, or a sample in each line"
+        raise SampleError(file.path, why, line=more[0])
+    return samples
+
+
+def _results(document: Any) -> list[Any] | None:
+    """Return the samples of a result of promptfoo; ``None`` if it is none."""
+    results = found_in(document, "results.results") if isinstance(document, dict) else None
+    return results if isinstance(results, list) else None
 
 
 def _row(path: Path, line: int, row: Any) -> dict[str, Any]:
@@ -136,11 +138,10 @@ def _row(path: Path, line: int, row: Any) -> dict[str, Any]:
     return row
 
 
-def _lines(file: Any) -> Iterator[tuple[int, bytes]]:
+def _lines(file: LogFile) -> Iterator[tuple[int, bytes]]:
     number = 0
-    while line := file.readline(MAX_LINE + 1):
-        if len(line) > MAX_LINE:
-            msg = f"line {number + 1} has more than {MAX_LINE} bytes"
-            raise ValueError(msg)
-        yield number, line
+    while line := file.file.readline(MAX_LINE + 1):
         number += 1
+        if len(line) > MAX_LINE:
+            raise Unreadable(file.path, f"line {number} has more than {MAX_LINE} bytes")
+        yield number, line

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.aggregate import case_figures
 from benchgate.gates.run_diff import changes
 from benchgate.models import BenchRunReport, BenchScore, RunDigests, TrialResult
+from benchgate.report.outputs import MAX_SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +50,7 @@ class CaseView:
     :param delta: score minus that of the baseline.
     :param trials: the results; empty for plain vectors.
     :param earlier: the baseline's results, if this report has them.
-    :param inputs: beginnings of the input's text files, by path; empty if they are not shown.
+    :param inputs: beginnings of the input's text files, by path; ``None`` if they are not shown.
     """
 
     case_id: str
@@ -155,11 +156,17 @@ def changes_of(source: Source) -> RunChanges | None:
 def groups(source: Source, found: RunChanges | None, outputs: Outputs) -> list[CaseGroup]:
     """Return all cases, those to which something happened first."""
     before, after = ({case.case_id: case for case in side} for side in sides(source))
+    grouped = _grouped(source, found, before, after)
+    shown = [case_id for key in grouped if key in WITH_OUTPUT for case_id in grouped[key]]
+    having_room = set(shown[:MAX_SHOWN])
     make = _CaseViews(source, before, after, outputs, _deltas(found))
     return [
-        CaseGroup(key=key, cases=tuple(make.view(key, case_id) for case_id in ids))
-        for key, ids in _grouped(source, found, before, after).items()
-        if ids
+        CaseGroup(
+            key=key,
+            cases=tuple(make.view(key, one, has_room=one in having_room) for one in case_ids),
+        )
+        for key, case_ids in grouped.items()
+        if case_ids
     ]
 
 
@@ -196,7 +203,7 @@ def _grouped(
 
 
 class _CaseViews:
-    """Makes the views of the cases of one run, in the order in which their outputs are to have room."""
+    """Makes the views of the cases of one run."""
 
     def __init__(
         self,
@@ -213,12 +220,11 @@ class _CaseViews:
         self._trials = _by_case(self._report.per_case if self._report else ())
         self._earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
 
-    def view(self, group: str, case_id: str) -> CaseView:
+    def view(self, group: str, case_id: str, *, has_room: bool) -> CaseView:
         report, about = self._report, self._about.get(case_id)
         trials = self._trials.get(case_id, ())
         is_shown = group in WITH_OUTPUT and bool(trials)
         in_both = case_id in self._before and case_id in self._after
-        texts = about.input.items() if about and is_shown else ()
         return CaseView(
             case_id=case_id,
             group=group,
@@ -231,8 +237,10 @@ class _CaseViews:
             cluster=report.clusters.get(case_id) if report else None,
             held_out=any(trial.held_out for trial in trials),
             critical=report is not None and case_id in report.critical,
-            inputs={path: text for path, text in texts if self._outputs.take(text)},
-            output=self._outputs.of(case_id, _worst(trials)) if is_shown else None,
+            inputs=about.input if about and is_shown and has_room else None,
+            output=self._outputs.of(case_id, _worst(trials), has_room=has_room)
+            if is_shown
+            else None,
         )
 
 

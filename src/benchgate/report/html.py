@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import EvalError, counted, excerpt, printable
 from benchgate.gates.claim_reasons import confidence
-from benchgate.report import svg, words
+from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
 from benchgate.wire.usage import usd
@@ -52,7 +52,7 @@ def page(views: list[RunView]) -> str:
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     room = files("benchgate.report")
-    names = ("page.html", "run.html", "case.html")
+    names = ("page.html", "run.html", "case.html", "plots.html")
     texts = {name: (room / name).read_text("utf-8") for name in names}
     style = (room / "page.css").read_text("utf-8")
     environment = Environment(
@@ -73,12 +73,17 @@ def page(views: list[RunView]) -> str:
         "verbatim": _verbatim,
         "excerpt": excerpt,
         "counted": counted,
+        "place": _place,
     }
     sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     template = environment.get_template("page.html")
-    return template.render(
-        views=views, style=_safe(style), style_sha256=sha256, svg=svg, words=words
-    )
+    return template.render(views=views, style=_safe(style), style_sha256=sha256, words=words)
+
+
+def _place(value: float, low: float, high: float) -> float:
+    """Return where a value is on a plot, in percent of its width; a value beyond the ends is at the end."""
+    share = (value - low) / ((high - low) or 1.0)
+    return 4 + 92 * min(max(share, 0.0), 1.0)
 
 
 def _safe(text: str) -> Any:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import html
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,12 +24,10 @@ if TYPE_CHECKING:
     from benchgate.models import Side
     from benchgate.report.history import PastRun
 
-MAX_SHOWN: Final = 100
-"""Cases of which outputs are shown; of others their files are named."""
+MAX_SHOWN: Final = 50
+"""Cases of which inputs and outputs are shown, so that a page opens at once; of others their files are named."""
 MAX_CHARACTERS: Final = 8 * 1024
 """Of an output, and of a difference."""
-MAX_ALL: Final = 1_000_000
-"""Bytes of all outputs, differences and inputs of a page together, as HTML, so that it opens at once."""
 MAX_FILE: Final = 16 * 1024 * 1024
 """Bytes of a file of a trial that is read at all."""
 MAX_LINES: Final = 1000
@@ -54,10 +51,10 @@ class OutputView:
     difference_note: str = ""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
     """
-    Reads outputs of a run from its folder, as long as there is room on the page.
+    Reads outputs of a run from its folder.
 
     :param digests: of the files of the trials, from the record; a file that is another is not shown.
     :param before: folder and digests of the run that was the baseline, if its files are in reach.
@@ -67,44 +64,30 @@ class Outputs:
     digests: Mapping[str, str]
     before: tuple[Path, Mapping[str, str]] | None
     before_side: Side = "candidate"
-    _room: int = MAX_ALL
-    _left: int = MAX_SHOWN
-    _given: set[str] = field(default_factory=set)
 
-    def take(self, text: str) -> str | None:
-        """Return a text if there is room for it."""
-        size = _size(text)
-        if size > self._room:
-            return None
-        self._room -= size
-        return text
+    def of(self, case_id: str, trial: int, *, has_room: bool) -> OutputView:
+        """
+        Return what is shown of a trial's output.
 
-    def of(self, case_id: str, trial: int) -> OutputView:
-        """Return what is shown of a trial's output."""
+        :param has_room: fewer than :data:`MAX_SHOWN` cases come before it.
+        """
         name = trial_file_name(case_id, trial)
         file = f"cases/{name}"
         if self.folder is None:
             return OutputView(file=file, note="none is recorded")
         if name not in self.digests or "/" in name:
             return OutputView(file=file, note="the record names no file of this trial")
-        if self._left <= 0 or self._room < MAX_CHARACTERS:
+        if not has_room:
             return OutputView(
                 file=file, note=f"left out for the size of this page; it is in {file}"
             )
-        self._left -= 1
         try:
-            found = _read(self.folder / "cases" / name, self.digests[name])
+            output = _read(self.folder / "cases" / name, self.digests[name])
         except Unreadable as error:
             return OutputView(file=file, note=f"{file}: {error.why}")
-        lines, note = self._difference(case_id, trial, found)
-        text = self.take(_shown(found, file))
-        return OutputView(
-            file=file,
-            text=text,
-            note="" if text else f"left out for the size of this page; it is in {file}",
-            difference=lines,
-            difference_note=note,
-        )
+        lines, note = self._difference(case_id, trial, output)
+        text = _shown(output, file)
+        return OutputView(file=file, text=text, difference=lines, difference_note=note)
 
     def _difference(
         self, case_id: str, trial: int, output: str
@@ -125,29 +108,25 @@ class Outputs:
             for line in difflib.unified_diff(old, new, lineterm="", n=2)
             if line[:3] not in _HEADS
         ]
-        return self._cut(lines)
+        return _cut(lines)
 
-    def _cut(self, lines: list[str]) -> tuple[tuple[tuple[str, str], ...], str]:
-        room, shown = min(MAX_CHARACTERS, self._room), []
-        for line in lines:
-            part = line[:400]
-            room -= len(part) + 1
-            if room < 0:
-                break
-            shown.append((_KINDS.get(part[:1], "same"), part))
-        self._room -= sum(_size(line) + len("<span class=removed></span>") for _, line in shown)
-        left = len(lines) - len(shown)
-        if not lines:
-            return (), f"The outputs differ only after their first {MAX_LINES} lines."
-        return tuple(shown), f"{counted(left, 'line')} more" if left else ""
+
+def _cut(lines: list[str]) -> tuple[tuple[tuple[str, str], ...], str]:
+    if not lines:
+        return (), f"The outputs differ only after their first {MAX_LINES} lines."
+    room, shown = MAX_CHARACTERS, []
+    for line in lines:
+        part = line[:400]
+        room -= len(part) + 1
+        if room < 0:
+            break
+        shown.append((_KINDS.get(part[:1], "same"), part))
+    left = len(lines) - len(shown)
+    return tuple(shown), f"{counted(left, 'line')} more" if left else ""
 
 
 _HEADS: Final = frozenset({"---", "+++"})
 _KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
-
-
-def _size(text: str) -> int:
-    return len(html.escape(text, quote=False).encode(errors="replace"))
 
 
 def _read(path: Path, sha256: str | None) -> str:

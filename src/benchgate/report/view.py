@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchgate.aggregate import axis_means
 from benchgate.audit.chain import FOLDER_NAME
 from benchgate.report import words
 from benchgate.report.cases import changes_of, groups, sides
 from benchgate.report.decided import decided_of, tiles_of
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
-from benchgate.report.slices import axis_rows, slice_tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,16 @@ if TYPE_CHECKING:
     from benchgate.report.cases import CaseGroup
     from benchgate.report.decided import Decided, Tile
     from benchgate.report.history import PastRun
-    from benchgate.report.slices import AxisRow, SliceTable
     from benchgate.report.source import Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisRow:
+    """The mean of one part of the score, now and, if it ran in the same session, in the baseline."""
+
+    name: str
+    after: float
+    before: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +56,6 @@ class RunView:
     after: tuple[CaseFigures, ...]
     score_range: tuple[float, float]
     axes: tuple[AxisRow, ...]
-    slices: tuple[SliceTable, ...]
     baseline_outputs: bool
     history: tuple[PastRun, ...]
 
@@ -108,11 +115,19 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
         before=tuple(before),
         after=tuple(after),
         score_range=_range(source, [*before, *after]),
-        axes=tuple(axis_rows(source)),
-        slices=tuple(slice_tables(source, before, after)),
+        axes=tuple(_axes(source)),
         baseline_outputs=shown.before is not None,
         history=tuple(history),
     )
+
+
+def _axes(source: Source) -> list[AxisRow]:
+    rerun = source.record.rerun if source.record else None
+    before = axis_means(rerun.per_case) if rerun else {}
+    after = axis_means(source.report.per_case) if source.report else {}
+    return [
+        AxisRow(name=name, after=value, before=before.get(name)) for name, value in after.items()
+    ]
 
 
 def _suite(source: Source) -> str:

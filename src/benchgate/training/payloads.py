@@ -8,9 +8,9 @@ as ISO text. Both check types only, so a model may contain NaN or an empty vecto
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -115,57 +115,6 @@ class EpisodeTrajectory(Payload):
     total_return: Number
     created_at: Time
     metadata: Metadata = Field(default_factory=empty_mapping)
-
-    @classmethod
-    def from_gymnasium_steps(
-        cls,
-        steps: Iterable[tuple[Any, Any, Any, Any, Mapping[str, Any]]],
-        *,
-        actions: Iterable[Any],
-        first_observation: Any,
-        trajectory_id: str,
-        discount_factor: float,
-        rollout_id: str | None = None,
-        episode_id: str | None = None,
-        logprobs: Iterable[Any] | None = None,
-        value_estimates: Iterable[Any] | None = None,
-        created_at: datetime | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> Self:
-        """
-        Build the trajectory of one episode from what Gymnasium's ``env.step`` returned.
-
-        Numpy scalars and arrays become plain JSON. ``done`` is ``terminated or truncated``; ``total_return`` is the
-        sum of the rewards, not discounted. Gymnasium returns the observation after an action, but a step here has the
-        one before it: the last observation goes to ``metadata["final_observation"]``. How the episode ended goes to
-        ``metadata["terminated"]`` and ``metadata["truncated"]``. ``info`` is dropped.
-
-        :param steps: ``(observation, reward, terminated, truncated, info)`` of each step, in order.
-        :param actions: the action of each step.
-        :param first_observation: the observation that ``env.reset`` returned.
-        :param logprobs: one for each step, or ``None``; see :class:`TrajectoryStep`.
-        :param value_estimates: one for each step, or ``None``.
-        :param created_at: now, if not given.
-        :param metadata: further metadata; the three keys above replace keys of the same name.
-        :raises MalformedPayload: a step without exactly five values, arguments of different length, a step after the
-            end of the episode, or a value that is not JSON.
-        """
-        from benchgate.training.gymnasium_steps import trajectory_fields
-
-        fields = trajectory_fields(
-            steps,
-            {"action": actions, "logprob": logprobs, "value_estimate": value_estimates},
-            first_observation,
-            {
-                "trajectory_id": trajectory_id,
-                "rollout_id": rollout_id,
-                "episode_id": episode_id,
-                "discount_factor": discount_factor,
-                "created_at": created_at,
-                "metadata": metadata or {},
-            },
-        )
-        return cls.model_validate(fields)
 
 
 class AdvantageBatch(Payload):

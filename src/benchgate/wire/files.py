@@ -6,13 +6,14 @@ import errno
 import hashlib
 import os
 import stat
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import Unreadable
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
     from pathlib import Path
 
 MAX_TREE_BYTES: Final = 2**30
@@ -73,7 +74,7 @@ def chunks(path: Path | str, limit: int) -> Iterator[bytes]:
         raise Unreadable(path, f"{size} bytes; at most {limit} are read")
 
 
-def open_regular(path: Path | str) -> IO[bytes]:
+def open_regular(path: Path | str) -> BufferedReader:
     """
     Open a regular file, to be closed by the caller.
 

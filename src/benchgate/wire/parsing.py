@@ -27,13 +27,18 @@ def read_json(data: bytes) -> Any:
     check_size(data)
     try:
         with collector_paused():
-            return json.loads(data.decode("utf-8"), object_pairs_hook=_refuse_duplicate_keys)
+            return json.loads(data.decode("utf-8"), object_pairs_hook=unique_keys)
     except RecursionError:
         msg = "arrays or objects are nested too deeply"
         raise ValueError(msg) from None
 
 
-def _refuse_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """
+    Return the object of some pairs, as the ``object_pairs_hook`` of a parser.
+
+    :raises ValueError: a key appears twice.
+    """
     result = dict(pairs)
     if len(result) != len(pairs):
         msg = f"key {repeated(key for key, _ in pairs)!r} appears twice in one object"

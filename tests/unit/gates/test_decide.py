@@ -136,6 +136,15 @@ def test_constant_arms_with_a_range_are_decided_by_the_bound():
     assert "note_zero_variance_exact_bound_used" in close.notes
 
 
+def test_a_constant_arm_needs_the_bound_to_be_rejected_as_to_be_promoted():
+    ones, near = (1.0,) * 10, (0.9, 0.91, 0.89, 0.9, 0.9, 0.91, 0.89, 0.9, 0.9, 0.9)
+    for arms in ((ones, near), (near, ones)):
+        made = decision(*arms, ids=None, penalties=(NONE[:10],) * 2)
+        assert made.outcome == "hold"  # p is 2e-10 either way, from a variance of 0
+    worse = decision((1.0,) * 12, (0.0,) * 12)
+    assert (worse.outcome, codes(worse)[0]) == ("reject", "significant_regression")
+
+
 def test_identical_arms_never_promote():
     for scores in (GOOD, (0.7,) * 12, (1.0,) * 12):
         for test in ("welch", "auto"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,12 @@ def test_every_code_is_told_with_its_class():
         if isinstance(kind, type) and issubclass(kind, RlPayloadError) and "code" in vars(kind):
             assert kind is RlPayloadError or f"`{kind.code}`" in REFERENCE
             assert f"`{name}`" in REFERENCE
+
+
+def test_importing_the_types_imports_neither_gymnasium_nor_numpy():
+    code = (
+        "import sys, benchgate.training_types\n"
+        "print(sorted({'gymnasium', 'numpy', 'pytest', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
