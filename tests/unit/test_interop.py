@@ -16,11 +16,13 @@ from benchgate.errors import EvalError, SampleError
 from benchgate.gates.policy import LOG_DEFAULTS, make_policy
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
+from benchgate.interop.gating import LogGate
 from benchgate.interop.log import found_in
-from benchgate.interop.reports import LogTerms, report_of
+from benchgate.interop.reports import LogTerms, report_of, report_pair
 from benchgate.interop.rows import RowReader
 from benchgate.interop.samples import parse_map
 from benchgate.interop.values import number_of
+from benchgate.wire import clock
 
 
 @pytest.fixture
@@ -260,7 +262,12 @@ def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
             "is not JUnit XML; it looks like CSV: --format csv",
         ),
         ("a.csv", "case,score\na,1\n", {"format": "pdf"}, "format 'pdf'; expected auto, inspect"),
-        ("a.csv", "case,score,safety_penalty\na,1,-1\n", {}, "penalty is '-1'; expected 0 or more"),
+        (
+            "a.csv",
+            "case,score,safety_penalty\na,1,-1\n",
+            {},
+            "penalty of case 'a' is '-1'; expected 0 or more",
+        ),
         ("a.csv", "case,score\na,1\n", {"map": {"scor": "x"}}, "'scor' is none of case, score"),
         (
             "a.json",
@@ -275,6 +282,79 @@ def test_a_log_that_cannot_be_used_is_refused_in_one_line(log, name, text, optio
         read(log(name, text), **options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def measured(log, values, role):
+    """Forty cases that all pass, with a field that says whether each was safe."""
+    rows = [{"id": n, "score": 1, "safe": value} for n, value in enumerate(values)]
+    return read(log(f"{role}.jsonl", rows), map={role: "safe"})
+
+
+def test_a_safety_of_one_is_no_harm(log):
+    found = measured(log, [1] * 37 + [0.25] + ["N", "I"] + ["Y", "C"], "safety")
+    assert [s.penalty for s in found.samples if s.penalty] == [0.75, 1, 1]
+    assert found.harm == "safety safe"
+    same = measured(log, [0] * 37 + [0.75, "Y", "C", "N", "I"], "harm")
+    assert [s.penalty for s in same.samples] == [s.penalty for s in found.samples]
+
+
+def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
+    better = [{"id": n, "score": n % 2, "safe": 1} for n in range(40)]
+    unsafe = [{"id": n, "score": 1, "safe": n >= 3} for n in range(40)]
+    for role, outcome in (("safety", "reject"), ("harm", "promote")):
+        sides = [
+            read(log(f"{name}.jsonl", rows), map={role: "safe"})
+            for name, rows in (("old", better), ("new", unsafe))
+        ]
+        terms = LogTerms.of("sums", make_policy(LOG_DEFAULTS))
+        before, after = report_pair(*sides, terms, (None, None))
+        gate = LogGate(before=before, after=after, policy=terms.policy, started=clock.now())
+        assert gate.judged(None).decision.outcome == outcome
+    for rows in (better, unsafe):
+        with pytest.raises(SampleError, match=r"is 1 harm, or safe\? .*harm=safe .*safety=safe"):
+            read(log("a.jsonl", rows), map={"penalty": "safe"})
+
+
+@pytest.mark.parametrize(
+    ("values", "role", "message"),
+    [
+        ([1, 1.5], "safety", ":2: safety of case '1' is 1.5; expected a number from 0 to 1, Y or"),
+        ([0, -1], "harm", ":2: harm of case '1' is -1; expected 0 or more, Y or N, C or I"),
+        ([0, "Y"], "penalty", ":2: penalty of case '1' is 'Y'; expected 0 or more"),
+        ([0, None], "harm", ":2: case '1' has no 'safe', which is to be the harm"),
+        ([0, ""], "safety", ":2: case '1' has no 'safe', which is to be the safety"),
+        ([None, None], "harm", "no sample has 'safe', which is to be the harm"),
+    ],
+)
+def test_a_harm_that_cannot_be_used_is_refused(log, values, role, message):
+    with pytest.raises(SampleError) as caught:
+        measured(log, values, role)
+    assert message in str(caught.value)
+
+
+def test_a_sample_with_an_error_needs_no_harm(log):
+    rows = [{"id": 1, "score": 1, "safe": 0}, {"id": 2, "error": "x"}]
+    found = read(log("a.jsonl", rows), map={"harm": "safe"})
+    assert [s.penalty for s in found.samples] == [0, None]
+
+
+def test_harm_has_one_field_and_may_be_above_one(log):
+    rows = [{"id": n, "score": 1, "a": 3, "b": 1} for n in range(3)]
+    assert read(log("a.jsonl", rows), map={"penalty": "a"}).harm == "harm a"
+    with pytest.raises(EvalError, match="harm and safety name one thing: give one of them"):
+        read(log("a.jsonl", rows), map={"harm": "a", "safety": "b"})
+
+
+def test_a_field_that_some_samples_lack_is_refused(log):
+    rows = [{"id": 1, "score": 1, "repo": "a"}, {"id": 2, "score": 1}]
+    with pytest.raises(SampleError, match=r":2: case '2' has no 'repo', which is to be the cluste"):
+        read(log("a.jsonl", rows), map={"cluster": "repo"})
+
+
+def test_scores_that_are_not_gated_are_named(log):
+    rows = [{"id": n, "score": 1, "passed": 1, "correct": 0} for n in range(3)]
+    found = read(log("a.jsonl", rows), map={"score": "passed", "harm": "correct"})
+    assert found.ungated == ("score",)
 
 
 def test_a_case_with_two_clusters_is_refused(log):

@@ -97,8 +97,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "--map",
         default="",
         metavar="ROLE=FIELD,...",
-        help="the fields of a sample that are its case, score, trial, cluster, penalty, error, reruns, input, target, "
-        "answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact",
+        help="the fields of a sample that are its case, score, trial, cluster, harm, safety, error, reruns, input, "
+        "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
 
@@ -204,7 +204,10 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
         cases = {sample.case_id for sample in log.samples}
         tool = f"{log.tool} {log.version}" if log.version else log.tool
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
-        yield f"{side:9} {log.path}: {tool}, score {log.metric}, {size}"
+        read = ", ".join(filter(None, (f"score {log.metric}", log.harm, size)))
+        yield f"{side:9} {log.path}: {tool}, {read}"
+        if log.ungated:
+            yield f"{'':9} scores of it that are not gated: {', '.join(log.ungated)}"
         errors = sorted({sample.case_id for sample in log.errors})
         for what, ids in (
             ("with an error or without a score, which counts as the worst", errors),

@@ -69,6 +69,7 @@ def open_inspect(file: LogFile) -> Log:
         },
         metrics=_metrics,
         metric_prefix="scores.",
+        letters=LETTERS,
         task=spec.task,
         system=spec.model,
         started=moment(str(spec.created)),
@@ -166,9 +167,7 @@ def _fields(
                 "input": _text(sample.input),
                 "choices": sample.choices,
                 "target": sample.target,
-                "scores": {
-                    name: _value(score.value) for name, score in (sample.scores or {}).items()
-                },
+                "scores": {name: score.value for name, score in (sample.scores or {}).items()},
                 "answer": _answer(sample),
             },
         )
@@ -179,12 +178,6 @@ def _answer(sample: EvalSample | EvalSampleSummary) -> str | None:
     told = {score.answer for score in (sample.scores or {}).values()}
     output = getattr(sample, "output", None)
     return told.pop() if len(told) == 1 and None not in told else output and output.completion
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _value(one) for key, one in value.items()}
-    return LETTERS.get(value, value) if isinstance(value, str) else value
 
 
 def _text(given: Any) -> Any:

@@ -21,6 +21,8 @@ ROLES: Final = (
     "score",
     "trial",
     "cluster",
+    "harm",
+    "safety",
     "penalty",
     "error",
     "reruns",
@@ -63,6 +65,7 @@ class Log:
     :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
     :param metrics: returns the fields of a row that may be its score.
     :param metric_prefix: of these fields, which is not part of a metric's name.
+    :param letters: values of a score that are no numbers, and the number of each.
     :param task: name of what was run, and ``system`` of what ran it, if the log says.
     :param started: when it was run, if the log says.
     :param named: returns, once all rows were read, the cases that the log names.
@@ -75,6 +78,7 @@ class Log:
     fields: Mapping[str, tuple[str, ...]]
     metrics: Callable[[Mapping[str, Any]], list[str]]
     metric_prefix: str = ""
+    letters: Mapping[str, float] = field(default_factory=dict)
     task: str | None = None
     system: str | None = None
     started: datetime | None = None

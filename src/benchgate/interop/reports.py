@@ -154,7 +154,8 @@ def report_of(
 
 
 def _scorer(log: Samples, terms: LogTerms) -> str:
-    return digest(["log", log.metric, terms.unit])
+    harm = [log.harm] if log.harm else []  # two penalties compare if they were read of one field
+    return digest(["log", log.metric, terms.unit, *harm])
 
 
 def _only(log: Samples, case_id: str, what: str, found: set[str | None]) -> str | None:

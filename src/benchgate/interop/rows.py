@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from statistics import mean
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.log import ROLES, found_in
-from benchgate.interop.values import error_of, number_of
+from benchgate.interop.values import VERDICTS, error_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
     from benchgate.interop.log import Log
 
 MAX_SAMPLES: Final = 200_000
+HARM: Final = ("harm", "safety", "penalty")
+"""Roles of which a field may have one: how bad a sample was, apart from its score."""
+
+MAY_LACK: Final = ("error", "answer", "reruns")
+"""Roles whose field a sample need not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +34,7 @@ class Sample:
     :param trial: what the log calls the repetition; empty if it numbers none.
     :param score: as the log has it; ``None`` if it has none.
     :param error: why there is no score; ``None`` if there is one.
+    :param penalty: harm done, 0 or more; ``None`` if the log does not say.
     :param reruns: earlier attempts at the same trial.
     :param of: digests of its input and of its target, as far as the log has them.
     """
@@ -49,6 +56,9 @@ class RowReader:
         unknown = sorted(fields.keys() - {*ROLES})
         if unknown:
             raise EvalError(f"map: {unknown[0]!r} is none of {', '.join(ROLES)}")
+        both = [role for role in HARM if role in fields]
+        if len(both) > 1:
+            raise EvalError(f"map: {both[0]} and {both[1]} name one thing: give one of them")
         score = fields.pop("score", None)
         if score is not None and metric is not None:
             raise EvalError("metric and the score of the map name one thing: give one of them")
@@ -56,15 +66,32 @@ class RowReader:
         self._log = log
         self._fields = {**log.fields, **{role: (name,) for role, name in fields.items()}}
         self._asked = fields
+        self._harm = both[0] if both else "penalty"
+        self._required = tuple(role for role in fields if role not in MAY_LACK)
         self._wanted = score or (None if metric is None else log.metric_prefix + metric)
         self._score = self._wanted
         self._seen: set[str] = set()
+        self._lacking: dict[str, tuple[str, int]] = {}
+        self._metrics: dict[str, None] = {}
         self._names: list[str] = []
 
     @property
     def metric(self) -> str:
         """The name of the score."""
         return (self._score or "").removeprefix(self._log.metric_prefix)
+
+    @property
+    def harm(self) -> str | None:
+        """The role and the field of harm or safety; ``None`` if none was named."""
+        field = self._asked.get(self._harm)
+        return field and f"{'safety' if self._harm == 'safety' else 'harm'} {field}"
+
+    @property
+    def ungated(self) -> tuple[str, ...]:
+        """The scores of the log that are neither its score nor its harm."""
+        used = {self._score, *self._fields.get(self._harm, ())}
+        prefix = self._log.metric_prefix
+        return tuple(name.removeprefix(prefix) for name in self._metrics if name not in used)
 
     def samples(self) -> tuple[Sample, ...]:
         """Return all samples, sorted by case and trial."""
@@ -78,6 +105,7 @@ class RowReader:
             if len(found) > MAX_SAMPLES:
                 raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
         self._check(found)
+        self._check_direction([one.penalty for one in found.values() if one.penalty is not None])
         return tuple(found[key] for key in sorted(found, key=_place))
 
     def _check(self, found: Mapping[tuple[str, str], Sample]) -> None:
@@ -94,14 +122,27 @@ class RowReader:
                 names = ", ".join(self._names)
                 why = f"no sample has {shown!r}, which is to be the {role}; there are {names}"
                 raise SampleError(self._path, why)
+            if role in self._lacking:
+                case, line = self._lacking[role]
+                why = f"case {case!r} has no {name!r}, which is to be the {role}"
+                raise SampleError(self._path, why, line=line)
         if len(unscored) == len(found) > len(erred):
             raise SampleError(self._path, f"no sample has a score; the first: {unscored[0].error}")
         if self._score is None and not self._log.metric_prefix:
             why = "every sample has an error, and none a score; name its field: --map score=FIELD"
             raise SampleError(self._path, why)
 
+    def _check_direction(self, penalties: list[float]) -> None:
+        """Refuse penalties that look like what another tool calls safety, where 1 is safe."""
+        field = self._asked.get("penalty")
+        if field and penalties and max(penalties) <= 1 < 2 * mean(penalties):
+            why = f"{field!r} is {mean(penalties):.3g} on average: is 1 harm, or safe? "
+            why += f"Give --map harm={field} if higher is worse, --map safety={field} if better"
+            raise SampleError(self._path, why)
+
     def sample(self, line: int, row: dict[str, Any]) -> Sample:
         """Return the sample of a row."""
+        self._metrics |= dict.fromkeys(self._log.metrics(row))
         if not self._names:
             prefix = self._log.metric_prefix
             metrics = [name.removeprefix(prefix) for name in self._log.metrics(row)]
@@ -117,13 +158,16 @@ class RowReader:
             )
             raise SampleError(self._path, why, line=line)
         score, error = self._scored(row)
+        for role in self._required:
+            if error is None and self.value(row, role) in (None, ""):
+                self._lacking.setdefault(role, (case, line))
         return Sample(
             case_id=case,
             trial=self._text(row, "trial"),
             score=score,
             error=error,
             cluster=self._text(row, "cluster") or None,
-            penalty=self._penalty(row, line),
+            penalty=self._penalty(row, case, line),
             reruns=int(self.value(row, "reruns") or 0),
             of=(_digest(self.value(row, "input")), _digest(self.value(row, "target"))),
         )
@@ -167,21 +211,26 @@ class RowReader:
         value = None if self._score is None else found_in(row, self._score)
         if self._score is not None and value is not None:
             self._seen.add(self._score)
-        score = number_of(value)
+        letter = self._log.letters.get(value) if isinstance(value, str) else None
+        score = number_of(value) if letter is None else letter
         if score is None:
             shown = "nothing" if value in (None, "") else excerpt(repr(value), 60)
             return None, f"Unscored: {self.metric or 'score'} is {shown}"
         return score, None
 
-    def _penalty(self, row: dict[str, Any], line: int) -> float | None:
-        value = self.value(row, "penalty")
+    def _penalty(self, row: dict[str, Any], case: str, line: int) -> float | None:
+        role = self._harm
+        value = self.value(row, role)
         if value in (None, ""):
             return None
-        penalty = number_of(value)
-        if penalty is None or penalty < 0:
-            shown = excerpt(repr(value), 60)
-            raise SampleError(self._path, f"penalty is {shown}; expected 0 or more", line=line)
-        return penalty
+        verdict = VERDICTS.get(value) if role != "penalty" and isinstance(value, str) else None
+        number = number_of(value) if verdict is None else verdict
+        if number is None or number < 0 or (role == "safety" and number > 1):
+            wanted = "a number from 0 to 1" if role == "safety" else "0 or more"
+            wanted += "" if role == "penalty" else ", Y or N, C or I"
+            why = f"{role} of case {case!r} is {excerpt(repr(value), 60)}; expected {wanted}"
+            raise SampleError(self._path, why, line=line)
+        return 1 - number if role == "safety" else number
 
 
 def _digest(value: Any) -> str | None:

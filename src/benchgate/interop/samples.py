@@ -24,6 +24,8 @@ class Samples:
     All samples of a log, none left out: those without a score say why.
 
     :param metric: which score was read.
+    :param harm: role and field of harm or safety, as in ``safety scores.refused``; ``None`` if none was named.
+    :param ungated: scores of the log that were not read.
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
     :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
@@ -36,6 +38,8 @@ class Samples:
     version: str | None
     sha256: str
     metric: str
+    harm: str | None
+    ungated: tuple[str, ...]
     samples: tuple[Sample, ...]
     without: tuple[str, ...]
     repeated: tuple[str, ...]
@@ -67,8 +71,9 @@ def read(
     Read a log of another harness.
 
     :param format: ``inspect``, ``swebench``, ``junit``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
-    :param map: the field of each of ``case, score, trial, cluster, penalty, error, reruns, input, target, answer``,
-        where it is not the one that the format has; names joined by dots lead into objects and lists.
+    :param map: the field of each of ``case, score, trial, cluster, harm, safety, error, reruns, input, target`` and
+        ``answer``, where it is not the one that the format has; names joined by dots lead into objects and lists. Of
+        ``harm`` (``penalty`` is its other name) higher is worse, of ``safety`` better.
     :param metric: which score to read, where samples have several.
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
@@ -85,6 +90,8 @@ def read(
         version=log.version,
         sha256=source.sha256,
         metric=reader.metric,
+        harm=reader.harm,
+        ungated=reader.ungated,
         samples=samples,
         without=tuple(sorted({*log.named()} - there)),
         repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),

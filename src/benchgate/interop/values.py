@@ -14,6 +14,9 @@ WORDS: Final = {
 }
 """Words that stand for a score."""
 
+VERDICTS: Final = {"Y": 1.0, "N": 0.0, "C": 1.0, "I": 0.0}
+"""What graders answer, as a number; whether 1 is good, only the role of their field says."""
+
 QUOTES: Final = "\"'"
 TYPE: Final = re.compile(r"([A-Za-z_][\w.]*)(?::\s*(.*)|\((.*)\))$")
 """An error as Python shows it: its type, and what it says."""

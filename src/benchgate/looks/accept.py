@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import mean
-from benchgate.artifacts.run_kinds import RunRecord
-from benchgate.artifacts.samples import arm_of, read_samples
-from benchgate.errors import EvalError, SampleError, Unreadable, counted, excerpt
-from benchgate.gates.baseline import BaselineChoice, baseline_beside, read_policy_of
+from benchgate.errors import EvalError, counted, excerpt
+from benchgate.gates.baseline import BaselineChoice, baseline_beside
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import judge
-from benchgate.gates.policy import GatePolicy, make_policy, read_policy
+from benchgate.gates.policy import GatePolicy, make_policy
 from benchgate.gates.vectors import VECTOR_DEFAULTS, compare_vectors
 from benchgate.ids import own_run_id
 from benchgate.looks.chain import looked_at
@@ -29,14 +26,14 @@ if TYPE_CHECKING:
 
 
 Samples = Mapping[str, float | Sequence[float]] | Sequence[float]
-Side = Samples | BenchRunReport | Path | str
+Side = Samples | BenchRunReport
 
 
 def accept(
     baseline: Side,
     candidate: Side,
     *,
-    policy: Mapping[str, Any] | Path | str | None = None,
+    policy: Mapping[str, Any] | None = None,
     ledger: LookLedger | None = None,
     incumbent: str | None = None,
 ) -> CheckpointPromotionDecision:
@@ -44,11 +41,11 @@ def accept(
     Decide whether a candidate may replace the baseline, as ``benchgate proof`` and a run of a bench do.
 
     A side is what was measured on it: ``{case_id: score}`` with one score for each case, or one for each of its
-    trials; a plain sequence of scores; a report of :func:`benchgate.run_eval`; or the path of a record or of a sample
-    file. Both sides are samples, or both are runs.
+    trials; a plain sequence of scores; or a report of :func:`benchgate.run_eval`. Both sides are samples, or both are
+    reports.
 
-    :param policy: thresholds by key, or the path of a ``gate.toml``; those left out have the defaults of vectors for
-        samples, and those of a bench for runs. ``None`` for a candidate's record is the policy in it.
+    :param policy: thresholds by key; those left out have the defaults of vectors for samples, and those of a bench for
+        reports.
     :param ledger: counts the looks. Required by ``looks = "spend"``: without it nobody knows which look this is.
     :param incumbent: a name of what the baseline is, if it is measured anew at each step: looks at it are counted
         together. By default those at the same scores are.
@@ -58,7 +55,7 @@ def accept(
         raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
     before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
     if isinstance(before, Arm) and isinstance(after, Arm):
-        thresholds = _policy(policy, VECTOR_DEFAULTS)
+        thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
         try:
             look = number_of_arms(before, after, thresholds, ledger, incumbent)
             return compare_vectors(before, after, thresholds, look=look).decision
@@ -66,10 +63,7 @@ def accept(
             raise EvalError(str(error)) from error
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
-    if policy is None and isinstance(candidate, (str, Path)):
-        thresholds = read_policy_of(Path(candidate))
-    else:
-        thresholds = _policy(policy, {})
+    thresholds = make_policy(policy or {})
     return _accept_run(before, after, thresholds, _counter(thresholds, ledger, incumbent))
 
 
@@ -136,48 +130,21 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
         raise EvalError("looks = 'spend' needs a ledger: without one nobody counts the looks")
 
 
-def _policy(
-    given: Mapping[str, Any] | Path | str | None, defaults: Mapping[str, Any]
-) -> GatePolicy:
-    if given is None or isinstance(given, Mapping):
-        return make_policy({**defaults, **(given or {})})
-    return make_policy(read_policy(Path(given)), given)
-
-
 def _side(given: Side, name: str) -> Arm | BenchRunReport:
     if isinstance(given, BenchRunReport):
         return given
-    if isinstance(given, (str, Path)):
-        return _read(Path(given))
     if isinstance(given, Mapping):
         if (other := next((case for case in given if not isinstance(case, str)), None)) is not None:
             raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
         rows = {case: _row(given[case], name, case) for case in sorted(given)}
         return _arm(name, tuple(rows), list(rows.values()))
-    values = _plain(given)
-    if not isinstance(values, Sequence) or isinstance(values, (bytes, bytearray)):
+    if not isinstance(given, Sequence) or isinstance(given, (str, bytes, bytearray)):
         # A set loses equal scores, and a table the ids of its rows.
-        what = "scores by case id, a list of scores, a run's report, or a path"
+        what = "scores by case id, a list of scores, or a run's report"
         raise EvalError(f"{name} is a {type(given).__name__}; expected {what}")
     return _arm(
-        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(values)]
+        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(given)]
     )
-
-
-def _read(path: Path) -> Arm | BenchRunReport:
-    try:
-        return RunRecord.read_file(path, "record").report
-    except Unreadable as error:
-        why = error.why
-    try:
-        return arm_of(read_samples(path), None)
-    except SampleError as error:
-        raise SampleError(path, f"no samples: {error.message}; and no record: {why}") from error
-
-
-def _plain(value: Any) -> Any:
-    """Return an array of numpy as a list."""
-    return value.tolist() if hasattr(value, "__array_interface__") else value
 
 
 def _arm(name: str, ids: tuple[str, ...] | None, rows: list[tuple[float, ...]]) -> Arm:
@@ -192,7 +159,6 @@ def _arm(name: str, ids: tuple[str, ...] | None, rows: list[tuple[float, ...]]) 
 
 
 def _row(value: Any, name: str, case: str) -> tuple[float, ...]:
-    value = _plain(value)
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)) and len(value):
         return tuple(_number(one, name, case) for one in value)
     return (_number(value, name, case),)

@@ -24,7 +24,7 @@ from benchgate.pytest_plugin.reports import PAYLOAD
 from benchgate.runner.class_run import ClassRun, read_sealed
 from benchgate.training.checkpoints import CheckpointFiles, Checkpoints, read_checkpoints
 from benchgate.trials.interrupts import finishing
-from benchgate.trials.ledger import Key, Ledger
+from benchgate.trials.planned import Key, PlannedTrials
 from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Controller:
             if name in self.runs or name not in self.session.benches:
                 continue
             settings = self.session.settings_of[name]
-            ledger = Ledger(
+            ledger = PlannedTrials(
                 self.session.benches[name],
                 self.session.systems[name, "candidate"],
                 trials=settings.trials,

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.errors import Unreadable
-from benchgate.ids import trial_seed
-from benchgate.models import BenchCase, TrialResult
 from benchgate.pytest_plugin.nodes import CaseItem
+from benchgate.trials.inputs import unscored
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from benchgate.models import Outcome, Side
+    from benchgate.models import Outcome, Side, TrialResult
     from benchgate.pytest_plugin.session import BenchSession
 
 
@@ -81,17 +80,26 @@ class Reports:
 
     def _result(self, item: CaseItem, report: pytest.TestReport) -> TrialResult | None:
         """Return the result of an item if this phase is its last, else ``None``."""
-        seed = self._session.settings_of[item.path.parents[2].name].seed
         if report.when == "call" and item.result is not None:
             # A trial that passed, but failed as an item: a strict xfail, or a hook that failed after it.
             excused = hasattr(report, "wasxfail") or (item.result.passed and report.failed)
-            return unscored(item, seed, "skipped", first_line(report)) if excused else item.result
+            return self._unscored(item, "skipped", report) if excused else item.result
         if report.when == "setup" and not report.passed:
-            outcome: Outcome = "skipped" if report.skipped else "not_run"
-            return unscored(item, seed, outcome, first_line(report))
+            return self._unscored(item, "skipped" if report.skipped else "not_run", report)
         if report.when == "call" and report.skipped:
-            return unscored(item, seed, "skipped", first_line(report))
+            return self._unscored(item, "skipped", report)
         return None
+
+    def _unscored(self, item: CaseItem, outcome: Outcome, report: pytest.TestReport) -> TrialResult:
+        return unscored(
+            item.task_class,
+            (item.case_id, item.trial),
+            self._session.settings_of[item.task_class].seed,
+            item.loaded,
+            outcome=outcome,
+            detail=first_line(report),
+            usage=item.result.usage if item.result else item.used,
+        )
 
     def _checkpoint(self, name: str, side: Side) -> str | None:
         """Return the digest of what this process hands over; ``None`` also if it cannot read the file."""
@@ -115,16 +123,3 @@ def first_line(report: pytest.TestReport) -> str:
     if isinstance(report.longrepr, tuple):  # a skip: path, line, reason
         return str(report.longrepr[2])
     return (report.longreprtext or "failed in setup").splitlines()[0]
-
-
-def unscored(item: CaseItem, bench_seed: int, outcome: Outcome, detail: str) -> TrialResult:
-    """Return the result of an item that was not scored."""
-    return TrialResult(
-        case_id=item.case_id,
-        trial=item.trial,
-        seed=trial_seed(item.task_class, item.case_id, item.trial, bench_seed),
-        held_out=isinstance(item.loaded, BenchCase) and item.loaded.held_out,
-        outcome=outcome,
-        detail=detail,
-        usage=item.result.usage if item.result else item.used,
-    )

@@ -30,7 +30,7 @@ from benchgate.pytest_plugin.trials import SessionTrials
 from benchgate.registry import TaskClassRegistry
 from benchgate.replay.recording import find_recording
 from benchgate.trials.interrupts import Interrupts
-from benchgate.trials.ledger import AFTER_VIOLATION
+from benchgate.trials.planned import AFTER_VIOLATION
 from benchgate.wire import clock
 
 if TYPE_CHECKING:

@@ -137,7 +137,7 @@ def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
 def _resumed(run: ClassRun) -> str:
     if run.resumes is None:
         return "nothing was left: this is a new run"
-    total = sum(len(ledger.planned) for ledger in run.ledgers.values())
+    total = sum(len(ledger.keys) for ledger in run.ledgers.values())
     return f"{run.resumes.folder}: {run.taken_over} of {total} trials were finished there"
 
 

@@ -15,17 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
 from benchgate.live.prints import printing
-from benchgate.models import FailureMode
 from benchgate.remote.attempt import Answer, versions
 from benchgate.remote.worker_bench import worker_benches
-from benchgate.trials.ledger import MODIFIED, MODIFIED_DETAIL
+from benchgate.trials.inputs import marked_modified
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from benchgate.models import TrialResult
     from benchgate.remote.attempt import Attempt, SentClass, SentSystem
-    from benchgate.remote.worker_bench import WorkerBench
     from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pause
     from benchgate.trials.trial import TrialRunner
@@ -93,7 +90,9 @@ def run_attempt(attempt: Attempt) -> Answer:
             except KeyboardInterrupt:  # of the system; here it would end the worker
                 return answer(kind="interrupted")
             where = record.raised_at and bench.relative(record.raised_at[0])
-            record = replace(record, result=_marked(record.result, attempt, bench))
+            # The controller has files of its own, and cannot see that a trial changed its inputs here.
+            if bench.is_modified(attempt):
+                record = replace(record, result=marked_modified(record.result))
             return answer(kind="ran", record=record, raised_in=where)
     except EvalError as error:
         return answer(kind="refused", why=str(error))
@@ -139,11 +138,3 @@ def _run(runner: TrialRunner, request: TrialRequest) -> TrialRecord:
         return executor.submit(request).result()
     finally:
         executor.close()
-
-
-def _marked(result: TrialResult, attempt: Attempt, bench: WorkerBench) -> TrialResult:
-    """Mark the result of a trial that changed its inputs: the controller has files of its own, and cannot see it."""
-    if not bench.is_modified(attempt):
-        return result
-    modes = (*result.failure_modes, FailureMode(code=MODIFIED, detail=MODIFIED_DETAIL))
-    return result.model_copy(update={"failure_modes": modes})

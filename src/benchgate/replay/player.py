@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from benchgate.errors import SystemUnavailable, Unreadable
 from benchgate.trials.executor import TrialRecord
-from benchgate.trials.ledger import MODIFIED
+from benchgate.trials.inputs import MODIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.artifacts.plan import plan_file
@@ -43,8 +44,10 @@ if TYPE_CHECKING:
     from benchgate.ids import RunPlan
     from benchgate.models import BenchRunReport, Side, TrialResult
     from benchgate.replay.recording import Recording
-    from benchgate.trials.ledger import Key, Ledger
+    from benchgate.trials.planned import Key, PlannedTrials
     from benchgate.wire.shard import Shard
+
+MAX_AGE: Final = timedelta(days=90)
 
 
 def read_sealed(path: Path | None) -> SealedPlan | None:
@@ -85,7 +88,7 @@ class ClassRun:
     :param tier_problem: why the file of tiers could not be used; a run is otherwise unaffected by it.
     """
 
-    ledger: Ledger
+    ledger: PlannedTrials
     choice: BaselineChoice
     out: Path | None
     timeout: float
@@ -96,7 +99,7 @@ class ClassRun:
     sealed: SealedPlan | None = None
     recorder: CassetteRecorder | None = None
     recording: Recording | None = None
-    beside: Ledger | None = None
+    beside: PlannedTrials | None = None
     name: str = field(default_factory=lambda: unfinished_name(clock.now()))
     files: TrialFiles | None = None
     taken_over: int = 0
@@ -120,9 +123,9 @@ class ClassRun:
         return [*(self.judgement.failures if self.judgement else ()), *self.problems]
 
     @property
-    def ledgers(self) -> dict[Side, Ledger]:
+    def ledgers(self) -> dict[Side, PlannedTrials]:
         """The ledger of each side that runs."""
-        ledgers: dict[Side, Ledger] = {"candidate": self.ledger}
+        ledgers: dict[Side, PlannedTrials] = {"candidate": self.ledger}
         return ledgers if self.beside is None else {**ledgers, "baseline": self.beside}
 
     @property
@@ -160,7 +163,9 @@ class ClassRun:
                 self._open_store(self.out)
             except OSError as error:
                 raise ArtifactError(self.out, f"cannot be used: {error}") from error
-        if stale := self.ledger.stale(clock.now()):
+        oldest = clock.now() - MAX_AGE
+        stale = [case.case_id for case in self.ledger.cases if case.last_validated_at < oldest]
+        if stale:
             self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
 
     def _check_shard(self) -> None:
@@ -169,7 +174,7 @@ class ClassRun:
         whole = self.ledger.every_key()
         part = self.shard.of(case_id for case_id, _ in whole)
         asked = {key for key in whole if key[0] in part}
-        if any(set(ledger.planned) != asked for ledger in self.ledgers.values()):
+        if any(set(ledger.keys) != asked for ledger in self.ledgers.values()):
             why = "it is every case of its part; here a part of these is selected"
             raise ArtifactError(f"shard {self.shard}", why)
         for ledger in self.ledgers.values():
@@ -187,7 +192,7 @@ class ClassRun:
             )
             raise ArtifactError(f"resume {self.resume}", why)
         if self.recording is not None:
-            self.recording.check(self._plan(), self.ledger.planned)
+            self.recording.check(self._plan(), self.ledger.keys)
         if self.recorder is not None:
             self.recorder.check(self._plan(), self.out, resume=self.resume != "none")
 
@@ -280,7 +285,7 @@ class ClassRun:
 
     def _finish(self, gates: Iterable[Gate], exit_rule: ExitRule) -> None:
         self._add_finished()
-        if self.ledger.scorer_count > 1:
+        if len(self.ledger.scorers) > 1:
             self.warnings.append(
                 "trials were scored by different code, though their scores are compared: a hook or another rubric "
                 "scored some of them; begin a new run"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from benchgate.replay.recording import Recording
     from benchgate.runner.trial_files import TrialFiles
     from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
-    from benchgate.trials.ledger import Ledger
+    from benchgate.trials.planned import PlannedTrials
 
 
 class ClassTrials:
@@ -46,7 +46,7 @@ class ClassTrials:
 
     def __init__(
         self,
-        ledgers: Mapping[Side, Ledger],
+        ledgers: Mapping[Side, PlannedTrials],
         *,
         limit: float,
         jobs: int,
@@ -73,7 +73,7 @@ class ClassTrials:
         loop = SessionLoop()
         self._exit.callback(loop.close)
 
-        def runner(ledger: Ledger) -> RunsTrials:
+        def runner(ledger: PlannedTrials) -> RunsTrials:
             bench = ledger.bench
             made = TrialRunner(
                 task_class=bench.name,
@@ -138,7 +138,7 @@ class ClassTrials:
     def _requests(self) -> Iterator[TrialRequest]:
         candidate = self._ledgers["candidate"]
         readable = {case.case_id: case for case in candidate.cases}
-        for case_id, trial in candidate.planned:
+        for case_id, trial in candidate.keys:
             if case_id not in readable:
                 continue
             case = readable[case_id]

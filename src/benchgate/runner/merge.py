@@ -15,7 +15,7 @@ from benchgate.loader.loaded_class import NamedSystem, find_system, load_class
 from benchgate.registry import TaskClassRegistry
 from benchgate.runner.class_run import ClassRun, read_sealed
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
-from benchgate.trials.ledger import Ledger
+from benchgate.trials.planned import PlannedTrials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,7 @@ def merge(settings: MergeSettings) -> ClassRun:
     root = settings.bench_root.resolve()
     with bench_package(root):
         bench = load_class(root, first.task_class, TaskClassRegistry(), settings.policy)
-        ledger = Ledger(
+        ledger = PlannedTrials(
             bench,
             _PlannedSystem(
                 name=first.system,

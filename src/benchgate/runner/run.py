@@ -22,7 +22,7 @@ from benchgate.runner.class_run import ClassRun, read_sealed
 from benchgate.runner.class_trials import ClassTrials
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.trials.interrupts import finishing
-from benchgate.trials.ledger import AFTER_VIOLATION, Ledger
+from benchgate.trials.planned import AFTER_VIOLATION, PlannedTrials
 from benchgate.wire.argument_types import MAX_SECONDS
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def run_class(
         recording = find_recording(bench.path, out, settings.replay)
         found = recording.named_system if recording else partial(_system, bench)
         system = found(settings.system)
-        ledger = Ledger(
+        ledger = PlannedTrials(
             bench,
             system,
             trials=settings.trials,
@@ -170,7 +170,7 @@ def run_class(
         for text in run.warnings:
             warnings.warn(text, stacklevel=3)
         try:
-            on_plan(len(ledger.planned))
+            on_plan(len(ledger.keys))
             _run_all(run, settings, on_result)
         except KeyboardInterrupt:
             # As under pytest: the results so far are recorded as an incomplete run, then the interrupt propagates.
@@ -191,7 +191,7 @@ def _system(bench: LoadedClass, wanted: System | str | None) -> NamedSystem:
     return named(str(label), wanted)
 
 
-def _selected(ledger: Ledger, settings: RunSettings) -> set[tuple[str, int]]:
+def _selected(ledger: PlannedTrials, settings: RunSettings) -> set[tuple[str, int]]:
     chosen = settings.case_filter
     if chosen is None:
         keys, shard = ledger.every_key(), settings.shard
@@ -202,7 +202,7 @@ def _selected(ledger: Ledger, settings: RunSettings) -> set[tuple[str, int]]:
     return {key for key in ledger.every_key() if _accepts(chosen, ledger, key[0])}
 
 
-def _accepts(chosen: CaseFilter, ledger: Ledger, case_id: str) -> bool:
+def _accepts(chosen: CaseFilter, ledger: PlannedTrials, case_id: str) -> bool:
     try:
         return chosen(ledger.bench.load(case_id))
     except BenchCaseLoadError:
@@ -241,6 +241,6 @@ def _run_all(
                 on_result(record.result)
             if record.violation:
                 for ledger in run.ledgers.values():
-                    for key in ledger.planned:
+                    for key in ledger.keys:
                         ledger.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
                 return
