@@ -158,7 +158,7 @@ def print_run(
     :param places: where each threshold is from that the class does not set.
     """
     from benchgate.wire.writing import json_line
-    from benchgate.wording import capped
+    from benchgate.wording import capped, stopped
     from benchgate.wording.block import block, threshold_lines
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
@@ -170,6 +170,8 @@ def print_run(
     print(json_line(line), file=out, flush=True)
     show(threshold_lines(judgement.policy, places), sys.stderr)
     show(block(judgement), sys.stderr)
+    for text in stopped(judgement):
+        complain(text)
     for text in capped(judgement, "--", is_recorded=finished.published is not None):
         complain(text)
 
@@ -182,5 +184,6 @@ def _written(finished: ClassRun) -> dict[str, Any]:
     return {
         "folder": str(published.folder),
         "head": published.head,
+        **({"shard": published.shard} if published.shard else {}),
         "verdict": verdict if verdict == "not_evaluated" else verdict.model_dump(mode="json"),
     }
