@@ -360,7 +360,7 @@ def test_scores_that_are_not_gated_are_named(log):
 
 def test_logs_that_share_no_case_are_wrong_use(log):
     """Two exports of a tool whose ``id`` is that of a run; with ``missing = "worst"`` that was a rejection."""
-    terms = LogTerms.of("sums", make_policy({**DEFAULTS, "missing": "worst"}))
+    terms = LogTerms.of("sums", make_policy({**LOG_DEFAULTS, "missing": "worst"}))
     sides = [
         read(
             log(
