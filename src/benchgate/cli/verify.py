@@ -122,7 +122,7 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
 def _report(one: ClassVerification, out: Path) -> None:
     from benchgate.verify.recheck_copy import AFTER
     from benchgate.wording import recommendation
-    from benchgate.wording.block import looks
+    from benchgate.wording.decision import looks
 
     for fault in (*one.faults, *one.incomplete):
         complain(f"{fault.path}: {fault.message}")
@@ -145,8 +145,8 @@ def _report(one: ClassVerification, out: Path) -> None:
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
         say(f"  tier      {tiers}: {recommendation(verdict, _outcome(one.newest))}")
     look = one.newest.decision.look if one.newest and one.newest.decision else None
-    for line in looks(look, one.newest.policy) if one.newest else ():
-        say(f"  {line.label:9} {line.text}")
+    if one.newest is not None and (text := looks(look, one.newest.policy)):
+        say(f"  looks     {text}")
     if one.anchored_at is None:
         if look is not None:
             say(

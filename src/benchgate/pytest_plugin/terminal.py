@@ -14,7 +14,8 @@ from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.wire.arguments import misspelled
 from benchgate.wording import capped, summary, tier
-from benchgate.wording.block import block, gate_of
+from benchgate.wording.block import block, gate_lines
+from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line, laid_out
 from benchgate.wording.table import failures, table
 
@@ -98,7 +99,7 @@ def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
     judgement = run.judgement
     if verbosity < 0:
         if judgement is not None:
-            yield from gate_of(judgement)
+            yield from gate_lines(DecisionView.of_run(judgement))
         return
     if judgement is not None:
         is_all = verbosity > 0
