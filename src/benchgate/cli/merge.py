@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -10,8 +12,6 @@ from benchgate.cli.say import complain
 from benchgate.wire.arguments import RUN_OPTIONS
 
 if TYPE_CHECKING:
-    import argparse
-
     from benchgate.runner.merge import MergeSettings
 
 OF_THE_WHOLE = (
@@ -38,11 +38,26 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("parts", type=Path, nargs="+", metavar="PART")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="output folder")
+    parser.add_argument(
+        "--expect",
+        type=_expected,
+        action="append",
+        default=[],
+        metavar="I=SHA256",
+        help="the digest that shard I printed when it ended; others are refused",
+    )
     add_bench(parser)
     for option in RUN_OPTIONS:
         if option.name in OF_THE_WHOLE:
             option.declare(parser.add_argument, "")
     parser.set_defaults(execute=execute)
+
+
+def _expected(text: str) -> tuple[int, str]:
+    found = re.fullmatch(r"([1-9][0-9]{0,8})=([0-9a-f]{64})", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r}; expected I=SHA256 as shard I printed it")
+    return int(found[1]), found[2]
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -85,6 +100,7 @@ def _settings(given: argparse.Namespace) -> MergeSettings:
         baseline=given.baseline,
         policy=parse_options([*(given.policy or ()), *claim]),
         plan=given.plan,
+        expect=dict(given.expect),
         checkpoints=CheckpointFiles(
             checkpoint=given.checkpoint,
             baseline=given.baseline_checkpoint,

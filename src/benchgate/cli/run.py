@@ -150,7 +150,7 @@ class _Printer:
 def print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
     """Print the line of a finished run, and on stderr how to go on if a cap ended it."""
     from benchgate.wire.writing import json_line
-    from benchgate.wording import capped
+    from benchgate.wording import capped, stopped
     from benchgate.wording.block import block
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
@@ -161,6 +161,8 @@ def print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
     line = {**report, **baseline, "decision": decision, **_written(finished)}
     print(json_line(line), file=out, flush=True)
     show(block(judgement), sys.stderr)
+    for text in stopped(judgement):
+        complain(text)
     for text in capped(judgement, "--", is_recorded=finished.published is not None):
         complain(text)
 
@@ -173,5 +175,6 @@ def _written(finished: ClassRun) -> dict[str, Any]:
     return {
         "folder": str(published.folder),
         "head": published.head,
+        **({"shard": published.shard} if published.shard else {}),
         "verdict": verdict if verdict == "not_evaluated" else verdict.model_dump(mode="json"),
     }

@@ -13,7 +13,7 @@ from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.wire.arguments import misspelled
-from benchgate.wording import capped, summary, tier
+from benchgate.wording import capped, stopped, summary, tier
 from benchgate.wording.block import block, gate_lines
 from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line, laid_out
@@ -97,6 +97,8 @@ class Terminal:
 
 def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
     judgement = run.judgement
+    if judgement is not None:
+        yield from (Line(None, text, "bad") for text in stopped(judgement))
     if verbosity < 0:
         if judgement is not None:
             yield from gate_lines(DecisionView.of_run(judgement))
@@ -107,8 +109,8 @@ def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
         yield Line("", "")
         yield from table(judgement) if is_all else failures(judgement, most=FAILED)
         yield from (Line(None, text) for text in summary(judgement))
-        stopped = capped(judgement, "--bench-", is_recorded=True)
-        yield from (Line(None, text, "caution") for text in stopped)
+        limited = capped(judgement, "--bench-", is_recorded=True)
+        yield from (Line(None, text, "caution") for text in limited)
     if run.tier_problem is not None:
         for text in f"tier      not evaluated: {run.tier_problem}".split("\n"):
             yield Line(None, text, "caution")
@@ -123,6 +125,8 @@ def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
     if run.recording is not None:
         yield f"replays   {run.recording.source}"
     yield f"written   {_relative(published.folder, root)}"
+    if published.shard is not None:
+        yield f"shard     {published.shard}"
     if published.evidence is not None:
         yield f"evidence  {_relative(published.evidence, root)}"
     if run.recorded is not None:

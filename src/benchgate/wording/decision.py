@@ -144,6 +144,8 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         yield f"duration up by at most {policy.max_duration_increase:.1%}"
     if policy.evidence == "exact":
         yield "exact evidence"
+    if policy.baseline_errors == "zero":
+        yield "an error of the baseline is taken for a true score of 0"
 
 
 def looks(look: Look | None, policy: GatePolicy) -> str:
