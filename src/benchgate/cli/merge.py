@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain
-from benchgate.wire.arguments import RUN_OPTIONS
+from benchgate.wire.arguments import RUN_OPTIONS, threshold_places
 
 if TYPE_CHECKING:
     from benchgate.runner.merge import MergeSettings
@@ -81,7 +81,7 @@ def _merge(given: argparse.Namespace, out: TextIO) -> int:
         return 2
     if finished.judgement is not None:
         publish(finished, shown)
-        print_run(finished, finished.judgement, out)
+        print_run(finished, finished.judgement, out, threshold_places(vars(given), {}))
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status

@@ -12,9 +12,10 @@ from benchgate.errors import counted, printable
 from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
+from benchgate.pytest_plugin.options import places_of
 from benchgate.wire.arguments import misspelled
 from benchgate.wording import capped, stopped, summary, tier
-from benchgate.wording.block import block, gate_lines
+from benchgate.wording.block import block, gate_lines, threshold_lines
 from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line, laid_out
 from benchgate.wording.table import failures, table
@@ -37,6 +38,7 @@ class Terminal:
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
+        self._places = places_of(controller.session.config)
 
     def pytest_report_header(self, config: pytest.Config) -> list[str]:
         """Say what each class is run with."""
@@ -84,6 +86,8 @@ class Terminal:
         verbosity = terminalreporter.config.getoption("verbose")
         for run in self._controller.runs.values():
             terminalreporter.write_sep("-", f"bench {run.ledger.bench.name}")
+            policy = run.ledger.bench.policy
+            _write_all(terminalreporter, threshold_lines(policy, self._places))
             _write_all(terminalreporter, _section(run, verbosity))
             if verbosity >= 0 and run.published is not None:
                 for line in _places(run, terminalreporter.config.rootpath, run.published):

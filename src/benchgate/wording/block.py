@@ -14,10 +14,11 @@ from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
+    from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import CaseChange, RunChanges
     from benchgate.wording.lines import Tone
 
@@ -41,6 +42,17 @@ def block(judgement: Judgement, *, more: str | None = None) -> Iterator[Line]:
         yield from change_lines(judgement.changes, more=more)
         yield Line("", "")
     yield from gate_lines(DecisionView.of_run(judgement))
+
+
+def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[Line]:
+    """
+    Yield the thresholds of a run that its class does not set.
+
+    :param places: where each of them is from, by its key.
+    """
+    for number, (key, place) in enumerate(places.items()):
+        text = f"{key} = {policy.text(key)}, from {place}"
+        yield Line("" if number else "policy", text, "caution")
 
 
 def baseline_lines(judgement: Judgement) -> Iterator[Line]:
