@@ -22,7 +22,6 @@ from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import baseline_beside, read_baseline
 from benchgate.gates.judge import judge
-from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks, looked_at
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -380,10 +379,8 @@ class ClassRun:
             baseline=baseline,
             checkpoints=ledger.checkpoints,
             checkpoint_problems=problems,
-            noted=(
-                *advantages_note(ledger.without_advantages()),
-                *replay_note(self.recording and self.recording.source),
-            ),
+            without_advantages=ledger.without_advantages(),
+            replays=self.recording and self.recording.source,
             exit_rule=exit_rule,
             is_part=self.shard is not None,
             count=self._look if self._looks else None,
