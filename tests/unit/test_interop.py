@@ -10,6 +10,7 @@ import warnings
 from zipfile import ZipFile
 
 import pytest
+from benchgate.interop.gating import LogGate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,6 @@ from benchgate.errors import EvalError, SampleError
 from benchgate.gates.policy import LOG_DEFAULTS, make_policy
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
-from benchgate.interop.gating import LogGate
 from benchgate.interop.log import found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair
 from benchgate.interop.rows import RowReader
