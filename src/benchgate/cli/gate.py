@@ -168,7 +168,6 @@ def _terms(facts: RunFacts) -> RunTerms:
 
 
 def _facts(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], RunFacts]:
-    from benchgate.gates.baseline import BaselineChoice, baseline_beside
     from benchgate.gates.policy import LOG_DEFAULTS
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.samples import parse_map, read
@@ -191,15 +190,8 @@ def _facts(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], RunFacts
         terms = replace(terms, score_range=(ends[0], ends[1]))
     base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
-    return (before, after), RunFacts(
-        report=candidate,
-        policy=terms.policy,
-        choice=BaselineChoice(path=None, binding=True, requested=True, system=base.system),
-        baseline=baseline_beside(base),
-        started=min(now, after.started or now),
-        sealed=_sealed(given.plan),
-        is_beside=True,
-    )
+    started, sealed = min(now, after.started or now), _sealed(given.plan)
+    return (before, after), RunFacts.of_logs(base, candidate, terms.policy, started, sealed)
 
 
 def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:

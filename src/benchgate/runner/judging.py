@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from benchgate.audit.store import RunStore, unfinished_name
-from benchgate.gates.baseline import baseline_beside
+from benchgate.gates.baseline import BaselineChoice, baseline_beside
 from benchgate.gates.judge import judge
 from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.ids import RunPlan
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.record import ChainSlot, RecordEntry, RunTerms
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
-    from benchgate.gates.baseline import Baseline, BaselineChoice
+    from benchgate.gates.baseline import Baseline
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.gates.policy import GatePolicy
@@ -95,6 +95,27 @@ class RunFacts:
             exit_rule=request.settings.exit_rule,
             is_beside=beside is not None,
             is_part=request.settings.shard is not None,
+        )
+
+    @classmethod
+    def of_logs(
+        cls,
+        before: BenchRunReport,
+        after: BenchRunReport,
+        policy: GatePolicy,
+        started: datetime,
+        sealed: SealedPlan | None = None,
+    ) -> RunFacts:
+        """Return what two logs say, a baseline's and a candidate's, which were read as reports."""
+        choice = BaselineChoice(path=None, binding=True, requested=True, system=before.system)
+        return cls(
+            report=after,
+            policy=policy,
+            choice=choice,
+            baseline=baseline_beside(before),
+            started=started,
+            sealed=sealed,
+            is_beside=True,
         )
 
     def looked_at(self, before: BenchRunReport) -> Looked:
