@@ -124,9 +124,7 @@ def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
         instead = (
             "close it with benchgate runs --close" if before.seq is None else "begin a new run"
         )
-        why = (
-            f"cannot be resumed: it has no valid {PLAN_FILE}, as those of older versions; {instead}"
-        )
+        why = f"cannot be resumed: it has no valid {PLAN_FILE}; {instead}"
         raise ArtifactError(before.folder, why)
     if changes := list(plan_changes(before.plan, plan)):
         raise PlanChanged(before.folder, changes)
