@@ -116,18 +116,6 @@ def test_an_old_run_is_not_resumed(run):
     result.stderr.fnmatch_lines(["*it is complete"])
 
 
-def test_what_an_old_killed_run_left_is_closed(old, run, capsys):
-    left = old / ".benchgate/runs/echo/incomplete-20261122T050601Z-77"
-    (left / "cases").mkdir(parents=True)
-    result = run(f"--bench-resume={left.name}")
-    result.stderr.fnmatch_lines(
-        ["*no valid plan.json, as those of older versions; close it with *"]
-    )
-    out = str(old / ".benchgate")
-    assert main(["runs", f"--out={out}", f"--close={left.name}", "--reason=of an old version"]) == 0
-    assert main(["verify", out, "--require-complete"]) == 0
-
-
 def test_a_baseline_that_cannot_be_read_names_the_command_that_makes_it_good(old, run):
     path = old / "bench/echo/baseline.json"
     path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 0'))

@@ -50,7 +50,7 @@ class _Baseline(WireModel):
 
 
 class _Record(WireModel):
-    """The fields of a record that make it a look; one of a run that was closed lacks them."""
+    """The fields of a record that make it a look."""
 
     seq: Annotated[Count, Field(ge=1)]
     report: _Report | None = None
