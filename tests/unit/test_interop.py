@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 import warnings
 from zipfile import ZipFile
@@ -355,6 +356,27 @@ def test_scores_that_are_not_gated_are_named(log):
     rows = [{"id": n, "score": 1, "passed": 1, "correct": 0} for n in range(3)]
     found = read(log("a.jsonl", rows), map={"score": "passed", "harm": "correct"})
     assert found.ungated == ("score",)
+
+
+def test_logs_that_share_no_case_are_wrong_use(log):
+    """Two exports of a tool whose ``id`` is that of a run; with ``missing = "worst"`` that was a rejection."""
+    terms = LogTerms.of("sums", make_policy({**LOG_DEFAULTS, "missing": "worst"}))
+    sides = [
+        read(
+            log(
+                f"{s}.jsonl",
+                [{"id": f"{s}{n}", "reference_example_id": n, "score": 1} for n in range(12)],
+            )
+        )
+        for s in ("old", "new")
+    ]
+    assert {side.case_field for side in sides} == {"id"}
+    message = (
+        "no case is in both; is 'id' the id of a run? --map case=FIELD; other fields: "
+        "reference_example_id"
+    )
+    with pytest.raises(EvalError, match=re.escape(message)):
+        report_pair(*sides, terms, (None, None))
 
 
 def test_a_case_with_two_clusters_is_refused(log):

@@ -17,7 +17,7 @@ from benchgate.artifacts.run_kinds import Head
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import SCHEMA_VERSION, Count, Sha256, Version, WireModel
+from benchgate.wire.model import SCHEMA_VERSION, Artifact, Count, Sha256
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import model_bytes, write_file
 
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class ChainLink(WireModel):
-    """The fields of a record that the chain needs: only these, so that records of an older version stay valid."""
+class ChainLink(Artifact):
+    """The fields of a record that the chain needs."""
 
-    schema_version: Version
     seq: Count
     prev_hash: Sha256
     finished_at: AwareDatetime

@@ -204,7 +204,9 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
         cases = {sample.case_id for sample in log.samples}
         tool = f"{log.tool} {log.version}" if log.version else log.tool
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
-        read = ", ".join(filter(None, (f"score {log.metric}", log.harm, size)))
+        read = ", ".join(
+            filter(None, (f"case {log.case_field}, score {log.metric}", log.harm, size))
+        )
         yield f"{side:9} {log.path}: {tool}, {read}"
         if log.ungated:
             yield f"{'':9} scores of it that are not gated: {', '.join(log.ungated)}"

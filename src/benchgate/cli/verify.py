@@ -183,7 +183,7 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
 
 def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
     from benchgate.wording import recommendation
-    from benchgate.wording.block import looks
+    from benchgate.wording.decision import looks
 
     yield from terms.lines()
     record = terms.record
@@ -195,7 +195,8 @@ def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
         yield "tier", f"{tiers}: {recommendation(verdict, _outcome(record))}"
     look = record.decision.look if record.decision else None
-    yield from ((str(line.label), line.text) for line in looks(look, record.policy))
+    if text := looks(look, record.policy):
+        yield "looks", text
 
 
 def _newest(record: RunRecord) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from benchgate.errors import printable
 from benchgate.wording.block import block
+from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import laid_out
 
 if TYPE_CHECKING:
@@ -92,8 +93,8 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
     judgement = run.judgement
     if judgement is None:
         return "failed", printable("; ".join(["the run was not judged", *run.failures]))
-    decision, choice = judgement.decision, judgement.choice
-    if decision is None:
+    decision, choice = DecisionView.of_run(judgement), judgement.choice
+    if decision.outcome == "none":
         why = "not evaluated: only a part of the cases was selected"
         is_asked = (
             choice.requested and run.shard is None
@@ -101,7 +102,7 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
         return "failed" if is_asked else "skipped", why
     if decision.outcome == "promote":
         return "passed", None
-    head = printable(f"{decision.outcome.upper()}: {decision.remarks[0].message}")
+    head = printable(f"{decision.outcome.upper()}: {decision.reasons[0].message}")
     if not (choice.binding or judgement.held):
         return "skipped", f"{head}; this decision does not bind"
     return "failed", "\n".join([head, "", *(text for text, _ in laid_out(block(judgement), 100))])

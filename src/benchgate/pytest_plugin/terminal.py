@@ -15,7 +15,8 @@ from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.pytest_plugin.options import places_of
 from benchgate.wire.arguments import misspelled
 from benchgate.wording import capped, stopped, summary, tier
-from benchgate.wording.block import block, gate_of, threshold_lines
+from benchgate.wording.block import block, gate_lines, threshold_lines
+from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line, laid_out
 from benchgate.wording.table import failures, table
 
@@ -104,7 +105,7 @@ def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
         yield from (Line(None, text, "bad") for text in stopped(judgement))
     if verbosity < 0:
         if judgement is not None:
-            yield from gate_of(judgement)
+            yield from gate_lines(DecisionView.of_run(judgement))
         return
     if judgement is not None:
         is_all = verbosity > 0

@@ -50,8 +50,6 @@ def look_faults(record: RunRecord, number: int | None) -> Iterator[str]:
 
     :param number: of the look, counted again; ``None`` if the run is none.
     """
-    if "looks" not in record.policy.model_fields_set:  # of a version that did not count
-        return
     look = record.decision.look if record.decision else None
     yield from same("decision.look.number", number, number_of(look))
 

@@ -27,12 +27,12 @@ from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.looks.chain import ChainLooks
 from benchgate.registry import TASK_CLASS_PATTERN
-from benchgate.verify.agreement import missing_fields, plain, same
+from benchgate.verify.agreement import same
 from benchgate.verify.earlier import earlier_faults, look_faults
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
-from benchgate.wire.files import file_sha256, read_bytes
-from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
+from benchgate.wire.files import file_sha256
+from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -241,8 +241,6 @@ def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
     yield from same("report.task_class", folder.parent.name, record.report.task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"
-    raw = read_json(read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES))
-    yield from missing_fields(plain(record), raw)
 
 
 def _strays(runs: Path) -> Iterator[tuple[Path, str]]:
