@@ -17,7 +17,8 @@ from benchgate.loader.case_folder import case_folders, load_case
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
-from benchgate.runner.run import RunSettings, run_class, run_eval
+from benchgate.runner.run import run_class, run_eval
+from benchgate.runner.settings import RunSettings
 from benchgate.wording.block import block
 from benchgate.wording.lines import laid_out
 

@@ -228,13 +228,9 @@ def make_artifacts(bench):
     (bench.path / "cassettes/outputs").rename(bench.out / "outputs")
     bench.run("-k", "01 or 02")
     folder = bench.folder()
-    (bench.out / "runs/echo/incomplete-20261122T000000Z-7/cases").mkdir(parents=True)
-    closing = ["--close=incomplete-20261122T000000Z-7", "--reason=gone"]
-    assert main(["runs", f"--out={bench.out}", *closing]) == 0
     selected = bench.out / "last-selected/echo"
     made = [
         bench.out / "runs/echo/HEAD.json",
-        bench.folder() / "record.json",
         folder / "record.json",
         folder / "plan.json",
         folder / "cases/01.json",

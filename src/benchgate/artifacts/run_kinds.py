@@ -30,7 +30,6 @@ from benchgate.wire.model import (
     Artifact,
     Count,
     Digests,
-    DisplayText,
     Seconds,
     Sha256,
     Text,
@@ -261,27 +260,6 @@ class RunRecord(Artifact):
     def complete(self) -> bool:
         """Whether every trial of each side has a result that says something about its system."""
         return self.report.complete and (self.rerun is None or self.rerun.complete)
-
-
-class ClosedRecord(Artifact):
-    """
-    ``record.json`` of a run that was given up: it left no evidence, and nothing was judged.
-
-    :param closes: the name of the folder that the run had left.
-    :param reason: why nobody completes it, in the words of who closed it.
-    :param case_files: SHA-256 of each file that it left in ``cases/``.
-    """
-
-    report_kind: Literal["closed"]
-    seq: Annotated[Count, Field(ge=1)]
-    prev_hash: Sha256
-    finished_at: AwareDatetime
-    clock_regressed: bool
-    task_class: str
-    closes: str
-    reason: Annotated[DisplayText, Field(min_length=1)]
-    plan_sha256: Sha256 | None
-    case_files: Digests
 
 
 class SelectedRecord(Artifact):

@@ -43,8 +43,6 @@ RECORD_FILE: Final = "record.json"
 PLAN_FILE: Final = "plan.json"
 FOLDER_NAME: Final = re.compile(r"([0-9]{8,15})-\d{8}T\d{6}Z-[0-9a-f]{8}")
 UNFINISHED: Final = "incomplete-"
-CLOSED_ID: Final = "0" * 8
-"""Stands for the run id in the folder of a run that was closed, which has none."""
 STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchgate.models import TrialResult
     from benchgate.report.publish import Publication
     from benchgate.runner.class_run import ClassRun
-    from benchgate.runner.run import RunSettings
+    from benchgate.runner.settings import RunSettings
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -75,31 +75,36 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
         for line in [error] if isinstance(error, EvalError) else str(error).split("\n"):
             complain(line)
         return 2
+    for result in finished.judgement.report.per_case if finished.judgement else ():
+        printer(result)
+    return shown(finished, publication, out, threshold_places(vars(given), os.environ))
+
+
+def shown(
+    finished: ClassRun, publication: Publication, out: TextIO, places: Mapping[str, str]
+) -> int:
+    """
+    Write page and summary of a finished run, print its line, and return the exit status.
+
+    :param places: where each threshold is from that the class does not set.
+    """
     if finished.judgement is not None:
-        for result in finished.judgement.report.per_case:
-            printer(result)
-        publish(finished, publication)
-        print_run(finished, finished.judgement, out, threshold_places(vars(given), os.environ))
+        folders = [finished.published.folder] if finished.published else []
+        if problem := publication.write_page(folders):
+            finished.problems.append(problem)
+        if warning := publication.append_summary(folders):
+            complain(warning)
+        _print_run(finished, finished.judgement, out, places)
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status
 
 
-def publish(finished: ClassRun, publication: Publication) -> None:
-    """Write page and summary of a finished run; a page that cannot be written is a problem of it."""
-    folders = [finished.published.folder] if finished.published else []
-    if problem := publication.write_page(folders):
-        finished.problems.append(problem)
-    if warning := publication.append_summary(folders):
-        complain(warning)
-
-
 def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
     from benchgate.errors import PolicyError
-    from benchgate.gates.policy import load_run_table, parse_options
+    from benchgate.gates.policy import load_run_table
     from benchgate.report.publish import Publication
-    from benchgate.runner.run import RunSettings
-    from benchgate.training.checkpoints import CheckpointFiles
+    from benchgate.runner.settings import RunSettings
 
     declared: dict[str, Any] = {}
     with suppress(PolicyError):  # which is reported with all that is wrong with the class
@@ -118,18 +123,8 @@ def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
     if publication.html is not None and value["out"] is None:
         msg = "--html needs --out: the page is made of the record"
         raise argparse.ArgumentTypeError(msg)
-    settings = RunSettings(
-        task_class=given.task_class,
-        case_filter=given.cases,
-        bench_root=given.bench_root,
-        policy=parse_options(value.pop("policy")),
-        exit_rule="gate",
-        checkpoints=CheckpointFiles(
-            checkpoint=value.pop("checkpoint"),
-            baseline=value.pop("baseline_checkpoint"),
-            lineage=value.pop("lineage"),
-        ),
-        **value,
+    settings = RunSettings.of_options(
+        value, task_class=given.task_class, case_filter=given.cases, bench_root=given.bench_root
     )
     return settings, publication
 
@@ -149,14 +144,10 @@ class _Printer:
             print(json.dumps(result.model_dump(mode="json")), file=self._out, flush=True)
 
 
-def print_run(
+def _print_run(
     finished: ClassRun, judgement: Judgement, out: TextIO, places: Mapping[str, str]
 ) -> None:
-    """
-    Print the line of a finished run, and on stderr how to go on if a cap ended it.
-
-    :param places: where each threshold is from that the class does not set.
-    """
+    """Print the line of a finished run, and on stderr how to go on if a cap ended it."""
     from benchgate.wire.writing import json_line
     from benchgate.wording import capped, stopped
     from benchgate.wording.block import block, threshold_lines

@@ -91,7 +91,7 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
     return BaselineChoice(path=path, binding=True, requested=True)
 
 
-def rerun_system(choice: str | Path) -> str | None:
+def rerun_system(choice: str | Path | None) -> str | None:
     """Return the system that the option ``baseline`` asks to run beside the candidate, if it does."""
     is_asked = isinstance(choice, str) and choice.startswith(RERUN)
     return str(choice).removeprefix(RERUN) if is_asked else None

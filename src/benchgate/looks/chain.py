@@ -48,7 +48,7 @@ class _Baseline(WireModel):
 
 
 class _Record(WireModel):
-    """The fields of a record that make it a look; one of a run that was closed lacks them."""
+    """The fields of a record that make it a look."""
 
     schema_version: Version
     seq: Annotated[Count, Field(ge=1)]

@@ -97,7 +97,7 @@ class PastRun:
 
 
 def past_runs(runs: Path) -> list[PastRun]:
-    """Return the runs with a record in ``runs/<class>/``, the oldest first; none that were closed or are damaged."""
+    """Return the runs with a record in ``runs/<class>/``, the oldest first; none that are damaged."""
     folders = [folder for _, folder in numbered(runs)]
     read = [(folder, one) for folder in folders if (one := _record(folder)) is not None]
     last = {r.baseline.run_id: r.seq for _, (r, _) in read if r.baseline}

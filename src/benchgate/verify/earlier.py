@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import ClosedRecord
-
-Earlier = tuple["Path", "RunRecord | ClosedRecord | None"]
+Earlier = tuple["Path", "RunRecord | None"]
 
 
 def earlier_faults(record: RunRecord, before: Mapping[int, Earlier]) -> Iterator[str]:
