@@ -317,7 +317,7 @@ def test_swebench(folder, capsys):
     pair = [str(LOGS / "swebench" / f"agent-{n}.demo.json") for n in (1, 2)]
     assert main(["gate", *pair]) == 0
     shown = capsys.readouterr().out
-    assert "swebench schema 2, score resolved, 40 samples of 40 cases" in shown
+    assert "swebench schema 2, case instance_id, score resolved, 40 samples of 40 cases" in shown
     assert "2 cases named without a result: astropy__astropy-1280, django__django-1287" in shown
     assert "2 cases with an error or without a score" in shown
     assert main(["gate", *pair, "--map=cluster=repo"]) == 10
@@ -476,7 +476,7 @@ def test_two_logs_of_inspect(inspect_logs, tmp_path):
     out = str(tmp_path / "chain")
     done = command(inspect_logs, "gate", "base.eval", "cand.eval", f"--out={out}")
     assert done.returncode == 0, done.stderr
-    assert "score match, 80 samples of 40 cases" in done.stdout
+    assert "case id, score match, 80 samples of 40 cases" in done.stdout
     assert "epochs_collapsed: 2 trials of a case count as one observation" in done.stdout
     assert command(inspect_logs, "verify", out).returncode == 0
     source = promotion(f"{out}/evidence/sums")["subject"]["source"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 import warnings
 from zipfile import ZipFile
@@ -13,15 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import EvalError, SampleError
-from benchgate.gates.policy import make_policy
+from benchgate.gates.policy import LOG_DEFAULTS, make_policy
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
-from benchgate.interop.gating import LogGate
 from benchgate.interop.log import found_in
-from benchgate.interop.reports import DEFAULTS, LogTerms, report_of, report_pair
+from benchgate.interop.reports import LogTerms, report_of, report_pair
 from benchgate.interop.rows import RowReader
 from benchgate.interop.samples import parse_map
 from benchgate.interop.values import number_of
+from benchgate.runner.judging import RunFacts, judged
 from benchgate.wire import clock
 
 
@@ -38,7 +39,7 @@ def log(tmp_path):
 
 
 def report(samples, **policy):
-    return report_of(samples, LogTerms.of("sums", make_policy({**DEFAULTS, **policy})), "old")
+    return report_of(samples, LogTerms.of("sums", make_policy({**LOG_DEFAULTS, **policy})), "old")
 
 
 def outcomes(samples, **policy):
@@ -306,10 +307,10 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
             read(log(f"{name}.jsonl", rows), map={role: "safe"})
             for name, rows in (("old", better), ("new", unsafe))
         ]
-        terms = LogTerms.of("sums", make_policy(DEFAULTS))
-        before, after = report_pair(*sides, terms, (None, None))
-        gate = LogGate(before=before, after=after, policy=terms.policy, started=clock.now())
-        assert gate.judged(None).decision.outcome == outcome
+        terms = LogTerms.of("sums", make_policy(LOG_DEFAULTS))
+        reports = report_pair(*sides, terms, (None, None))
+        facts = RunFacts.of_logs(*reports, terms.policy, clock.now())
+        assert judged(facts, None).decision.outcome == outcome
     for rows in (better, unsafe):
         with pytest.raises(SampleError, match=r"is 1 harm, or safe\? .*harm=safe .*safety=safe"):
             read(log("a.jsonl", rows), map={"penalty": "safe"})
@@ -355,6 +356,27 @@ def test_scores_that_are_not_gated_are_named(log):
     rows = [{"id": n, "score": 1, "passed": 1, "correct": 0} for n in range(3)]
     found = read(log("a.jsonl", rows), map={"score": "passed", "harm": "correct"})
     assert found.ungated == ("score",)
+
+
+def test_logs_that_share_no_case_are_wrong_use(log):
+    """Two exports of a tool whose ``id`` is that of a run; with ``missing = "worst"`` that was a rejection."""
+    terms = LogTerms.of("sums", make_policy({**LOG_DEFAULTS, "missing": "worst"}))
+    sides = [
+        read(
+            log(
+                f"{s}.jsonl",
+                [{"id": f"{s}{n}", "reference_example_id": n, "score": 1} for n in range(12)],
+            )
+        )
+        for s in ("old", "new")
+    ]
+    assert {side.case_field for side in sides} == {"id"}
+    message = (
+        "no case is in both; is 'id' the id of a run? --map case=FIELD; other fields: "
+        "reference_example_id"
+    )
+    with pytest.raises(EvalError, match=re.escape(message)):
+        report_pair(*sides, terms, (None, None))
 
 
 def test_a_case_with_two_clusters_is_refused(log):

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say, show
 from benchgate.cli.vectors import add_ledger, add_policy, guarded, policy_of
-from benchgate.errors import counted
+from benchgate.errors import ArtifactError, counted
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from benchgate.artifacts.record import RunTerms
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
     from benchgate.cli.vectors import Parsers
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.gating import LogGate
     from benchgate.interop.samples import Samples
     from benchgate.models import BenchRunReport
+    from benchgate.runner.judging import RunFacts
 
 HELP = {
     "test": "the test that decides: auto or paired, which compare case by case, or welch (default: auto)",
@@ -30,6 +32,9 @@ HELP = {
     "score_range": "the worst and the best score, scaled to 0 and 1; the worst may be the larger (default: 0 1)",
 }
 """Thresholds whose defaults or meaning are others for logs."""
+
+TIMEOUT: float = 600.0
+"""Time limit that a record states, in seconds; what the other harness had is not known."""
 
 FORMATS = ("auto", "inspect", "swebench", "junit", "jsonl", "csv")
 
@@ -110,12 +115,12 @@ def _execute(given: argparse.Namespace) -> int:
 
     publication = Publication(html=given.html, summary=None)
     publication.check()
-    logs, gate = _gate(given)
-    judgement, published = _decided(given, gate)
+    logs, facts = _facts(given)
+    judgement, published = _decided(given, facts)
     folders = [] if published is None else [published.folder]
     target = given.output_dir or (Path("proof") if published is None else None)
     if target is not None:
-        folders.append(_written(gate, judgement, target))
+        folders.append(_written(facts, judgement, target))
     for line in _sides(logs):
         say(line)
     more = None if given.html is None else str(given.html)
@@ -132,20 +137,41 @@ def _execute(given: argparse.Namespace) -> int:
     return 1 if any(problems) else judgement.exit_status
 
 
-def _decided(given: argparse.Namespace, gate: LogGate) -> tuple[Judgement, Published | None]:
+def _decided(given: argparse.Namespace, facts: RunFacts) -> tuple[Judgement, Published | None]:
     from benchgate.looks.ledger import LookLedger
+    from benchgate.runner.judging import judged, record_reports
 
-    if given.out is None:
-        return gate.counted_by(given.ledger and LookLedger(given.ledger)), None
-    if given.ledger is not None:
-        raise ValueError("--out counts looks in its records, --ledger in a file: give one of them")
-    return gate.recorded(given.out)
+    if given.out is not None:
+        if given.ledger is not None:
+            why = "--out counts looks in its records, --ledger in a file: give one of them"
+            raise ValueError(why)
+        return record_reports(given.out, facts, _terms(facts), TIMEOUT)
+    if given.ledger is None and facts.policy.looks == "spend":
+        why = "looks = 'spend' needs --out or --ledger: without one nobody counts the looks"
+        raise ArtifactError("looks", why)
+    return judged(facts, LookLedger(given.ledger).add if given.ledger else None), None
 
 
-def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
-    from benchgate.interop.gating import LogGate
-    from benchgate.interop.reports import DEFAULTS, LogTerms, report_pair, task_class_of
+def _terms(facts: RunFacts) -> RunTerms:
+    from benchgate.artifacts.record import RunTerms
+    from benchgate.interop.reports import TAXONOMY
+
+    return RunTerms(
+        harness_version=version("pytest-benchgate"),
+        severities=TAXONOMY.severities,
+        meanings=TAXONOMY.meanings,
+        cases=(),
+        min_cases={},
+        tiers=None,
+        sealed=facts.sealed,
+    )
+
+
+def _facts(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], RunFacts]:
+    from benchgate.gates.policy import LOG_DEFAULTS
+    from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.samples import parse_map, read
+    from benchgate.runner.judging import RunFacts
 
     ends = given.policy_score_range  # the worst may be the larger one, but not in a policy
     given.policy_score_range = ends and sorted(ends)
@@ -157,20 +183,15 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
     before, after = logs
     terms = LogTerms.of(
         task_class_of(logs, given.task_class),
-        policy_of(given, DEFAULTS),
+        policy_of(given, LOG_DEFAULTS),
         with_inputs=_in_both(before, after),
     )
     if ends is not None:
         terms = replace(terms, score_range=(ends[0], ends[1]))
-    reports = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
+    base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
-    return (before, after), LogGate(
-        before=reports[0],
-        after=reports[1],
-        policy=terms.policy,
-        started=min(now, after.started or now),
-        sealed=_sealed(given.plan),
-    )
+    started, sealed = min(now, after.started or now), _sealed(given.plan)
+    return (before, after), RunFacts.of_logs(base, candidate, terms.policy, started, sealed)
 
 
 def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
@@ -187,10 +208,11 @@ def _sealed(path: Path | None) -> SealedPlan | None:
     return None if path is None else SealedPlan.read_file(path, "sealed plan")
 
 
-def _written(gate: LogGate, judgement: Judgement, folder: Path) -> Path:
+def _written(facts: RunFacts, judgement: Judgement, folder: Path) -> Path:
+    from benchgate.runner.judging import write_evidence
     from benchgate.verify.validate import validate_file
 
-    for path in gate.write_evidence(judgement, folder):
+    for path in write_evidence(judgement, facts.sealed, folder):
         validate_file(path)
     return folder
 
@@ -203,7 +225,9 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
         cases = {sample.case_id for sample in log.samples}
         tool = f"{log.tool} {log.version}" if log.version else log.tool
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
-        read = ", ".join(filter(None, (f"score {log.metric}", log.harm, size)))
+        read = ", ".join(
+            filter(None, (f"case {log.case_field}, score {log.metric}", log.harm, size))
+        )
         yield f"{side:9} {log.path}: {tool}, {read}"
         if log.ungated:
             yield f"{'':9} scores of it that are not gated: {', '.join(log.ungated)}"
@@ -229,12 +253,12 @@ def report_of_log(
     :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
     """
     from benchgate.gates.baseline import baseline_beside
-    from benchgate.gates.policy import make_policy
-    from benchgate.interop.reports import DEFAULTS, LogTerms, report_of
+    from benchgate.gates.policy import LOG_DEFAULTS, make_policy
+    from benchgate.interop.reports import LogTerms, report_of
     from benchgate.interop.samples import parse_map, read
 
     log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
-    terms = LogTerms.of(given.task_class, make_policy({**DEFAULTS, **options}))
+    terms = LogTerms.of(given.task_class, make_policy({**LOG_DEFAULTS, **options}))
     report = report_of(log, terms, log.system or log.path.name)
     if problems := baseline_beside(report).problems:
         raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")

@@ -58,9 +58,9 @@ def _of_records(given: argparse.Namespace, before: RunRecord, after: RunRecord) 
     from benchgate.gates.judge import judge
     from benchgate.gates.policy import make_policy, merged
     from benchgate.gates.vectors import weigh_arms
-    from benchgate.ids import own_run_id
+    from benchgate.ids import run_id
 
-    if own_run_id(after.report) != after.report.run_id:
+    if run_id(after.report.task_class, after.report.per_case) != after.report.run_id:
         raise ValueError(f"{given.trained_samples}: its results were edited: they have another id")
     options = {
         key.removeprefix("policy_"): value

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain, show
-from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options
+from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options, threshold_places
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.gates.judge import Judgement
     from benchgate.models import TrialResult
     from benchgate.report.publish import Publication
     from benchgate.runner.class_run import ClassRun
-    from benchgate.runner.run import RunSettings
+    from benchgate.runner.settings import RunSettings
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -77,7 +79,7 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
         for result in finished.judgement.report.per_case:
             printer(result)
         publish(finished, publication)
-        print_run(finished, finished.judgement, out)
+        print_run(finished, finished.judgement, out, threshold_places(vars(given), os.environ))
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status
@@ -94,10 +96,9 @@ def publish(finished: ClassRun, publication: Publication) -> None:
 
 def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
     from benchgate.errors import PolicyError
-    from benchgate.gates.policy import load_run_table, parse_options
+    from benchgate.gates.policy import load_run_table
     from benchgate.report.publish import Publication
-    from benchgate.runner.run import RunSettings
-    from benchgate.training.checkpoints import CheckpointFiles
+    from benchgate.runner.settings import RunSettings
 
     declared: dict[str, Any] = {}
     with suppress(PolicyError):  # which is reported with all that is wrong with the class
@@ -116,18 +117,8 @@ def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
     if publication.html is not None and value["out"] is None:
         msg = "--html needs --out: the page is made of the record"
         raise argparse.ArgumentTypeError(msg)
-    settings = RunSettings(
-        task_class=given.task_class,
-        case_filter=given.cases,
-        bench_root=given.bench_root,
-        policy=parse_options(value.pop("policy")),
-        exit_rule="gate",
-        checkpoints=CheckpointFiles(
-            checkpoint=value.pop("checkpoint"),
-            baseline=value.pop("baseline_checkpoint"),
-            lineage=value.pop("lineage"),
-        ),
-        **value,
+    settings = RunSettings.of_options(
+        value, task_class=given.task_class, case_filter=given.cases, bench_root=given.bench_root
     )
     return settings, publication
 
@@ -147,11 +138,17 @@ class _Printer:
             print(json.dumps(result.model_dump(mode="json")), file=self._out, flush=True)
 
 
-def print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
-    """Print the line of a finished run, and on stderr how to go on if a cap ended it."""
+def print_run(
+    finished: ClassRun, judgement: Judgement, out: TextIO, places: Mapping[str, str]
+) -> None:
+    """
+    Print the line of a finished run, and on stderr how to go on if a cap ended it.
+
+    :param places: where each threshold is from that the class does not set.
+    """
     from benchgate.wire.writing import json_line
     from benchgate.wording import capped, stopped
-    from benchgate.wording.block import block
+    from benchgate.wording.block import block, threshold_lines
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
@@ -160,6 +157,7 @@ def print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
     baseline = {"baseline": beside.model_dump(mode="json", exclude={"per_case"})} if beside else {}
     line = {**report, **baseline, "decision": decision, **_written(finished)}
     print(json_line(line), file=out, flush=True)
+    show(threshold_lines(judgement.policy, places), sys.stderr)
     show(block(judgement), sys.stderr)
     for text in stopped(judgement):
         complain(text)

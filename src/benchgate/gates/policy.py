@@ -32,6 +32,9 @@ OF_A_CLAIM: Final = {
 }
 """Thresholds that only one claim has."""
 
+LOG_DEFAULTS: Final = {"test": "auto", "safety": "optional"}
+"""Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
+
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[
     tuple[Number, Number],
@@ -131,6 +134,11 @@ class GatePolicy(WireModel):
     def digest(self) -> str:
         """SHA-256 over all thresholds, defaults included: part of a run's plan id."""
         return digest(self.model_dump(mode="json"))
+
+    def text(self, key: str) -> str:
+        """Return the value of a threshold as ``KEY=VALUE`` has it."""
+        value = getattr(self, key)
+        return "none" if value is None else str(list(value) if isinstance(value, tuple) else value)
 
     @property
     def width(self) -> float | None:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
 
 TAXONOMY: Final = Taxonomy(dict(RESERVED))
-DEFAULTS: Final = {"test": "auto", "safety": "optional"}
-"""Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +76,16 @@ def report_pair(
     Return the reports of baseline and candidate.
 
     :param names: of the two; ``None`` for what the logs say, or their files.
-    :raises EvalError: the logs have different metrics. :raises SampleError: a score is outside the range.
+    :raises EvalError: the logs have different metrics, or no case in common.
+    :raises SampleError: a score is outside the range.
     """
     if before.metric != after.metric:
         why = f"the scores are {before.metric!r} and {after.metric!r}; name one: --metric NAME"
         raise EvalError(why)
+    if {one.case_id for one in before.samples}.isdisjoint(one.case_id for one in after.samples):
+        why = f"no case is in both; is {after.case_field!r} the id of a run? --map case=FIELD"
+        others = ", ".join(after.other_fields) or "none"
+        raise EvalError(f"{before.path} and {after.path}: {why}; other fields: {others}")
     first, second = _names(before, after, names)
     baseline = report_of(before, terms, first)
     return baseline, report_of(after, terms, second, baseline=baseline)

@@ -81,6 +81,20 @@ class RowReader:
         return (self._score or "").removeprefix(self._log.metric_prefix)
 
     @property
+    def case_field(self) -> str:
+        """The field that pairs the samples of two logs."""
+        return self._fields["case"][0]
+
+    @property
+    def other_fields(self) -> tuple[str, ...]:
+        """The first fields of the log that are neither its case nor one of its scores."""
+        taken = {
+            self.case_field,
+            *(one.removeprefix(self._log.metric_prefix) for one in self._metrics),
+        }
+        return tuple(name for name in self._names if name not in taken)
+
+    @property
     def harm(self) -> str | None:
         """The role and the field of harm or safety; ``None`` if none was named."""
         field = self._asked.get(self._harm)

@@ -23,6 +23,7 @@ class Samples:
     """
     All samples of a log, none left out: those without a score say why.
 
+    :param case_field: which field pairs the cases, and ``other_fields`` that might.
     :param metric: which score was read.
     :param harm: role and field of harm or safety, as in ``safety scores.refused``; ``None`` if none was named.
     :param ungated: scores of the log that were not read.
@@ -37,6 +38,8 @@ class Samples:
     tool: str
     version: str | None
     sha256: str
+    case_field: str
+    other_fields: tuple[str, ...]
     metric: str
     harm: str | None
     ungated: tuple[str, ...]
@@ -89,6 +92,8 @@ def read(
         tool=log.tool,
         version=log.version,
         sha256=source.sha256,
+        case_field=reader.case_field,
+        other_fields=reader.other_fields,
         metric=reader.metric,
         harm=reader.harm,
         ungated=reader.ungated,
