@@ -42,8 +42,19 @@ def passing(n: int, count: int) -> list[float]:
     return [1.0] * count + [0.0] * (n - count)
 
 
-@pytest.mark.parametrize("n", [12, 23, 50, 100])
-@pytest.mark.parametrize("share", [0.1, 0.2, 0.4])
+@pytest.mark.parametrize(
+    "n",
+    [
+        12,
+        pytest.param(23, marks=pytest.mark.slow),
+        pytest.param(50, marks=pytest.mark.slow),
+        pytest.param(100, marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize(
+    "share",
+    [pytest.param(0.1, marks=pytest.mark.slow), 0.2, pytest.param(0.4, marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("test", [sign_flip_and_t_gains, pass_fail_gains])
 def test_on_pairs_that_pass_or_fail_the_effect_is_found_as_often_as_promised(
     n: int, share: float, test: Any
@@ -58,8 +69,13 @@ def test_on_pairs_that_pass_or_fail_the_effect_is_found_as_often_as_promised(
     assert found == pytest.approx(PROMISED, abs=0.05)
 
 
-@pytest.mark.parametrize("n", [10, 30, 100])
-@pytest.mark.parametrize("rate", [0.5, 0.8, 0.95])
+@pytest.mark.parametrize(
+    "n", [10, pytest.param(30, marks=pytest.mark.slow), pytest.param(100, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+    "rate",
+    [pytest.param(0.5, marks=pytest.mark.slow), 0.8, pytest.param(0.95, marks=pytest.mark.slow)],
+)
 def test_on_two_samples_that_pass_or_fail_too(n: int, rate: float) -> None:
     region, found = welch_binary_region(n, n), 0.0
     for passed in range(n + 1):
@@ -91,7 +107,9 @@ def of_trials(rng: np.random.Generator, n: int) -> Any:
     return after - before
 
 
-@pytest.mark.parametrize("n", [8, 12, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "n", [8, pytest.param(12, marks=pytest.mark.slow), pytest.param(30, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("draw", [normal, near_one, of_trials])
 def test_on_other_pairs_too(n: int, draw: Draw) -> None:
     rng = np.random.default_rng([n, len(draw.__name__)])
@@ -106,7 +124,9 @@ def test_on_other_pairs_too(n: int, draw: Draw) -> None:
     assert found / number == pytest.approx(PROMISED, abs=0.05)
 
 
-@pytest.mark.parametrize("n", [8, 12, 30])
+@pytest.mark.parametrize(
+    "n", [8, pytest.param(12, marks=pytest.mark.slow), pytest.param(30, marks=pytest.mark.slow)]
+)
 def test_on_other_samples_too(n: int) -> None:
     rng = np.random.default_rng(n)
     found, pilots, each = 0, 200, 10
