@@ -26,19 +26,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AxisRow:
-    """The mean of one part of the score, now and, if it ran in the same session, in the baseline."""
-
-    name: str
-    after: float
-    before: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
     """
     What a report shows of a run or a proof.
 
+    :param case_count: cases of the candidate with an id.
+    :param axes: the mean of each part of the score, in the baseline if that ran in the same session, and now.
     :param changes: case by case, against the baseline; ``None`` if there is none.
     :param history: the runs of the class in the same store; empty if the record is not in one.
     """
@@ -51,10 +44,9 @@ class RunView:
     tiles: tuple[Tile, ...]
     changes: RunChanges | None
     groups: tuple[CaseGroup, ...]
-    before: tuple[CaseFigures, ...]
-    after: tuple[CaseFigures, ...]
+    case_count: int
     score_range: tuple[float, float]
-    axes: tuple[AxisRow, ...]
+    axes: tuple[tuple[str, float | None, float], ...]
     baseline_outputs: bool
     history: tuple[PastRun, ...]
 
@@ -94,18 +86,17 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     decided = DecisionView.of(source.decision, source.policy, names, is_log=is_log)
     folder = source.folder if outputs and not is_log else None  # a log has no outputs
     shown = outputs_of(folder, source.record, history)
-    title = source.report.task_class if source.report else _suite(source)
+    suite = source.proof.benchmark_suite.name if source.proof else ""
     return RunView(
         source=source,
-        title=title,
+        title=source.report.task_class if source.report else suite,
         candidate=candidate,
         baseline=baseline,
         decided=decided,
         tiles=tuple(tiles_of(source, changes)),
         changes=changes,
         groups=tuple(groups(source, changes, shown)),
-        before=tuple(before),
-        after=tuple(after),
+        case_count=len(after),
         score_range=_range(source, [*before, *after]),
         axes=tuple(_axes(source)),
         baseline_outputs=shown.before is not None,
@@ -113,17 +104,11 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     )
 
 
-def _axes(source: Source) -> list[AxisRow]:
+def _axes(source: Source) -> list[tuple[str, float | None, float]]:
     rerun = source.record.rerun if source.record else None
     before = axis_means(rerun.per_case) if rerun else {}
     after = axis_means(source.report.per_case) if source.report else {}
-    return [
-        AxisRow(name=name, after=value, before=before.get(name)) for name, value in after.items()
-    ]
-
-
-def _suite(source: Source) -> str:
-    return source.proof.benchmark_suite.name if source.proof else ""
+    return [(name, before.get(name), mean) for name, mean in after.items()]
 
 
 def _history(source: Source) -> list[PastRun]:
