@@ -9,10 +9,15 @@ import sys
 from functools import cached_property
 from importlib import import_module, metadata
 from textwrap import dedent, indent
+from typing import TYPE_CHECKING
 
 import pytest
 
 import benchgate
+from benchgate.runner.run import RunSettings, run_class
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Small matrices, and other tests beside: more threads only wait for each other. Workers and commands inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -60,13 +65,12 @@ CASE = {
 }
 
 
-class Bench:
+class BenchFolder:
     """A bench of one class, ``echo``: the right answer to a question is the question in capitals."""
 
-    def __init__(self, pytester: pytest.Pytester, name: str = "echo", cases: int = 3) -> None:
-        self.pytester = pytester
+    def __init__(self, root: Path, name: str = "echo", cases: int = 3) -> None:
         self.name = name
-        self.root = pytester.path
+        self.root = root
         self.path = self.root / "bench" / name
         self.out = self.root / ".benchgate"
         self.write("registration.py", REGISTRATION.format(name=name))
@@ -101,17 +105,6 @@ class Bench:
         self.write(f"cases/{case_id}/input/question.txt", f"q{case_id}")
         self.write(f"cases/{case_id}/expected/answer.txt", answer or f"Q{case_id}".upper())
         return self.write(f"cases/{case_id}/case.toml", f"[case]\n{table}{dedent(extra)}")
-
-    def pytest(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
-        """Run pytest, by default in this process, without plugins that shuffle or take long to import."""
-        given = ("-p", "no:randomly", "-p", "no:hypothesispytest", *arguments)
-        if apart:
-            return self.pytester.runpytest_subprocess(*given, timeout=600)
-        return self.pytester.runpytest(*given)
-
-    def run(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
-        """Run the class."""
-        return self.pytest(f"--bench={self.name}", *arguments, apart=apart)
 
     def read(self, path: str):
         """Return a JSON file below the output folder."""
@@ -152,6 +145,61 @@ class Bench:
         """Make the newest full run the baseline, as a person would."""
         (self.path / "baseline.json").write_bytes((self.folder() / "record.json").read_bytes())
 
+
+class Echo(BenchFolder):
+    """A bench that the engine runs, without pytest or the command line; its system notes each call."""
+
+    def __init__(self, root) -> None:
+        super().__init__(root)
+        self.calls: list[str] = []
+        self.instead: dict[str, object] = {}
+
+    def agent(self, case):
+        """Answer, or do for a case what ``instead`` has for it: return a value, raise an error or call a function."""
+        self.calls.append(case.case_id + (f"-t{case.trial}" if case.trial else ""))
+        other = self.instead.get(case.case_id)
+        if isinstance(other, BaseException):
+            raise other
+        if callable(other):
+            other = other(case)
+        return other or {"answer": (case.input_path / "question.txt").read_text().upper()}
+
+    def run(self, **settings):
+        """Run the class; a run that is interrupted leaves its record all the same."""
+        settings = {"system": self.agent, "out": self.out, **settings}
+        return run_class(
+            RunSettings(task_class=self.name, bench_root=self.root / "bench", **settings)
+        )
+
+    def files(self, folder):
+        """Return the files of the trials in the folder of a run."""
+        return sorted(path.name for path in (folder / "cases").glob("*.json"))
+
+    def edit(self, path, **fields):
+        """Change fields of the score in the file of a trial, as whoever wants another decision would."""
+        text = json.loads(path.read_text())
+        text["result"]["score"].update(fields)
+        path.write_text(json.dumps(text))
+
+
+class Bench(BenchFolder):
+    """A bench over which pytest runs."""
+
+    def __init__(self, pytester: pytest.Pytester, name: str = "echo", cases: int = 3) -> None:
+        self.pytester = pytester
+        super().__init__(pytester.path, name, cases)
+
+    def pytest(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
+        """Run pytest, by default in this process, without plugins that shuffle or take long to import."""
+        given = ("-p", "no:randomly", "-p", "no:hypothesispytest", *arguments)
+        if apart:
+            return self.pytester.runpytest_subprocess(*given, timeout=600)
+        return self.pytester.runpytest(*given)
+
+    def run(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
+        """Run the class."""
+        return self.pytest(f"--bench={self.name}", *arguments, apart=apart)
+
     def pin_once(self, kept: dict) -> None:
         """Pin a run of the bench as it is now; only the first test of a module makes it."""
         if "record" not in kept:
@@ -191,3 +239,9 @@ def bench(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Bench(pytester)
+
+
+@pytest.fixture
+def echo(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    return Echo(tmp_path)

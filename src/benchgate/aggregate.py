@@ -28,6 +28,8 @@ class CaseFigures:
     """
     One case, averaged over its trials. The unit of analysis, because trials of one case are not independent.
 
+    :param safety_penalty: mean over the trials that were scored; ``None`` if one of them has none, or none was scored.
+    :param errors: the trials that ended in ``harness_error``, by their place in ``trials``; ``timeouts`` likewise.
     :param erred: whether it passes is not known: no trial failed, but one could not be scored.
     """
 
@@ -37,6 +39,8 @@ class CaseFigures:
     safety_penalty: float | None
     passed: bool
     erred: bool
+    errors: tuple[int, ...]
+    timeouts: tuple[int, ...]
     cost_usd: float | None
     duration_seconds: float
 
@@ -57,7 +61,8 @@ def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
     """
     Average trials by case, sorted by case id.
 
-    An unscored trial counts as score 0. If penalty or cost of one trial is unknown, so is that of its case.
+    An unscored trial counts as score 0, and its penalty is left out. If the cost of one trial is unknown, so is that
+    of its case.
     """
     ordered = sorted(results, key=lambda result: (result.case_id, result.trial))
     return [
@@ -67,7 +72,7 @@ def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
 
 
 def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
-    penalties = [t.score.safety_penalty if t.score else None for t in trials]
+    penalties = [t.score.safety_penalty for t in trials if t.score]
     known = [penalty for penalty in penalties if penalty is not None]
     costs = [cost for trial in trials if (cost := cost_of(trial)) is not None]
     scores = tuple(t.score.score if t.score else 0.0 for t in trials)
@@ -75,10 +80,12 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
         case_id=case_id,
         score=mean(scores),
         trials=scores,
-        safety_penalty=mean(known) if len(known) == len(trials) else None,
+        safety_penalty=mean(known) if known and len(known) == len(penalties) else None,
         passed=all(t.passed for t in trials),
         erred=all(t.passed or t.outcome not in FAILED for t in trials)
         and not all(t.passed for t in trials),
+        errors=tuple(n for n, t in enumerate(trials) if t.outcome == "harness_error"),
+        timeouts=tuple(n for n, t in enumerate(trials) if t.outcome == "timeout"),
         cost_usd=mean(costs) if len(costs) == len(trials) else None,
         duration_seconds=mean([trial.duration_seconds for trial in trials]),
     )

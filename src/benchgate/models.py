@@ -251,6 +251,8 @@ class TrialResult(WireModel):
     :param reruns: earlier attempts, by a plugin that retries tests; a retried trial makes the run incomplete.
     :param retries: earlier attempts that the world outside failed; they say nothing about the system.
     :param usage: what the system used, in these attempts too; ``None`` if it reported nothing.
+    :param left_files: the system left files in ``work_path``, so that its output alone cannot be scored again;
+        left out of files if it left none.
     :param http_cassettes: what answered the requests of the system's own HTTP client in the place of a service.
     :param http_sha256: SHA-256 of the recording of these requests, which answered them or was made; of several, one
         over theirs.
@@ -268,6 +270,7 @@ class TrialResult(WireModel):
     retries: Count = 0
     duration_seconds: NonNegative = 0.0
     usage: Usage | None = None
+    left_files: bool = Field(default=False, exclude_if=lambda left: not left)
     http_cassettes: tuple[Text, ...] = ()
     http_sha256: Sha256 | None = None
 
@@ -284,7 +287,7 @@ class Aggregates(WireModel):
     :param score_lower_bound_95: Gaffke's one-sided 95 % lower bound of the mean; ``None`` for a selection of cases.
     :param passed_count: cases of which every trial passed.
     :param total_cost_usd: what all systems and rubrics reported, in US dollars.
-    :param mean_safety_penalty: ``None`` if the penalty of any trial was not measured.
+    :param mean_safety_penalty: over the trials with a score; ``None`` if one of them, or a whole case, has no penalty.
     :param block_severity_failure_modes: codes of severity ``block`` that occurred, sorted.
     :param usage: the sum of what the system reported, judging left out; ``None`` if it reported nothing.
     """

@@ -18,6 +18,8 @@ SMALL, COMMENT, GITLAB, TWO_JOBS, WITH_HEAD = re.findall(
     r"^```yaml\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
 )
 RUN, VERIFY = TWO_JOBS.split("\n  verify:\n")
+(CHECKED_OUT,) = re.findall(r"^ +sparse-checkout: (.*)$", VERIFY, re.MULTILINE)
+(FETCHED,) = re.findall(r"^ +fetch-depth: (\d+)", VERIFY, re.MULTILINE)
 STEP = re.compile(r"^( *)- run: (?:\|\n((?:\1    .*\n)+)|(.*\n))", re.MULTILINE)
 
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("page", [PAGE])]
@@ -33,9 +35,35 @@ HOSTILE = {
 }
 
 
+FORGIVING = ("claim = not_worse", "policy = margin = 0.9", "exit = gate")
+OPTIONS = " ".join(f"--bench-{one.replace(' ', '')}" for one in FORGIVING)
+FIVE_WAYS = {
+    "pytest.ini": ({"pytest.ini": "[pytest]\n" + "".join(f"bench_{o}\n" for o in FORGIVING)}, {}),
+    "addopts": ({"pytest.ini": f"[pytest]\naddopts = {OPTIONS}\n"}, {}),
+    "PYTEST_ADDOPTS": ({}, {"PYTEST_ADDOPTS": f"-p no:randomly {OPTIONS}"}),
+    "BENCHGATE_*": (
+        {},
+        {
+            "BENCHGATE_CLAIM": "not_worse",
+            "BENCHGATE_POLICY": "margin=0.9",
+            "BENCHGATE_EXIT": "gate",
+        },
+    ),
+    "conftest": (
+        {
+            "conftest.py": "def pytest_configure(config):\n"
+            "    config.option.bench_claim = 'not_worse'\n"
+            "    config.option.bench_policy = ['margin=0.9']\n"
+            "    config.option.bench_exit = 'gate'\n"
+        },
+        {},
+    ),
+}
+
+
 @pytest.fixture
 def job(environment, tmp_path):
-    """Run the steps of a job in a folder until one fails; return whether the job is green."""
+    """Run the steps of a job in a folder until one fails; return its exit status, 0 if the job is green."""
     commands = tmp_path / "commands"
     commands.mkdir()
     for name in ("pip", "gh"):  # nothing is installed or sent
@@ -52,22 +80,49 @@ def job(environment, tmp_path):
             script.write_text(dedent(lines) or line)
             command = ["bash", "-e", str(script)]  # GitHub's, where a step names no shell
             given = {**environment, **variables, "PATH": path}
-            if subprocess.run(command, cwd=folder, env=given, check=False).returncode:
-                return False
-        return True
+            if status := subprocess.run(command, cwd=folder, env=given, check=False).returncode:
+                return status
+        return 0
 
     return run
 
 
+def git(folder, *arguments):
+    who = ("-c", "user.name=x", "-c", "user.email=x@example.org")
+    command = ["git", "-C", str(folder), *who, *arguments]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.fixture
+def project(project):
+    """The base branch, with a branch checked out for the change."""
+    (project / ".gitignore").write_text(".benchgate/\nreport.xml\n__pycache__/\n")
+    git(project, "init", "-b", "main")
+    git(project, "add", "-A")
+    git(project, "commit", "-m", "base")
+    git(project, "checkout", "-b", "change")
+    return project
+
+
 @pytest.fixture
 def artifact(project, tmp_path):
-    """What the first job hands to the second."""
+    """What the second job has before its steps: the files of the first, and of the change what the page checks out."""
 
     def download():
         folder = tmp_path / "second job"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        shutil.copytree(project / ".benchgate", folder / ".benchgate")
+        shutil.copytree(project / ".benchgate", folder / "run/.benchgate")
+        git(project, "add", "-A")
+        git(project, "commit", "--allow-empty", "-m", "change")
+        git(project, "checkout", "-B", "merge", "main")
+        git(project, "merge", "--no-ff", "change", "-m", "merge")
+        source = (f"--depth={FETCHED}", "--branch=merge", f"file://{project}", "change")
+        git(folder, "clone", "--no-checkout", *source)
+        git(folder / "change", "sparse-checkout", "set", "--no-cone", CHECKED_OUT)
+        git(folder / "change", "checkout", "merge")
+        assert {path.name for path in (folder / "change").iterdir()} == {".git", "bench"}
+        git(project, "checkout", "change")
         return folder
 
     return download
@@ -81,11 +136,11 @@ def change(project, before, after):
 
 
 def test_a_promoted_run_is_green_and_its_head_is_stored(job, artifact, project, tmp_path):
-    assert job(SMALL, project)
+    assert job(SMALL, project) == 0
     shutil.rmtree(project / ".benchgate")
-    assert job(RUN, project)
-    assert job(VERIFY, artifact())
-    assert job(WITH_HEAD, artifact(), KEPT="")
+    assert job(RUN, project) == 0
+    assert job(VERIFY, artifact()) == 0
+    assert job(WITH_HEAD, artifact(), KEPT="") == 0
     assert re.fullmatch(
         r"variable set BENCH_HEAD --body 1:[0-9a-f]{64}\n", (tmp_path / "gh.txt").read_text()
     )
@@ -96,30 +151,56 @@ def test_a_run_that_is_not_promoted_is_red_whatever_the_system_does(
     job, artifact, project, tmp_path, what
 ):
     change(project, *HOSTILE[what])
-    assert not job(SMALL, project)
+    assert job(SMALL, project) != 0
     shutil.rmtree(project / ".benchgate")
     job(RUN, project)  # green: the system has seen to it
-    assert not job(VERIFY, artifact())
-    assert not job(WITH_HEAD, artifact(), KEPT="")
+    assert job(VERIFY, artifact()) != 0
+    assert job(WITH_HEAD, artifact(), KEPT="") != 0
     assert not (tmp_path / "gh.txt").exists()
 
 
 def test_records_that_a_change_brings_along_are_not_those_of_its_run(job, artifact, project):
-    assert job(SMALL, project)
+    assert job(SMALL, project) == 0
     change(project, *HOSTILE["status 0 before anything is recorded"])
-    assert not job(SMALL, project)
-    assert not job(RUN, project)
+    assert job(SMALL, project) != 0
+    assert job(RUN, project) != 0
 
 
 def test_an_earlier_promotion_is_not_that_of_a_run_that_left_no_record(
     job, artifact, project, tmp_path
 ):
-    assert job(RUN, project)
-    assert job(WITH_HEAD, artifact(), KEPT="")
+    assert job(RUN, project) == 0
+    assert job(WITH_HEAD, artifact(), KEPT="") == 0
     kept = (tmp_path / "gh.txt").read_text().split()[-1]
     change(project, *HOSTILE["status 0 before anything is recorded"])
-    assert job(RUN.replace("mkdir .benchgate", "true"), project)
-    assert not job(WITH_HEAD, artifact(), KEPT=kept)
+    assert job(RUN.replace("mkdir .benchgate", "true"), project) == 0
+    assert job(WITH_HEAD, artifact(), KEPT=kept) != 0
+
+
+@pytest.mark.parametrize("way", FIVE_WAYS)
+def test_a_bar_that_the_change_brings_along_promotes_nothing(job, artifact, project, capfd, way):
+    """Worse on every case, and the first job is green: the second holds the decision against bench/."""
+    files, variables = FIVE_WAYS[way]
+    for name, text in files.items():
+        (project / name).write_text(text)
+    change(project, 'open("imported", "w")\n', WORSE)
+    assert job(RUN, project, **variables) == 0
+    assert (project / "imported").exists()
+    folder = artifact()
+    capfd.readouterr()
+    assert job(VERIFY, folder) == 1
+    said, refused = capfd.readouterr()
+    assert said.startswith("bench/summaries/registration.py\nsummaries: 1 valid record;")
+    assert "newest: promote, complete" in said
+    assert "decided with margin = 0.9, where change/bench/summaries has none" in refused
+    assert not (folder / "imported").exists()
+
+
+def test_the_bench_has_owners_and_the_first_line_says_what_they_are_for(page):
+    first = (Path(__file__).parents[2] / page).read_text("utf-8").splitlines()[2]
+    assert "required review by the owners of `bench/`" in first
+    assert "checks nothing" in first
+    assert re.search(r"^    /bench/ +@", TEXT, re.MULTILINE)
 
 
 @pytest.mark.parametrize("text", [COMMENT, GITLAB], ids=["GitHub", "GitLab"])

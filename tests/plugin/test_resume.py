@@ -460,14 +460,27 @@ def test_a_trial_that_a_plugin_ran_again_stays_one(resumable):
     assert resumable.bench.record()["report"]["complete"] is False
 
 
-def test_a_run_scored_by_two_rubrics_says_so(resumable):
+HOOK = (
+    "from benchgate import BenchScore\n"
+    "def pytest_bench_score(case):\n    return BenchScore(passed=True, score=1.0)\n"
+)
+
+
+def test_what_a_hook_scored_is_run_again(resumable):
     conftest = resumable.bench.root / "conftest.py"
-    conftest.write_text(
-        "from benchgate import BenchScore\n"
-        "def pytest_bench_score(case):\n    return BenchScore(passed=True, score=1.0)\n"
-    )
+    conftest.write_text(HOOK)
     resumable.killed()
     conftest.unlink()
+    resumable.mend()
+    resumable.pytest("--bench-resume")
+    assert len(resumable.calls()) == 12
+    digests = resumable.bench.record()["report"]["digests"]
+    assert digests["scorer"] == digests["rubric"]
+
+
+def test_a_run_scored_by_two_rubrics_says_so(resumable):
+    resumable.killed()
+    (resumable.bench.root / "conftest.py").write_text(HOOK)
     resumable.mend()
     resumable.pytest("--bench-resume")
     digests = resumable.bench.record()["report"]["digests"]

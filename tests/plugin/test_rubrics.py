@@ -188,6 +188,16 @@ def test_a_violation_leaves_other_classes_alone(bench):
     assert other.record()["report"]["complete"] is True
 
 
+@pytest.mark.parametrize("verbosity", [("-q", "--tb=no"), (), ("-v",)])
+def test_a_violation_is_in_the_summary_once_at_every_verbosity(bench, verbosity):
+    bench.rubric(f'return BenchScore({GOOD}, breakdown={{"llm_judge": 0.8}})')
+    lines = [line for line in bench.run(*verbosity).outlines if line.startswith("stopped ")]
+    assert len(lines) == 1
+    assert all(
+        "breakdown key 'llm_judge' contains the banned token 'llm'" in line for line in lines
+    )
+
+
 def test_a_violation_ends_the_class_in_run_eval_too(bench):
     from benchgate import run_eval
 

@@ -585,6 +585,21 @@ BANNED = {
         'b = {}; b["llm"] = 1; x = f(breakdown=b)',
         "breakdown key",
     ),
+    "a key of update": (
+        "rubric.py",
+        "b = {}; b.update(llm=1); x = f(breakdown=b)",
+        "breakdown key",
+    ),
+    "a key of what a function returns": (
+        "rubric.py",
+        "def parts(self): return {'llm_judge': 1}\nx = f(breakdown=a.parts())",
+        "breakdown key 'llm_judge'",
+    ),
+    "a key in a dict of fields": (
+        "rubric.py",
+        'x = f(**{"score": 1, "breakdown": {"llm": 1}})',
+        "breakdown key",
+    ),
     "a field": ("helper.py", "class Mine(Score): confidence: float", "field of Mine 'confidence'"),
     "a field of a dataclass": (
         "rubric.py",

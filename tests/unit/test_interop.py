@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchgate.errors import EvalError, SampleError
-from benchgate.gates.policy import make_policy
+from benchgate.gates.policy import LOG_DEFAULTS, make_policy
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.gating import LogGate
 from benchgate.interop.log import found_in
-from benchgate.interop.reports import DEFAULTS, LogTerms, report_of, report_pair
+from benchgate.interop.reports import LogTerms, report_of, report_pair
 from benchgate.interop.rows import RowReader
 from benchgate.interop.samples import parse_map
 from benchgate.interop.values import number_of
@@ -39,7 +39,7 @@ def log(tmp_path):
 
 
 def report(samples, **policy):
-    return report_of(samples, LogTerms.of("sums", make_policy({**DEFAULTS, **policy})), "old")
+    return report_of(samples, LogTerms.of("sums", make_policy({**LOG_DEFAULTS, **policy})), "old")
 
 
 def outcomes(samples, **policy):
@@ -307,7 +307,7 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
             read(log(f"{name}.jsonl", rows), map={role: "safe"})
             for name, rows in (("old", better), ("new", unsafe))
         ]
-        terms = LogTerms.of("sums", make_policy(DEFAULTS))
+        terms = LogTerms.of("sums", make_policy(LOG_DEFAULTS))
         before, after = report_pair(*sides, terms, (None, None))
         gate = LogGate(before=before, after=after, policy=terms.policy, started=clock.now())
         assert gate.judged(None).decision.outcome == outcome
@@ -360,7 +360,7 @@ def test_scores_that_are_not_gated_are_named(log):
 
 def test_logs_that_share_no_case_are_wrong_use(log):
     """Two exports of a tool whose ``id`` is that of a run; with ``missing = "worst"`` that was a rejection."""
-    terms = LogTerms.of("sums", make_policy({**DEFAULTS, "missing": "worst"}))
+    terms = LogTerms.of("sums", make_policy({**LOG_DEFAULTS, "missing": "worst"}))
     sides = [
         read(
             log(

@@ -365,6 +365,30 @@ def test_a_decision_turned_into_promote_is_drawn_again(out, seq):
     assert any("decision.outcome" in message for message in forge(out, seq, promote))
 
 
+@pytest.mark.parametrize("baseline", ["run:crashing", "auto"])
+def test_a_second_judgement_that_was_dropped_is_found(project, baseline):
+    # The baseline erred on 03: with the best score there, the candidate would be worse.
+    folder, out = project / "bench" / "level", project / "erred"
+    (folder / "gate.toml").write_text('claim = "no_regression"\n')
+    pinned = run_class(settings(project, "crashing", "none", out="pinned")).published
+    shutil.copy(pinned.folder / "record.json", folder / "baseline.json")
+    published = run_class(settings(project, "good", baseline, out="erred")).published
+    assert json.loads((published.folder / "record.json").read_bytes())["decision"][
+        "reason_codes"
+    ] == ["checkpoint_promotion_blocked_unscored_decide"]
+    assert found(out).faults == ()
+
+    def drop(raw, there):
+        promote(raw, there)
+        path = there / "evidence" / "baseline.json"
+        report = json.loads(path.read_bytes())
+        for sample in report["samples"]:
+            sample["facts"] |= {"errors": [], "passed": sample["facts"]["passed"] is not False}
+        path.write_text(json.dumps(report))
+
+    assert forge(out, 1, drop)
+
+
 def raise_score(raw, case_id="03"):
     (result,) = [r for r in raw["report"]["per_case"] if r["case_id"] == case_id]
     result["score"]["score"] = 1.0

@@ -21,6 +21,7 @@ from benchgate.gates.decision import Remark
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX
 from benchgate.gates.rollback import rollback_gate
+from benchgate.gates.safety import mean_penalty
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -126,11 +127,11 @@ def _arm(made: Comparison, kind: Literal["baseline", "trained"]) -> Arm:
 def metrics(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmMetrics:
     """Return the figures of one arm."""
     trained = kind == "trained"
-    figures, safety = made.figures.significance, made.figures.safety
+    figures, arm = made.figures.significance, _arm(made, kind)
     return ArmMetrics(
-        episodes=len(_arm(made, kind).scores),
+        episodes=len(arm.scores),
         mean_reward=figures.trained_mean_reward if trained else figures.baseline_mean_reward,
-        mean_safety_penalty=safety.candidate_mean if trained else safety.baseline_mean,
+        mean_safety_penalty=mean_penalty(arm),
     )
 
 

@@ -15,6 +15,7 @@ from benchgate.audit.chain import (
 from benchgate.audit.evidence_copy import settled_end
 from benchgate.audit.runs import chosen
 from benchgate.audit.unfinished import remove_draft
+from benchgate.audit.whole_files import WHOLE_FILES
 from benchgate.errors import ArtifactError
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256
@@ -59,6 +60,7 @@ def close(runs: Path, copy: Path, wanted: str | Path, reason: str, now: datetime
             case_files=_digests(left.folder / "cases"),
         )
         remove_draft(left.folder)
+        (left.folder / WHOLE_FILES).unlink(missing_ok=True)  # the record has the digests
         data = model_bytes(record)
         write_file(left.folder / RECORD_FILE, data)
         rename(left.folder, runs / record_folder(record.seq, now, CLOSED_ID))

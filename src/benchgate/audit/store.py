@@ -22,9 +22,10 @@ from benchgate.audit.evidence_copy import settled_end, write_copy
 from benchgate.audit.trial_file import write_trial
 from benchgate.audit.unfinished import begin, begin_merged
 from benchgate.audit.walk import chain_faults
+from benchgate.audit.whole_files import WHOLE_FILES, add_whole
 from benchgate.errors import ArtifactError
 from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
+from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import (
@@ -59,6 +60,7 @@ class Published:
     Where a run was written.
 
     :param evidence: the copy that the next full run replaces.
+    :param shard: of a shard, ``I=SHA256``: what ``benchgate merge --expect`` takes.
     :param problem: why that copy is incomplete; the run is recorded all the same.
     """
 
@@ -66,6 +68,7 @@ class Published:
     evidence: Path | None = None
     seq: int | None = None
     sha256: str | None = None
+    shard: str | None = None
     verdict: Verdict = "not_evaluated"
     problem: str | None = None
 
@@ -108,6 +111,7 @@ class RunStore:
             if shard is None
             else shard_folder(out, task_class, shard)
         )
+        self._shard = shard
         self._folder = self._runs / name if scope == "full" else selected
         self._written: dict[str, tuple[TrialResult, str, str | None]] = {}
         self._plan: PlanFile | None = None
@@ -145,7 +149,9 @@ class RunStore:
             shutil.rmtree(self._folder, ignore_errors=True)
             make_folder(self._folder / "cases")
             if plan.shard is not None:
-                write_file(self._folder / PLAN_FILE, model_bytes(plan))
+                data = model_bytes(plan)
+                write_file(self._folder / PLAN_FILE, data)
+                add_whole(self._folder, PLAN_FILE, sha256_hex(data))
         return warnings
 
     @property
@@ -226,7 +232,10 @@ class RunStore:
             report=reports["candidate"],
         )
         write_file(self._folder / "report.json", model_bytes(record))
-        return Published(folder=self._folder)
+        if self._shard is None:
+            return Published(folder=self._folder)
+        digest = file_sha256(self._folder / WHOLE_FILES, limit=MAX_JSON_BYTES)
+        return Published(folder=self._folder, shard=f"{self._shard.number}={digest}")
 
     def publish(self, reports: Reports, build: Callable[[ChainSlot], RecordEntry]) -> Published:
         """
@@ -243,6 +252,7 @@ class RunStore:
             self._write_evidence(entry.evidence)
             write_file(self._folder / RECORD_FILE, entry.record)
             seq = end.seq + 1
+            (self._folder / WHOLE_FILES).unlink(missing_ok=True)  # the record has the digests
             final = self._runs / record_folder(seq, entry.finished, entry.run_id)
             rename(self._folder, final)
             # HEAD.json comes last: a killed process leaves a record that follows the head, or none; see unentered().

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import case_file_name
+from benchgate.audit.whole_files import add_whole
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import write_file
@@ -47,5 +48,7 @@ def write_trial(
         f'{head[:-1]}, "result": {told}, "output": {output_json or "null"}, '
         f'"scorer": {json.dumps(scorer)}}}\n'
     ).encode()
-    write_file(folder / "cases" / case_file_name(result, side), data, durable=False)
-    return sha256_hex(data)
+    name, sha256 = f"cases/{case_file_name(result, side)}", sha256_hex(data)
+    write_file(folder / name, data, durable=False)
+    add_whole(folder, name, sha256)
+    return sha256

@@ -15,19 +15,21 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import plan_changes
 from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile
+from benchgate.artifacts.run_kinds import PlanFile, Resumed, RunRecord, TrialFile
 from benchgate.audit.chain import PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import resumable
+from benchgate.audit.whole_files import WHOLE_FILES, add_whole, read_whole
 from benchgate.errors import ArtifactError, PlanChanged, Unreadable
 from benchgate.gates.missing import first_five
 from benchgate.ids import trial_file_name, trial_seed
-from benchgate.wire.files import read_bytes
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.holding import hold
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import make_folder, model_bytes, rename, write_draft, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.audit.runs import KnownRun
@@ -78,8 +80,7 @@ def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[H
     draft = folder.with_name(f".{folder.name}")
     make_folder(draft / "cases")
     for part, then in plans:
-        for name, data in finished_trials(part, then):
-            write_draft(draft / "cases" / name, data)
+        _copy_trials(finished_trials(part, then), draft)
     plan = plan.model_copy(update={"started_at": min(then.started_at for _, then in plans)})
     held = _held(draft)
     write_file(draft / PLAN_FILE, model_bytes(plan))
@@ -87,11 +88,23 @@ def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[H
     return held, plan
 
 
+def read_shard(part: Path) -> PlanFile:
+    """
+    Return the plan of a shard by its folder.
+
+    :raises ArtifactError: it is none.
+    """
+    plan = read_artifact(part / PLAN_FILE, PlanFile)
+    if plan is None or plan.shard is None:
+        raise ArtifactError(part, f"is no shard: it has no {PLAN_FILE} of one")
+    if file_sha256(part / PLAN_FILE, limit=MAX_JSON_BYTES) != read_whole(part).get(PLAN_FILE):
+        raise ArtifactError(part / PLAN_FILE, f"is not the one that {WHOLE_FILES} names")
+    return plan
+
+
 def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
     """Return the plan of a shard; errors as :func:`begin_merged`."""
-    then = read_artifact(part / PLAN_FILE, PlanFile)
-    if then is None or then.shard is None:
-        raise ArtifactError(part, f"is no shard: it has no {PLAN_FILE} of one")
+    then = read_shard(part)
     digests = plan.digests.model_copy(
         update={
             "cases": {c: d for c, d in plan.digests.cases.items() if c in then.digests.cases},
@@ -124,13 +137,19 @@ def _new(folder: Path, plan: PlanFile, before: KnownRun | None) -> tuple[Hold, P
     """Make the folder under a name that nobody looks at, so that it never lacks its plan or a trial."""
     draft = folder.with_name(f".{folder.name}")
     make_folder(draft / "cases")
-    if before is not None:
-        for name, data in finished_trials(before.folder, plan):
-            write_draft(draft / "cases" / name, data)
+    if before is not None and isinstance(before.record, RunRecord):
+        recorded = {f"cases/{name}": sha for name, sha in before.record.case_files.items()}
+        _copy_trials(finished_trials(before.folder, plan, recorded), draft)
     held = _held(draft)
     write_file(draft / PLAN_FILE, model_bytes(plan))
     rename(draft, folder)
     return held, plan
+
+
+def _copy_trials(trials: Iterable[tuple[str, bytes]], folder: Path) -> None:
+    for name, data in trials:
+        write_draft(folder / "cases" / name, data)
+        add_whole(folder, f"cases/{name}", sha256_hex(data))
 
 
 def _taken_over(folder: Path, plan: PlanFile, before: Path) -> Hold:
@@ -146,7 +165,7 @@ def _taken_over(folder: Path, plan: PlanFile, before: Path) -> Hold:
 
 def remove_draft(folder: Path) -> None:
     """Remove from a run's folder what a process left that was killed while it recorded the run."""
-    for name in set(os.listdir(folder)) - {PLAN_FILE, "cases"}:
+    for name in set(os.listdir(folder)) - {PLAN_FILE, WHOLE_FILES, "cases"}:
         if (folder / name).is_dir():
             shutil.rmtree(folder / name)
         else:
@@ -160,14 +179,21 @@ def _held(folder: Path) -> Hold:
     return held
 
 
-def finished_trials(folder: Path, plan: PlanFile) -> Iterator[tuple[str, bytes]]:
-    """Yield name and bytes of each file of a finished trial in a run's folder."""
+def finished_trials(
+    folder: Path, plan: PlanFile, digests: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, bytes]]:
+    """
+    Yield name and bytes of each file of a finished trial in a run's folder.
+
+    :param digests: SHA-256 of each file that is whole; by default as the folder says.
+    """
+    digests = read_whole(folder) if digests is None else digests
     for case_id in plan.case_ids:
         for trial in range(plan.trial_count):
             seed = trial_seed(plan.task_class, case_id, trial, plan.seed)
             for name in (trial_file_name(case_id, trial, side) for side in plan.sides):
                 read = read_trial(folder / "cases" / name, plan.task_class, (case_id, trial, seed))
-                if read is not None:
+                if read is not None and sha256_hex(read[1]) == digests.get(f"cases/{name}"):
                     yield name, read[1]
 
 

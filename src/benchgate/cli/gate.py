@@ -143,8 +143,9 @@ def _decided(given: argparse.Namespace, gate: LogGate) -> tuple[Judgement, Publi
 
 
 def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
+    from benchgate.gates.policy import LOG_DEFAULTS
     from benchgate.interop.gating import LogGate
-    from benchgate.interop.reports import DEFAULTS, LogTerms, report_pair, task_class_of
+    from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.samples import parse_map, read
 
     ends = given.policy_score_range  # the worst may be the larger one, but not in a policy
@@ -157,7 +158,7 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
     before, after = logs
     terms = LogTerms.of(
         task_class_of(logs, given.task_class),
-        policy_of(given, DEFAULTS),
+        policy_of(given, LOG_DEFAULTS),
         with_inputs=_in_both(before, after),
     )
     if ends is not None:
@@ -231,12 +232,12 @@ def report_of_log(
     :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
     """
     from benchgate.gates.baseline import baseline_beside
-    from benchgate.gates.policy import make_policy
-    from benchgate.interop.reports import DEFAULTS, LogTerms, report_of
+    from benchgate.gates.policy import LOG_DEFAULTS, make_policy
+    from benchgate.interop.reports import LogTerms, report_of
     from benchgate.interop.samples import parse_map, read
 
     log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
-    terms = LogTerms.of(given.task_class, make_policy({**DEFAULTS, **options}))
+    terms = LogTerms.of(given.task_class, make_policy({**LOG_DEFAULTS, **options}))
     report = report_of(log, terms, log.system or log.path.name)
     if problems := baseline_beside(report).problems:
         raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain
-from benchgate.wire.arguments import RUN_OPTIONS
+from benchgate.wire.arguments import RUN_OPTIONS, threshold_places
 
 if TYPE_CHECKING:
-    import argparse
-
     from benchgate.runner.merge import MergeSettings
 
 OF_THE_WHOLE = (
@@ -38,11 +38,26 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("parts", type=Path, nargs="+", metavar="PART")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="output folder")
+    parser.add_argument(
+        "--expect",
+        type=_expected,
+        action="append",
+        default=[],
+        metavar="I=SHA256",
+        help="the digest that shard I printed when it ended; others are refused",
+    )
     add_bench(parser)
     for option in RUN_OPTIONS:
         if option.name in OF_THE_WHOLE:
             option.declare(parser.add_argument, "")
     parser.set_defaults(execute=execute)
+
+
+def _expected(text: str) -> tuple[int, str]:
+    found = re.fullmatch(r"([1-9][0-9]{0,8})=([0-9a-f]{64})", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r}; expected I=SHA256 as shard I printed it")
+    return int(found[1]), found[2]
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -66,7 +81,7 @@ def _merge(given: argparse.Namespace, out: TextIO) -> int:
         return 2
     if finished.judgement is not None:
         publish(finished, shown)
-        print_run(finished, finished.judgement, out)
+        print_run(finished, finished.judgement, out, threshold_places(vars(given), {}))
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status
@@ -85,6 +100,7 @@ def _settings(given: argparse.Namespace) -> MergeSettings:
         baseline=given.baseline,
         policy=parse_options([*(given.policy or ()), *claim]),
         plan=given.plan,
+        expect=dict(given.expect),
         checkpoints=CheckpointFiles(
             checkpoint=given.checkpoint,
             baseline=given.baseline_checkpoint,

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain, show
-from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options
+from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options, threshold_places
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.gates.judge import Judgement
     from benchgate.models import TrialResult
     from benchgate.report.publish import Publication
@@ -77,7 +79,7 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
         for result in finished.judgement.report.per_case:
             printer(result)
         publish(finished, publication)
-        print_run(finished, finished.judgement, out)
+        print_run(finished, finished.judgement, out, threshold_places(vars(given), os.environ))
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status
@@ -147,11 +149,17 @@ class _Printer:
             print(json.dumps(result.model_dump(mode="json")), file=self._out, flush=True)
 
 
-def print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
-    """Print the line of a finished run, and on stderr how to go on if a cap ended it."""
+def print_run(
+    finished: ClassRun, judgement: Judgement, out: TextIO, places: Mapping[str, str]
+) -> None:
+    """
+    Print the line of a finished run, and on stderr how to go on if a cap ended it.
+
+    :param places: where each threshold is from that the class does not set.
+    """
     from benchgate.wire.writing import json_line
-    from benchgate.wording import capped
-    from benchgate.wording.block import block
+    from benchgate.wording import capped, stopped
+    from benchgate.wording.block import block, threshold_lines
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
@@ -160,7 +168,10 @@ def print_run(finished: ClassRun, judgement: Judgement, out: TextIO) -> None:
     baseline = {"baseline": beside.model_dump(mode="json", exclude={"per_case"})} if beside else {}
     line = {**report, **baseline, "decision": decision, **_written(finished)}
     print(json_line(line), file=out, flush=True)
+    show(threshold_lines(judgement.policy, places), sys.stderr)
     show(block(judgement), sys.stderr)
+    for text in stopped(judgement):
+        complain(text)
     for text in capped(judgement, "--", is_recorded=finished.published is not None):
         complain(text)
 
@@ -173,5 +184,6 @@ def _written(finished: ClassRun) -> dict[str, Any]:
     return {
         "folder": str(published.folder),
         "head": published.head,
+        **({"shard": published.shard} if published.shard else {}),
         "verdict": verdict if verdict == "not_evaluated" else verdict.model_dump(mode="json"),
     }

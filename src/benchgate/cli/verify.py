@@ -11,8 +11,11 @@ from benchgate.cli.say import complain, say
 from benchgate.errors import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchgate.artifacts.run_kinds import Head, RunRecord
     from benchgate.cli.vectors import Parsers
+    from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import ClassVerification
 
 HEAD_FORM = re.compile(r"([a-z][a-z0-9_-]*)=([1-9][0-9]{0,14}):([0-9a-f]{64})")
@@ -64,6 +67,20 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         action="store_true",
         help="with --require-promote, also if outputs or answers were replayed from a recording",
     )
+    parser.add_argument(
+        "--bench-root",
+        type=Path,
+        metavar="DIR",
+        help="the bench that the newest decisions must have been made under: its policy, rubric, cases, failure modes "
+        "and baseline.json; it is read and nothing of it is imported (default: the default policy alone)",
+    )
+    parser.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a threshold that is meant to differ from gate.toml or the defaults; repeatable",
+    )
     parser.set_defaults(execute=execute)
 
 
@@ -77,7 +94,9 @@ def _head(text: str) -> tuple[str, int, str]:
 
 def execute(given: argparse.Namespace) -> int:
     """Print a line for each class; 1 if one is invalid or not as required or there is no record, 2 without a folder."""
-    from benchgate.errors import ArtifactError
+    from benchgate.errors import EvalError
+    from benchgate.gates.policy import parse_options
+    from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import verify
 
     try:
@@ -87,23 +106,37 @@ def execute(given: argparse.Namespace) -> int:
             expected=given.task_class,
             require_complete=given.require_complete or given.require_promote,
         )
-    except (ArtifactError, ValueError) as error:
+        said = parse_options(given.policy)
+        terms = {
+            one.task_class: Terms.of(one.newest, given.out, given.bench_root, said)
+            for one in found
+            if one.newest is not None and not one.faults
+        }
+    except (EvalError, ValueError) as error:
         complain(error)
         return 2
     for one in found:
-        _report(one, given.out)
+        _report(one, given.out, terms.get(one.task_class))
     if not any(one.records for one in found):
         complain(f"{given.out}: there is no record of a run")
         return 1
-    why = {
-        one.task_class: one.not_promoted(allow_replay=given.allow_replay)
+    held = [
+        f"{one.task_class}: not promoted: {reason}"
         for one in found
         if given.require_promote
-    }
-    held = [f"{name}: not promoted: {reason}" for name, reason in why.items() if reason]
+        for reason in _not_promoted(one, terms.get(one.task_class), given)
+    ]
     for line in held:
         complain(line)
     return 1 if held or any(one.faults or one.incomplete for one in found) else 0
+
+
+def _not_promoted(
+    one: ClassVerification, terms: Terms | None, given: argparse.Namespace
+) -> list[str]:
+    if reason := one.not_promoted(allow_replay=given.allow_replay):
+        return [reason]
+    return list(terms.objections()) if terms else []
 
 
 def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
@@ -119,10 +152,8 @@ def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
     return kept
 
 
-def _report(one: ClassVerification, out: Path) -> None:
+def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
     from benchgate.verify.recheck_copy import AFTER
-    from benchgate.wording import recommendation
-    from benchgate.wording.block import looks
 
     for fault in (*one.faults, *one.incomplete):
         complain(f"{fault.path}: {fault.message}")
@@ -137,24 +168,33 @@ def _report(one: ClassVerification, out: Path) -> None:
     number = counted(one.records, "valid record")
     say(f"{one.task_class}: {number}; {_newest(one.newest)}")
     say(f"  head      {one.task_class}={one.head}")
-    verdict = one.newest.verdict if one.newest else "not_evaluated"
-    if one.newest is not None and verdict != "not_evaluated":
-        bar = (
-            f"{verdict.bar.score_lower_bound_95:g} and {counted(verdict.bar.passed_count, 'case')}"
-        )
-        tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
-        say(f"  tier      {tiers}: {recommendation(verdict, _outcome(one.newest))}")
-    look = one.newest.decision.look if one.newest and one.newest.decision else None
-    for line in looks(look, one.newest.policy) if one.newest else ():
-        say(f"  {line.label:9} {line.text}")
+    for label, text in _newest_lines(terms) if terms else ():
+        say(f"  {label:9} {text}")
     if one.anchored_at is None:
-        if look is not None:
+        if one.newest and one.newest.decision and one.newest.decision.look is not None:
             say(
                 "  looks that were taken out or made elsewhere are not counted: nothing anchors the chain"
             )
         say("  not anchored: keep this head elsewhere, and give it as --head the next time")
     else:
         say(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")
+
+
+def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
+    from benchgate.wording import recommendation
+    from benchgate.wording.block import looks
+
+    yield from terms.lines()
+    record = terms.record
+    verdict = record.verdict
+    if verdict != "not_evaluated":
+        bar = (
+            f"{verdict.bar.score_lower_bound_95:g} and {counted(verdict.bar.passed_count, 'case')}"
+        )
+        tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
+        yield "tier", f"{tiers}: {recommendation(verdict, _outcome(record))}"
+    look = record.decision.look if record.decision else None
+    yield from ((str(line.label), line.text) for line in looks(look, record.policy))
 
 
 def _newest(record: RunRecord | None) -> str:

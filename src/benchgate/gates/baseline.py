@@ -189,6 +189,8 @@ def arm(report: BenchRunReport) -> Arm:
                 critical=case.case_id in report.critical,
                 cost_usd=case.cost_usd,
                 duration_seconds=None if report.source else case.duration_seconds,
+                errors=case.errors,
+                timeouts=case.timeouts,
             )
             for case in cases
         ),

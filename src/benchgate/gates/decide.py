@@ -20,6 +20,7 @@ from benchgate.gates.next_step import next_step
 from benchgate.gates.notes import notes
 from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS, REJECTING, Blocker
 from benchgate.gates.safety import clean_needed
+from benchgate.gates.worst import against_candidate, unscored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,6 +43,8 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
     blockers = dict((*given.blockers, *_objections(given)))
     if given.figures is None and not blockers:
         blockers["baseline_missing"] = "there is nothing to compare with"
+    elif not blockers and not given.further:
+        blockers.update(_unscored_objection(given))
     # A code that the list lacks is a mistake of the code; it must hold, not vanish.
     codes = [*(c for c in REASONS if c in blockers), *sorted(blockers.keys() - set(REASONS))]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
@@ -82,6 +85,25 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
     if figures.smallest > 1 and "score_out_of_range" not in before:
         objections = margin_objections if policy.claim == "not_worse" else _gain_objections
         yield from objections(figures.significance, policy)
+
+
+def _unscored_objection(given: GateInput) -> Iterator[Blocker]:
+    """Yield that only trials without a score make it a promotion: it is none if they speak against the candidate."""
+    from benchgate.gates.weigh import weigh  # here, because it loads scipy
+
+    figures, policy = given.figures, given.policy
+    if figures is None or not (trials := unscored(figures, policy)):
+        return
+    arms = against_candidate(figures, policy)
+    if arms is None:
+        yield "unscored_decide", f"{trials} have no score, and no score_range says what the best is"
+        return
+    second = replace(given, figures=weigh(*arms, policy))
+    codes = [code for code, _ in _objections(second)]
+    if codes:
+        end = "reject" if not REJECTING.isdisjoint(codes) else "hold"
+        text = f"{trials} have no score; at the values that speak most against the candidate"
+        yield "unscored_decide", f"{text} the decision is {end}: {', '.join(codes)}"
 
 
 def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:

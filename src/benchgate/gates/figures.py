@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.statistics import grouped
-from benchgate.wire.model import Number, WireModel
+from benchgate.wire.model import Count, Number, WireModel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchgate.statistics import PairedTest, WelchTest
 
 
@@ -30,6 +32,8 @@ class CaseFacts(WireModel):
     What a run knows of a case besides score and penalty; plain vectors do not.
 
     :param passed: every trial passed; ``None`` if that is not known, because of an error.
+    :param errors: the trials that ended in ``harness_error`` and count as score 0, by their place among its trials;
+        ``timeouts`` likewise.
     :param critical: it may not newly fail, whatever the claim.
     :param cost_usd: mean of its trials, as is ``duration_seconds``; ``None`` if one of them is unknown.
     """
@@ -38,6 +42,13 @@ class CaseFacts(WireModel):
     critical: bool
     cost_usd: Number | None
     duration_seconds: Number | None
+    errors: tuple[Count, ...] = ()
+    timeouts: tuple[Count, ...] = ()
+
+    @property
+    def unscored(self) -> int:
+        """Number of its trials without a score."""
+        return len(self.errors) + len(self.timeouts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +58,8 @@ class Arm:
 
     :param scores: mean score of each case over its trials.
     :param case_ids: ``None`` for plain vectors, which cannot be paired.
-    :param penalties: mean safety penalty of each case, ``None`` if not measured; ``None`` as a whole if none was.
+    :param penalties: mean safety penalty of each case over its scored trials, ``None`` if not measured; ``None`` as a
+        whole if none was.
     :param trials: the scores of each case's trials; ``None`` if unknown.
     :param facts: of each case; ``None`` for plain vectors.
     :param imputed: cases that were not measured on this side and count as the worst score; see :mod:`.missing`.
@@ -80,6 +92,15 @@ class Arm:
             c for c, case_id in zip(self.labels, ids, strict=True) if case_id not in self.imputed
         ]
         return len(grouped(found, found))
+
+    def at(self, places: Sequence[int]) -> Arm:
+        """Return the arm of some of its cases, in another order."""
+        columns = ("scores", "case_ids", "penalties", "trials", "facts", "clusters")
+        rows = {name: getattr(self, name) for name in columns}
+        return replace(
+            self,
+            **{name: row and tuple(row[place] for place in places) for name, row in rows.items()},
+        )
 
     def paired_with(self, candidate: Arm) -> tuple[CasePair, ...] | None:
         """

@@ -84,11 +84,11 @@ def _completed(
     trials = arm.trials and arm.trials + ((worst,) * len(arm.trials[0]),) * count
     return replace(
         arm,
-        case_ids=tuple(everything[i] for i in order),
-        scores=tuple(scores[i] for i in order),
-        penalties=penalties and tuple(penalties[i] for i in order),
-        trials=trials and tuple(trials[i] for i in order),
-        facts=known and tuple(known[i] for i in order),
+        case_ids=everything,
+        scores=scores,
+        penalties=penalties,
+        trials=trials,
+        facts=known,
         imputed=(*arm.imputed, *lacking),
-        clusters=tuple(clusters[everything[i]] for i in order),
-    )
+        clusters=tuple(clusters[case_id] for case_id in everything),
+    ).at(order)

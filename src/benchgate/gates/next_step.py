@@ -21,6 +21,8 @@ STEPS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "incomplete_run": "fix what kept trials from a result, then run them: resume the run",
         "too_many_unscored": "fix the errors, then run again",
+        "unscored_decide": "fix the errors, then run the named trials again; if a crash is the true result of the "
+        "baseline, say so in gate.toml: baseline_errors = 'zero'",
         "baseline_missing": "pin a complete run as the baseline: benchgate pin",
         "baseline_mismatch": "make the baseline again on these cases, or run it beside: baseline=run:SYSTEM",
         "plan_mismatch": "run what was planned, or seal a new plan before a new run: benchgate plan",
@@ -40,6 +42,8 @@ OF_LOGS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "incomplete_run": "give whole logs: a sample of each case for each repetition, which --map trial=FIELD numbers",
         "too_many_unscored": "run the samples that erred again in their harness, and give the new log",
+        "unscored_decide": "run the named samples again in their harness, and give the new log; if a crash is the true "
+        "result of the baseline, say so in a gate.toml: baseline_errors = 'zero'",
         "baseline_mismatch": "give two whole logs of the same cases and the same score",
         "case_mismatch": "give both logs the same cases and clusters; with --missing worst a case that one side "
         "lacks counts against the candidate",
@@ -138,8 +142,8 @@ def _safety_missing(figures: Figures, _: GatePolicy) -> str:
     facts = (*(figures.baseline.facts or ()), *(figures.candidate.facts or ()))
     if not facts:
         return "give the penalties of both sides, or set safety = 'optional'"
-    if any(known.passed is None for known in facts):
-        return "fix the errors, then run again: a trial that erred has no penalty"
+    if any(known.unscored for known in facts):
+        return "fix the errors, then run again; or set penalty_range, so that they count as the largest penalty"
     return "have the rubric measure the penalty on every case"
 
 

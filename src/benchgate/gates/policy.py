@@ -32,6 +32,9 @@ OF_A_CLAIM: Final = {
 }
 """Thresholds that only one claim has."""
 
+LOG_DEFAULTS: Final = {"test": "auto", "safety": "optional"}
+"""Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
+
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[
     tuple[Number, Number],
@@ -68,6 +71,8 @@ class GatePolicy(WireModel):
     :param missing: sample files whose case ids differ: ``hold``, or count a missing case as the ``worst`` score.
     :param looks: ``count`` says how often the baseline was looked at; ``spend`` also divides alpha among the looks.
     :param max_unscored: largest share of a run's trials that may end in ``harness_error``; one trial always may.
+    :param baseline_errors: such trials of the baseline count as score 0. With ``both`` the candidate must be promoted
+        also if they had the best score; ``zero`` is for whoever takes a crash for the old system's true score.
     """
 
     claim: Literal["better", "not_worse", "no_regression"] = "better"
@@ -94,6 +99,7 @@ class GatePolicy(WireModel):
     seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
     missing: Literal["hold", "worst"] = "hold"
     max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
+    baseline_errors: Literal["both", "zero"] = "both"
     looks: Literal["count", "spend"] = "count"
 
     @model_validator(mode="after")
@@ -128,6 +134,11 @@ class GatePolicy(WireModel):
     def digest(self) -> str:
         """SHA-256 over all thresholds, defaults included: part of a run's plan id."""
         return digest(self.model_dump(mode="json"))
+
+    def text(self, key: str) -> str:
+        """Return the value of a threshold as ``KEY=VALUE`` has it."""
+        value = getattr(self, key)
+        return "none" if value is None else str(list(value) if isinstance(value, tuple) else value)
 
     @property
     def width(self) -> float | None:

@@ -9,6 +9,7 @@ PREFIX: Final = "checkpoint_promotion_blocked_"
 REASONS: Final = (
     "incomplete_run",
     "too_many_unscored",
+    "unscored_decide",
     "baseline_missing",
     "baseline_mismatch",
     "plan_mismatch",
@@ -45,6 +46,7 @@ PLAIN: Final = MappingProxyType(
     {
         "incomplete_run": "Some cases have no usable result, so that nothing can be compared yet.",
         "too_many_unscored": "Too many samples ended in an error, which says little about the candidate.",
+        "unscored_decide": "Whether the candidate is good enough depends on results that are missing.",
         "baseline_missing": "There is nothing to compare with.",
         "baseline_mismatch": "The baseline is no whole run of the same cases with the same score.",
         "plan_mismatch": "This is not the comparison that was planned.",

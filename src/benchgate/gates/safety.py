@@ -28,7 +28,9 @@ RISES: Final = (0.05, 0.10, 0.20)
 
 def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
     """Compare mean safety penalties; with an upper bound if the policy sets a level and a range for it."""
-    b, c = _mean_penalty(baseline), _mean_penalty(candidate)
+    evaluated = bool(_measured(baseline) or _measured(candidate))
+    baseline, candidate = _measured_on_both(baseline, candidate, policy)
+    b, c = mean_penalty(baseline), mean_penalty(candidate)
     delta = None if b is None or c is None else c - b
     low, high = policy.penalty_range or (0.0, 1.0)
     known = [*_measured(baseline), *_measured(candidate)]
@@ -38,7 +40,7 @@ def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
         clean = replace(candidate, penalties=(low,) * len(candidate.scores))
         upper, least = (_rise_upper(baseline, arm, policy) for arm in (candidate, clean))
     return SafetyFigures(
-        evaluated=bool(known),
+        evaluated=evaluated,
         baseline_mean=b,
         candidate_mean=c,
         delta=delta,
@@ -102,6 +104,46 @@ def _measured(arm: Arm) -> list[float]:
     return [penalty for penalty in arm.penalties or () if penalty is not None]
 
 
-def _mean_penalty(arm: Arm) -> float | None:
+def mean_penalty(arm: Arm) -> float | None:
+    """Return the mean penalty of a side; ``None`` if that of a case was not measured."""
     known = [penalty for penalty in _measured(arm) if math.isfinite(penalty)]
     return mean(known) if known and len(known) == len(arm.scores) else None
+
+
+def _measured_on_both(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[Arm, Arm]:
+    """
+    Leave out the cases of which a side has no penalty, if only because none of their trials has a score.
+
+    A side with too many trials without a score is left as it is, without its penalties: they say too little. So is a
+    candidate with one where nobody says how large a penalty can be: its crash may have done any harm.
+    """
+    sides = [
+        _trusted(baseline, policy),
+        _trusted(candidate, policy, is_open=policy.penalty_range is None),
+    ]
+    lacking = {
+        case_id
+        for arm in sides
+        for case_id, penalty, facts, row in zip(
+            arm.case_ids or (), arm.penalties or (), arm.facts or (), arm.trials or (), strict=False
+        )
+        if penalty is None and facts.unscored == len(row)
+    }
+    before, after = (
+        arm.at([n for n, c in enumerate(arm.case_ids) if c not in lacking])
+        if lacking and arm.case_ids
+        else arm
+        for arm in sides
+    )
+    return before, after
+
+
+def _trusted(arm: Arm, policy: GatePolicy, *, is_open: bool = False) -> Arm:
+    unscored = sum(facts.unscored for facts in arm.facts or ())
+    trials = sum(map(len, arm.trials or ()))
+    too_many = unscored > 1 and unscored > policy.max_unscored * trials
+    return (
+        replace(arm, penalties=(None,) * len(arm.scores))
+        if unscored and (too_many or is_open)
+        else arm
+    )

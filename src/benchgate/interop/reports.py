@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
 
 TAXONOMY: Final = Taxonomy(dict(RESERVED))
-DEFAULTS: Final = {"test": "auto", "safety": "optional"}
-"""Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

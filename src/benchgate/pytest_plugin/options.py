@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.report.publish import Publication
-from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS, RunOption, read_options
+from benchgate.wire.arguments import (
+    PYTEST_OPTIONS,
+    RUN_OPTIONS,
+    RunOption,
+    read_options,
+    threshold_places,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,4 +126,25 @@ def _value(option: RunOption, config: pytest.Config) -> Any:
         here=config.invocation_params.dir,
         ini=None if ini is None else str(ini),
         ini_folder=config.rootpath,
+    )
+
+
+def places_of(config: pytest.Config) -> dict[str, str]:
+    """Return where each threshold is from that a class's ``gate.toml`` does not set, by its key."""
+    added = {  # to the command line, by pytest
+        "the command line": config.invocation_params.args,
+        "the environment, PYTEST_ADDOPTS": (os.environ.get("PYTEST_ADDOPTS", ""),),
+        "the ini setting addopts": config.getini("addopts"),
+    }
+
+    def command_line(text: str) -> str:
+        places = (place for place, words in added.items() if any(text in str(w) for w in words))
+        return next(places, "a conftest or plugin")
+
+    names = ("policy", "claim")
+    return threshold_places(
+        {name: config.getoption(f"bench_{name}") for name in names},
+        os.environ,
+        {name: config.getini(f"bench_{name}") for name in names},
+        command_line,
     )

@@ -12,9 +12,10 @@ from benchgate.errors import counted, printable
 from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
+from benchgate.pytest_plugin.options import places_of
 from benchgate.wire.arguments import misspelled
-from benchgate.wording import capped, summary, tier
-from benchgate.wording.block import block, gate_of
+from benchgate.wording import capped, stopped, summary, tier
+from benchgate.wording.block import block, gate_of, threshold_lines
 from benchgate.wording.lines import Line, laid_out
 from benchgate.wording.table import failures, table
 
@@ -36,6 +37,7 @@ class Terminal:
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
+        self._places = places_of(controller.session.config)
 
     def pytest_report_header(self, config: pytest.Config) -> list[str]:
         """Say what each class is run with."""
@@ -83,6 +85,8 @@ class Terminal:
         verbosity = terminalreporter.config.getoption("verbose")
         for run in self._controller.runs.values():
             terminalreporter.write_sep("-", f"bench {run.ledger.bench.name}")
+            policy = run.ledger.bench.policy
+            _write_all(terminalreporter, threshold_lines(policy, self._places))
             _write_all(terminalreporter, _section(run, verbosity))
             if verbosity >= 0 and run.published is not None:
                 for line in _places(run, terminalreporter.config.rootpath, run.published):
@@ -96,6 +100,8 @@ class Terminal:
 
 def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
     judgement = run.judgement
+    if judgement is not None:
+        yield from (Line(None, text, "bad") for text in stopped(judgement))
     if verbosity < 0:
         if judgement is not None:
             yield from gate_of(judgement)
@@ -106,8 +112,8 @@ def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
         yield Line("", "")
         yield from table(judgement) if is_all else failures(judgement, most=FAILED)
         yield from (Line(None, text) for text in summary(judgement))
-        stopped = capped(judgement, "--bench-", is_recorded=True)
-        yield from (Line(None, text, "caution") for text in stopped)
+        limited = capped(judgement, "--bench-", is_recorded=True)
+        yield from (Line(None, text, "caution") for text in limited)
     if run.tier_problem is not None:
         for text in f"tier      not evaluated: {run.tier_problem}".split("\n"):
             yield Line(None, text, "caution")
@@ -122,6 +128,8 @@ def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
     if run.recording is not None:
         yield f"replays   {run.recording.source}"
     yield f"written   {_relative(published.folder, root)}"
+    if published.shard is not None:
+        yield f"shard     {published.shard}"
     if published.evidence is not None:
         yield f"evidence  {_relative(published.evidence, root)}"
     if run.recorded is not None:

@@ -8,6 +8,7 @@ that no result is lost to it.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -25,6 +26,7 @@ from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks, looked_at
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
+from benchgate.runner.scored_again import score_again
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.wire import clock
 from benchgate.wire.writing import model_bytes
@@ -75,6 +77,7 @@ class ClassRun:
     :param resume: the full run to complete: ``none``, ``auto``, a number or a folder.
     :param shard: the part of a full run that this one is; the whole is judged once it is merged.
     :param parts: folders of the shards that this run is put together from; none of its trials are run.
+    :param expects_parts: the digest of each of them was compared with the one that it printed.
     :param max_cost_usd: the cap, to warn of trials that it cannot count.
     :param sealed: the plan that the run cites.
     :param recorder: makes a cassette of the run.
@@ -95,6 +98,7 @@ class ClassRun:
     resume: str | Path = "none"
     shard: Shard | None = None
     parts: tuple[Path, ...] = ()
+    expects_parts: bool = False
     max_cost_usd: float | None = None
     sealed: SealedPlan | None = None
     recorder: CassetteRecorder | None = None
@@ -212,7 +216,28 @@ class ClassRun:
         if scope == "full":
             self._looks = ChainLooks(self._store.folder.parent)
             self.files = TrialFiles(self._store.folder, bench.name, bench.rubric_digest)
+            if self.parts or self.resume != "none":
+                try:
+                    self._score_again(self.files)
+                except ArtifactError:
+                    self._store.close()
+                    raise
             self.taken_over = len(os.listdir(self._store.folder / "cases"))
+
+    def _score_again(self, files: TrialFiles) -> None:
+        for side, ledger in self.ledgers.items():
+            for doubt in score_again(ledger, files, side):
+                path, why = files.folder / "cases" / doubt.file, doubt.why
+                if not (doubt.is_wrong or self.parts):
+                    path.unlink()  # it is run again
+                elif doubt.is_wrong or not self.expects_parts:
+                    if self.parts:
+                        shutil.rmtree(files.folder)  # all in it are copies
+                        copied = (part / "cases" / path.name for part in self.parts)
+                        path = next(path for path in copied if path.exists())
+                    if not doubt.is_wrong:
+                        why += ", so that it cannot be scored again: --expect I=SHA256 of its shard"
+                    raise ArtifactError(path, why)
 
     def _plan(self) -> RunPlan:
         harness = version("pytest-benchgate")

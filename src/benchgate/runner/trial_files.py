@@ -102,7 +102,7 @@ def taken_over(folder: Path, *, own: bool = False) -> Iterator[float]:
 
 class Keeping:
     """
-    An executor whose futures have a result only when the file of the trial is written.
+    An executor whose futures have a result only when the file of the trial is written; that of another is refused.
 
     :param files: the files of a class; ``None`` if nothing is written before the end.
     """
@@ -115,8 +115,6 @@ class Keeping:
     def submit(self, request: TrialRequest) -> Future[TrialRecord]:
         """Run a trial once there is room for it."""
         files = self._files(request.case.task_class)
-        if files is None:
-            return self._executor.submit(request)
         kept: Future[TrialRecord] = Future()
 
         def finished(ran: Future[TrialRecord]) -> None:
@@ -124,7 +122,8 @@ class Keeping:
                 if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
                     return
                 try:
-                    kept.set_result(files.keep(ran.result(), request.side))
+                    record = request.answered(ran.result())
+                    kept.set_result(files.keep(record, request.side) if files else record)
                 except BaseException as error:  # it ends the session where it is waited for
                     kept.set_exception(error)
 

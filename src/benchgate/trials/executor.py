@@ -59,8 +59,19 @@ class TrialRequest:
             outcome="not_run",
             detail=detail,
             retries=retries,
+            usage=self.case.usage.total(),
         )
         return TrialRecord(result=result, output_json=None)
+
+    def answered(self, record: TrialRecord) -> TrialRecord:
+        """Return the record of an executor; the result of another trial is refused, and this one counts as not run."""
+        asked, result = self.case, record.result
+        if (result.case_id, result.trial, result.seed) == (asked.case_id, asked.trial, asked.seed):
+            return record
+        return self.not_run(
+            f"refused: the executor answered with trial {result.trial} of case {result.case_id!r}, seed {result.seed}; "
+            f"expected trial {asked.trial} of case {asked.case_id!r}, seed {asked.seed}"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

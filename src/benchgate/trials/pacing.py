@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import SystemUnavailable
+from benchgate.trials.planned import AFTER_VIOLATION
 
 if TYPE_CHECKING:
     from benchgate.models import TrialResult
@@ -57,6 +58,8 @@ class Pacing:
     """
     The pace of trials: when each may start, and how often it is tried again.
 
+    None of a class starts once its rubric has broken its contract.
+
     :param retries: further attempts of a trial whose system was unavailable.
     :param affords: whether a further one may be paid for, after those that had this result.
     """
@@ -70,6 +73,7 @@ class Pacing:
         self._retries = retries
         self._turns = turns
         self._affords = affords
+        self._violations: dict[str, str] = {}
 
     def run(
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest, pause: Pause
@@ -78,7 +82,7 @@ class Pacing:
         for tried in range(self._retries + 1):
             if wait := self._turns.take():
                 pause(wait)
-            record = run(request)
+            record = self._begun(run, request)
             asked = record.retry_after
             if record.result.outcome != "unavailable" or (asked or 0) > MAX_RETRY_AFTER:
                 break
@@ -90,6 +94,16 @@ class Pacing:
             return record
         retries = tried + record.result.retries  # of a worker that was lost
         return replace(record, result=record.result.model_copy(update={"retries": retries}))
+
+    def _begun(
+        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest
+    ) -> TrialRecord:
+        if why := self._violations.get(request.case.task_class):
+            return request.not_run(f"{AFTER_VIOLATION}{why}")
+        record = run(request)
+        if record.violation:
+            self._violations[request.case.task_class] = record.violation
+        return record
 
 
 def delay(tried: int, retry_after: float | None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
@@ -100,6 +101,7 @@ class _Attempt:
         self._output: str | None = None
         self._violation: str | None = None
         self._raised_at: tuple[Path, int] | None = None
+        self._left_files = False
         self._code: str | None = None
         self._detail: str | None = None
         self._retry_after: float | None = None
@@ -121,6 +123,7 @@ class _Attempt:
                 produced = self._runner.wait(produced, self._limit)
             self._check_payload(produced)
             self._output = output_json(self._without_usage(produced))
+            self._left_files = bool(os.listdir(work))
             self._outcome = "rubric_error"
             score = self._runner.score(case, json.loads(self._output))
             self._score = self._checked(score)
@@ -213,6 +216,7 @@ class _Attempt:
             detail=self._detail,
             duration_seconds=duration,
             usage=self._case.usage.total(),
+            left_files=self._left_files,
             http_cassettes=self._http.replayed if self._http else (),
             http_sha256=self._http_sha256,
         )

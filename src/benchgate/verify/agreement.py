@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LATER: Final = frozenset(
     {
         "about_cases",
+        "baseline_errors",
         "checkpoint",
         "claim",
         "cluster",
@@ -29,6 +30,7 @@ LATER: Final = frozenset(
         "critical",
         "duration",
         "effective_cases",
+        "errors",
         "facts",
         "http_cassettes",
         "http_sha256",
@@ -54,6 +56,7 @@ LATER: Final = frozenset(
         "scorer",
         "sealed_plan",
         "smallest_margin",
+        "timeouts",
         "tolerance",
         "usage",
     }

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.reason_codes import Blocker
@@ -62,7 +63,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
         return
     evidence = folder / "evidence"
     before = read_artifact(evidence / "baseline.json", ArmReport)
-    yield from _baseline(folder, record, found, before)
+    yield from _baseline(folder, record, before)
     yield from _subject(record, found, outputs)
     made, weighed = _decided(record, found, before, outputs)
     yield from _verdict(record)
@@ -88,9 +89,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     yield from _files(evidence, record, expected.files(record.verdict, record.seq))
 
 
-def _baseline(
-    folder: Path, record: RunRecord, decision: CheckpointPromotionDecision, before: ArmReport | None
-) -> Iterator[str]:
+def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iterator[str]:
     """Compare the samples of the baseline with the baseline's file, if that is still there, unchanged."""
     reference = record.baseline
     if before is None or isinstance(reference, RerunBaseline):  # rebuilt from the record alone
@@ -102,16 +101,26 @@ def _baseline(
     if ids != {result.case_id for result in record.report.per_case}:
         yield "evidence/baseline.json: has other cases than the run"
     found = read_baseline(folder / reference.path)
-    if found.report is None or found.sha256 != reference.sha256:
+    if found.sha256 != reference.sha256:
+        return
+    yield from baseline_faults(found, reference, record, before)
+
+
+def baseline_faults(
+    found: Baseline, reference: BaselineRef, record: RunRecord, before: ArmReport
+) -> Iterator[str]:
+    """
+    Yield how a record disagrees with the file of its baseline.
+
+    :param before: the samples of the baseline that the decision was made with.
+    """
+    if found.report is None:
         return
     for problem in (*found.problems, *differences(found.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
     unscored = too_many(found.report, record.policy.max_unscored)
-    if (
-        _counts_errors(record)
-        and unscored
-        and f"{PREFIX}too_many_unscored" not in decision.reason_codes
-    ):
+    counted = record.decision.reason_codes if record.decision else ()
+    if _counts_errors(record) and unscored and f"{PREFIX}too_many_unscored" not in counted:
         yield f"baseline: could not be compared with: {unscored}"
     yield from same("baseline.run_id", found.report.run_id, reference.run_id)
     there, here = arm(found.report), arm_of_report(before)

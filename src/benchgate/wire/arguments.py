@@ -340,6 +340,33 @@ def read_options(
     return values
 
 
+def threshold_places(
+    given: Mapping[str, Any],
+    environ: Mapping[str, str],
+    ini: Mapping[str, Any] = MappingProxyType({}),
+    command_line: Callable[[str], str] = lambda _: "the command line",
+) -> dict[str, str]:
+    """
+    Return where each threshold is from that a class's ``gate.toml`` does not set, by its key.
+
+    :param given: ``policy`` and ``claim`` from the command line; ``ini`` from the ini file.
+    :param command_line: names the place of a text of ``given``.
+    """
+    places = {}
+    for name in ("policy", "claim"):  # the option claim wins over a claim among the thresholds
+        variable = f"{PREFIX}{name.upper()}"
+        values = (
+            (f"the ini setting bench_{name}", ini.get(name)),
+            (f"the environment, {variable}", environ.get(variable)),
+            (None, given.get(name)),
+        )
+        for place, value in values:
+            for text in value.splitlines() if isinstance(value, str) else value or ():
+                key = "claim" if name == "claim" else text.partition("=")[0].strip()
+                places[key] = place or command_line(text)
+    return places
+
+
 def _check_together(values: Mapping[str, Any]) -> None:
     record, replay, baseline = (values.get(key) for key in ("record", "replay", "baseline"))
     shard, resume = values.get("shard"), values.get("resume")

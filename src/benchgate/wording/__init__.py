@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of
-from benchgate.errors import counted, excerpt
+from benchgate.errors import RubricViolation, counted, excerpt
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
 
+
+VIOLATION: Final = f"{RubricViolation.__name__}: "
 
 ABLE: Final = frozenset({"not_run", "unavailable"})
 """Outcomes of trials that another session may run."""
@@ -136,6 +138,20 @@ def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[
         resume = f"{prefix}resume " if is_recorded and judgement.report.scope == "full" else ""
         spent = f"{usd(math.fsum(report.total_cost_usd for report in reports))} USD in all"
         yield f"          {spent}; go on: {resume}{prefix}max-cost-usd=USD"
+
+
+def stopped(judgement: Judgement) -> Iterator[str]:
+    """Yield how the rubric broke its contract, which ended the run; nothing if it did not."""
+    reports = [report for report in (judgement.report, judgement.beside) if report is not None]
+    details = [
+        mode.detail
+        for report in reports
+        for result in report.per_case
+        for mode in result.failure_modes
+        if mode.code == "rubric_error" and mode.detail and mode.detail.startswith(VIOLATION)
+    ]
+    if details:
+        yield f"stopped   {details[0]}; no other trial was begun"
 
 
 def tier(

@@ -16,7 +16,7 @@ from benchgate.wire.usage import usd
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision, Remark
     from benchgate.gates.figures import Figures
@@ -62,6 +62,17 @@ def gate_of(judgement: Judgement) -> Iterator[Line]:
         names,
         in_plain_words=judgement.report.source is not None,
     )
+
+
+def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[Line]:
+    """
+    Yield the thresholds of a run that its class does not set.
+
+    :param places: where each of them is from, by its key.
+    """
+    for number, (key, place) in enumerate(places.items()):
+        text = f"{key} = {policy.text(key)}, from {place}"
+        yield Line("" if number else "policy", text, "caution")
 
 
 def baseline_lines(judgement: Judgement) -> Iterator[Line]:
@@ -216,6 +227,8 @@ def limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         yield f"duration up by at most {policy.max_duration_increase:.1%}"
     if policy.evidence == "exact":
         yield "exact evidence"
+    if policy.baseline_errors == "zero":
+        yield "an error of the baseline is taken for a true score of 0"
 
 
 def looks(look: Look | None, policy: GatePolicy) -> Iterator[Line]:

@@ -34,6 +34,7 @@ def test_defaults_of_the_contract():
         "seed": 0,
         "missing": "hold",
         "max_unscored": 0.05,
+        "baseline_errors": "both",
         "looks": "count",
     }
 

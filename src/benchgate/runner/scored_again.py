@@ -1,0 +1,102 @@
+"""Scores again what a run takes over from another run or from its shards: a score in a file is believed by nobody."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from benchgate.ids import SCORE
+from benchgate.trials.executor import TrialRequest
+from benchgate.trials.inputs import MODIFIED
+from benchgate.trials.trial import TrialRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from benchgate.models import Side, TrialResult
+    from benchgate.runner.trial_files import TrialFiles
+    from benchgate.trials.planned import PlannedTrials
+
+
+class Doubt(NamedTuple):
+    """
+    Why the score in the file of a trial is not to be taken as it is.
+
+    :param is_wrong: its output has another score now; else its output alone does not say which it has.
+    """
+
+    file: str
+    why: str
+    is_wrong: bool
+
+
+def score_again(planned: PlannedTrials, files: TrialFiles, side: Side) -> Iterator[Doubt]:
+    """Score the recorded output of each scored trial that is on disk, with the rubric, and yield what is in doubt."""
+    bench = planned.bench
+    runner = TrialRunner(
+        task_class=bench.name,
+        system=_never,
+        score=bench.rubric.score,
+        taxonomy=bench.taxonomy,
+        wait=_never,
+    )
+    for case in planned.cases:
+        for trial in range(planned.trials):
+            request = TrialRequest.of(
+                case,
+                trial,
+                bench_seed=planned.seed,
+                system=planned.system.name,
+                limit=math.inf,
+                side=side,
+            )
+            record = files.of(request)
+            if record is None or record.result.outcome != "scored":
+                continue
+            name = files.path(case.case_id, trial, side).name
+            if record.scorer != bench.rubric_digest:
+                yield Doubt(name, "a hook scored it", is_wrong=False)
+            elif record.result.left_files:
+                yield Doubt(name, "the system left files in work_path", is_wrong=False)
+            else:
+                output = json.loads(record.output_json or "null")
+                again = replace(runner, system=partial(_recorded, output)).run(request)
+                if why := _difference(record.result, again.result):
+                    yield Doubt(name, why, is_wrong=True)
+
+
+def _difference(then: TrialResult, now: TrialResult) -> str | None:
+    before, after = _scored(then), _scored(now)
+    if before == after:
+        return None
+    names = [name for name in before if before[name] != after.get(name)]
+    old, new = ({name: fields.get(name) for name in names} for fields in (before, after))
+    if now.score is None:
+        new = {"outcome": now.outcome, "failure_modes": [str(m.detail) for m in now.failure_modes]}
+    return (
+        f"case {then.case_id!r} was recorded with {_text(old)}; scored again, its output has {_text(new)}: the file "
+        "was changed, or the rubric is not pure, as it must be: the same output always has the same score"
+    )
+
+
+def _scored(result: TrialResult) -> dict[str, Any]:
+    fields = (
+        result.score.model_dump(mode="json", include={*SCORE, "cost_usd"}) if result.score else {}
+    )
+    codes = [mode.code for mode in result.failure_modes if mode.code != MODIFIED]
+    return {"score": None, **fields, "failure_codes": codes}
+
+
+def _text(fields: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {json.dumps(value)}" for name, value in fields.items())
+
+
+def _recorded(output: Mapping[str, Any], _: object) -> Mapping[str, Any]:
+    return output
+
+
+def _never(*_: object) -> NoReturn:
+    raise AssertionError("what was recorded is scored, and nothing is run")

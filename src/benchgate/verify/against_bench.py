@@ -1,0 +1,135 @@
+"""
+Holds a decision against the bench that it must have been made under.
+
+Where a threshold came from does not protect it: an ini setting, a variable and a conftest set it alike. So it is
+compared here, in another process. The bench is read and nothing of it is imported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.artifacts.evidence_kinds import ArmReport
+from benchgate.artifacts.reading import read_artifact
+from benchgate.artifacts.run_kinds import BaselineRef
+from benchgate.audit.chain import record_folder
+from benchgate.errors import EvalError
+from benchgate.gates.baseline import FILE_NAME, RERUN, read_baseline
+from benchgate.gates.missing import first_five
+from benchgate.gates.policy import LOG_DEFAULTS, load_policy, make_policy, merged
+from benchgate.loader.case_digest import case_digest, files_digest
+from benchgate.loader.case_folder import case_folders, load_case
+from benchgate.loader.failure_modes import load_taxonomy
+from benchgate.loader.rubric_source import rubric_digest
+from benchgate.verify.recheck_decision import baseline_faults
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.gates.policy import GatePolicy
+
+BY_CASE: Final = ("auto", "paired")
+"""Tests that compare case by case: other than the default, and no easier to pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """
+    What a recorded decision must have been made under.
+
+    :param folder: of the record.
+    :param class_path: folder of the class in the bench; ``None`` if there is none, and the defaults count.
+    :param policy: that of the bench or the defaults, with what is said to differ.
+    :param said: the thresholds that are said to differ.
+    """
+
+    record: RunRecord
+    folder: Path
+    class_path: Path | None
+    policy: GatePolicy
+    said: Mapping[str, Any]
+
+    @classmethod
+    def of(
+        cls, record: RunRecord, out: Path, bench_root: Path | None, said: Mapping[str, Any]
+    ) -> Terms:
+        """
+        Read the policy of a record's class.
+
+        :param out: the output folder with the record.
+        :raises PolicyError: its ``gate.toml``, or what is said to differ, cannot be used.
+        """
+        path = bench_root / record.report.task_class if bench_root else None
+        defaults = LOG_DEFAULTS if record.report.source else {}
+        policy = load_policy(path, said) if path else make_policy(merged(defaults, said))
+        name = record_folder(record.seq, record.finished_at, record.report.run_id)
+        folder = out / "runs" / record.report.task_class / name
+        return cls(record=record, folder=folder, class_path=path, policy=policy, said=said)
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Yield claim and baseline of the record, and each threshold that differs; each text after its label."""
+        baseline = self.record.baseline
+        yield "claim", self.record.policy.claim
+        if isinstance(baseline, BaselineRef):
+            yield "baseline", f"{baseline.path}, SHA-256 {baseline.sha256}"
+        else:
+            yield "baseline", f"{RERUN}{baseline.report.system}" if baseline else "none"
+        yield from (("policy", text) for text in self._differing().values())
+
+    def objections(self) -> Iterator[str]:
+        """Yield why the decision was not made under these terms; nothing if it was."""
+        recorded = self.record.policy
+        for key, text in self._differing().items():
+            let_pass = key == "test" and recorded.test in BY_CASE and key not in self.said
+            if self.class_path is not None:
+                yield f"decided with {text}"
+            elif not let_pass:
+                yield f"decided with {text}; expected --bench-root DIR, whose policy counts, or --policy KEY=VALUE"
+        if self.class_path is not None:
+            try:
+                yield from self._of_the_class(self.class_path)
+            except (EvalError, OSError, ValueError) as error:  # facts may be nested too deeply
+                yield f"{self.class_path} cannot be compared with: {error}"
+
+    def _differing(self) -> dict[str, str]:
+        """Return in words, by its key, each threshold that the record has otherwise."""
+        recorded, expected = self.record.policy, self.policy
+        there = "the default is" if self.class_path is None else f"{self.class_path} has"
+        return {
+            key: f"{key} = {recorded.text(key)}, where {there} {expected.text(key)}"
+            for key, value in recorded
+            if value != getattr(expected, key)
+        }
+
+    def _of_the_class(self, class_path: Path) -> Iterator[str]:
+        report, there = self.record.report, f"not those of {class_path}"
+        cases = [
+            load_case(folder, task_class=class_path.name) for folder in case_folders(class_path)
+        ]
+        digests = {case.case_id: case_digest(case, files_digest(case)) for case in cases}
+        if changed := {case_id for case_id, _ in digests.items() ^ report.digests.cases.items()}:
+            yield f"its cases are {there}: {first_five(changed)}"
+        clusters = {case.case_id: case.cluster for case in cases if case.cluster is not None}
+        critical = {case.case_id for case in cases if case.critical}
+        if clusters != dict(report.clusters) or critical != set(report.critical):
+            yield f"its clusters and critical cases are {there}"
+        # A hook that scored has a digest of its own.
+        if {report.digests.rubric, report.digests.scorer} != {rubric_digest(class_path)}:
+            yield f"it was not scored by the rubric of {class_path}"
+        if report.digests.taxonomy != load_taxonomy(class_path).digest:
+            yield f"its failure modes and their severities are {there}"
+        yield from self._of_the_baseline(class_path / FILE_NAME)
+
+    def _of_the_baseline(self, path: Path) -> Iterator[str]:
+        reference, expected = self.record.baseline, read_baseline(path)
+        if not isinstance(reference, BaselineRef):
+            yield f"it was not compared with {path}, but with {dict(self.lines())['baseline']}"
+            return
+        samples = read_artifact(self.folder / "evidence" / FILE_NAME, ArmReport)
+        if expected.report is None or expected.sha256 != reference.sha256 or samples is None:
+            yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
+        else:
+            yield from baseline_faults(expected, reference, self.record, samples)

@@ -1,0 +1,44 @@
+"""A rubric that breaks its contract stops its class: nothing is sent after it, and the summary says why."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from benchgate.wording import stopped
+
+BROKEN = """
+if case.case_id == "02":
+    return BenchScore(passed=True, score=1.0, breakdown={"llm_judge": 0.8})
+"""
+
+
+@pytest.mark.parametrize("settings", [{}, {"jobs": 2}, {"jobs": 2, "max_rpm": 600}])
+def test_nothing_is_sent_after_a_violation(echo, settings):
+    for number in range(4, 9):
+        echo.case(f"{number:02}")
+    echo.rubric(BROKEN)
+    violated = threading.Event()
+    echo.instead["01"] = lambda _: settings and violated.wait(0.5) and None
+    run = echo.run(**settings)
+    assert set(echo.calls) <= {"01", "02", "03"}
+    report = run.judgement.report
+    assert [r.outcome for r in report.per_case if r.case_id not in {"01", "03"}] == [
+        "rubric_error",
+        *["not_run"] * 5,
+    ]
+    assert all("llm_judge" in r.detail for r in report.per_case if r.outcome == "not_run")
+    (line,) = stopped(run.judgement)
+    assert line.startswith("stopped   RubricViolation: rubric of 'echo' on case '02': ")
+    assert "breakdown key 'llm_judge' contains the banned token 'llm'" in line
+
+
+def test_a_trial_that_waits_to_be_tried_again_is_not(echo):
+    from benchgate.errors import SystemUnavailable
+
+    echo.rubric(BROKEN)
+    echo.instead["01"] = SystemUnavailable("away")
+    run = echo.run(jobs=3)
+    assert echo.calls.count("01") == 1
+    assert not run.judgement.report.complete
