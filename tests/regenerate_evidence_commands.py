@@ -12,14 +12,16 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from benchgate.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 PATH = Path(__file__).parent / "data" / "evidence_commands.json"
 LOW = [0.2, 0.3, 0.25, 0.4, 0.35, 0.3, 0.2, 0.3, 0.4, 0.1]
@@ -66,12 +68,9 @@ class Command:
         """Return the command line."""
         sides = zip(HARM if self.name == "safety" else SCORES, self.sides, strict=True)
         words = [self.name, *(f"{option}={path}" for option, path in sides)]
-        words += ["--run-id=r", "--output-report=made.json", *self.more]
+        words += ["--run-id=r", "--out=made.json", *self.more]
         words += [f"--policy={self.gate}"] if self.gate else []
-        for key, value in self.policy.items():
-            values = value if isinstance(value, list) else [value]
-            words += [f"--{key.replace('_', '-')}", *map(str, values)]
-        return words
+        return words + [f"--policy={key}={value}" for key, value in self.policy.items()]
 
 
 def commands() -> dict[str, Command]:
