@@ -1,8 +1,7 @@
 """
 Write the golden run report anew; a test fails until this was run.
 
-Run it when the report is meant to change. A field that is gone or means something else needs a new major version, and
-then a golden file of its own beside this one.
+Run it when the report is meant to change, which needs a new version of the artifacts too.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from benchgate.models import BenchRunReport, BenchScore, FailureMode, RunDigests
 from benchgate.taxonomy import RESERVED, Taxonomy
 from benchgate.wire.writing import model_bytes
 
-PATH = Path(__file__).parent / "data" / "eval_run_report.v1.json"
+PATH = Path(__file__).parent / "data" / "eval_run_report.json"
 
 TRIALS = {
     ("001-solved", 0): {

@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 import benchgate
 from benchgate.pytest_plugin import hookspecs
+from benchgate.wire.model import SCHEMA_VERSION
 
 HERE = Path(__file__).parent
 MODELS = (
@@ -66,7 +67,7 @@ WORDS = {
     "UnitInterval": "float in [0, 1]",
     "Seconds": "float > 0",
     "Sha256": "SHA-256",
-    "Version": "1",
+    "Version": str(SCHEMA_VERSION),
     "Text": "str",
     "DisplayText": "str",
     "CaseId": "str",

@@ -28,34 +28,24 @@ SCORE: Final = frozenset({"passed", "score", "breakdown", "failure_modes", "safe
 """The fields of a score that an id of a run covers: what the result is, and not what it cost."""
 
 
-def run_id(
-    task_class: str, results: Iterable[TrialResult], *, fields: frozenset[str] = SCORE
-) -> str:
+def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
     """
     Return the id of a run: equal results have equal ids.
 
     It covers case id, trial number, outcome, score and failure codes of each trial. Times, costs, usage, paths and
     details are left out, because they differ between runs with equal results.
-
-    :param fields: those of a score that it covers.
     """
     rows = [
         [
             result.case_id,
             result.trial,
             result.outcome,
-            result.score.model_dump(mode="json", include=set(fields)) if result.score else None,
+            result.score.model_dump(mode="json", include=set(SCORE)) if result.score else None,
             [mode.code for mode in result.failure_modes],
         ]
         for result in sorted(results, key=lambda result: (result.case_id, result.trial))
     ]
     return digest({"task_class": task_class, "results": rows})
-
-
-def own_run_id(report: BenchRunReport) -> str:
-    """Return the id of a report's results. If its file lacks ``usage``, an older version made it: with the costs."""
-    fields = SCORE if "usage" in report.model_fields_set else SCORE | {"cost_usd"}
-    return run_id(report.task_class, report.per_case, fields=fields)
 
 
 def trial_seed(task_class: str, case_id: str, trial: int, bench_seed: int) -> int:

@@ -1,15 +1,12 @@
 """
-Helpers for the tests and tools of a bench: its cases, its systems side by side, and the figures in its README.
+Helpers for the tests and tools of a bench: its cases, its gate, its pinned baseline.
 
-With them a test can prove that the README still shows what a run gives. They need no pytest; each takes the folder
-of a class, ``bench/<class>``.
+They need no pytest; each takes the folder of a class, ``bench/<class>``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate import wording
@@ -20,20 +17,18 @@ from benchgate.loader.case_folder import case_folders, load_case
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
-from benchgate.runner.run import RunSettings, run_class, run_eval
+from benchgate.runner.run import run_class, run_eval
+from benchgate.runner.settings import RunSettings
 from benchgate.wording.block import block
 from benchgate.wording.lines import laid_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass
-    from benchgate.models import BenchCase, BenchRunReport, TrialResult
+    from benchgate.models import BenchCase, BenchRunReport
     from benchgate.runner.class_run import ClassRun
-
-Cell = Callable[[Sequence["TrialResult"]], str]
-"""Text for what a system scored on a set of cases."""
 
 
 @contextmanager
@@ -56,69 +51,6 @@ def load_cases(class_path: Path, bench_seed: int = 0) -> dict[str, BenchCase]:
         case = load_case(folder, task_class=name)
         found[folder.name] = case.model_copy(update={"seed": seed})
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """
-    What the registered systems of a class scored.
-
-    :param cases: the cases by id.
-    :param results: by system, then by case id.
-    """
-
-    cases: Mapping[str, BenchCase]
-    results: Mapping[str, Mapping[str, TrialResult]]
-
-    def by_case(self, fact: str) -> Iterator[str]:
-        """Yield a table with a row for each case: its id, one of its ``[facts]``, a cell for each system."""
-        rows = {
-            (f"{one}{' (held out)' * case.held_out}", str(case.facts[fact])): [one]
-            for one, case in self.cases.items()
-        }
-        return self._table(("case", fact.replace("_", " ")), rows, _cell)
-
-    def by_set(self, title: str, sets: Mapping[str, Sequence[str]], cell: Cell) -> Iterator[str]:
-        """Yield a table with a row for each set of case ids: its name, its size, a cell for each system."""
-        rows = {(name, str(len(ids))): ids for name, ids in sets.items()}
-        return self._table((title, "cases"), rows, cell)
-
-    def _table(
-        self, head: tuple[str, str], rows: Mapping[tuple[str, str], Sequence[str]], cell: Cell
-    ) -> Iterator[str]:
-        return markdown_table(
-            (*head, *self.results),
-            (
-                (*titles, *(cell([found[one] for one in ids]) for found in self.results.values()))
-                for titles, ids in rows.items()
-            ),
-        )
-
-
-def compare_systems(class_path: Path) -> Comparison:
-    """Run every registered system of a class on every case."""
-    with loaded_class(class_path) as bench:
-        systems = sorted(bench.task_class.systems)
-    results = {}
-    for name in systems:
-        report = run_eval(class_path.name, system_under_test=name, bench_root=class_path.parent)
-        results[name] = {result.case_id: result for result in report.per_case}
-    return Comparison(load_cases(class_path), results)
-
-
-def markdown_table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    """Yield the lines of a Markdown table."""
-    for cells in (head, ["---"] * len(head), *rows):
-        yield f"| {' | '.join(cells)} |"
-
-
-def _cell(results: Sequence[TrialResult]) -> str:
-    (result,) = results
-    if result.score is None:
-        return result.outcome
-    penalty = result.score.safety_penalty
-    failed = "" if result.passed else " failed"
-    return f"{result.score.score:.2f}{failed}{f', penalty {penalty:g}' if penalty else ''}"
 
 
 def gated_run(class_path: Path, system: str, out: Path | None = None) -> ClassRun:

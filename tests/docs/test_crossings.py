@@ -1,4 +1,4 @@
-"""The table of options together names tests that exist, and every option has its row."""
+"""The table of options together names options and tests that exist, and every hook has its row."""
 
 from __future__ import annotations
 
@@ -13,17 +13,9 @@ from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "crossings.md").read_text("utf-8")
 HOOKS = ROOT / "src" / "benchgate" / "pytest_plugin" / "hookspecs.py"
-LEGEND = dict(
-    re.findall(r"^\(t-([\w-]+)\)=\n\*\*\1\*\*: `([^`]+)`$", PAGE, re.MULTILINE),
-)
-LINKS = re.findall(r"\]\(#t-([\w-]+)\)", PAGE)
-
-
-def tables():
-    """The cells of each table: heading first, without the line of dashes."""
-    for block in re.findall(r"(?:^\|.*\|\n)+", PAGE, re.MULTILINE):
-        rows = [[cell.strip() for cell in row[1:-1].split("|")] for row in block.splitlines()]
-        yield [rows[0], *rows[2:]]
+TOLD, _, TESTS = PAGE.partition("\n## Tests\n")
+LEGEND = dict(re.findall(r"^\| ([\w-]+) \| `([^`]+)` \|$", TESTS, re.MULTILINE))
+ROWS = [row[1:-1].split("|")[0].strip() for row in re.findall(r"^\|.*\|$", TOLD, re.MULTILINE)][2:]
 
 
 def functions(path):
@@ -31,35 +23,23 @@ def functions(path):
     return {node.name for node in ast.parse(path.read_text("utf-8")).body if hasattr(node, "name")}
 
 
-def test_every_table_is_full():
-    found = list(tables())
-    assert len(found) == 6
-    for heading, *rows in found:
-        assert not [row for row in rows if len(row) != len(heading) or not all(row)]
-
-
-def test_tables_of_a_group_have_the_same_rows():
-    names = [[row[0] for row in table[1:]] for table in tables()]
-    assert names[::2] == names[1::2]
-
-
-def test_every_option_has_its_rows():
-    options = [f"`--bench-{option.name}`" for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)]
-    for table in list(tables())[:2]:
-        rows = [row[0] for row in table[1:]]
-        own = [f"`--{name}` of `benchgate run`" for name in ("cases", "pythonpath")]
-        assert rows == ["`--bench`", *own, *options]
+def test_every_row_is_of_an_option_that_exists():
+    options = {f"--bench-{option.name}" for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
+    named = {name for row in ROWS for name in re.findall(r"`(--bench-[\w-]+)`", row)}
+    assert named
+    assert named <= options
+    assert len(ROWS) == len(set(ROWS))
 
 
 def test_every_hook_has_its_row():
-    rows = {row[0] for table in tables() for row in table}
-    named = {name for row in rows for name in re.findall(r"`(pytest_bench_\w+)`", row)}
+    named = {name for row in ROWS for name in re.findall(r"`(pytest_bench_\w+)`", row)}
     assert named == functions(HOOKS)
 
 
-def test_every_link_leads_to_a_test_and_every_test_is_linked_to():
+def test_every_name_is_of_a_test_and_every_test_is_named():
+    named = set(re.findall(r"(?<!\*)\*([\w-]+)\*(?!\*)", TOLD))
     assert LEGEND
-    assert set(LINKS) == set(LEGEND)
+    assert named == set(LEGEND)
 
 
 @pytest.mark.parametrize("file", sorted({test.partition("::")[0] for test in LEGEND.values()}))

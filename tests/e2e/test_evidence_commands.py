@@ -368,9 +368,10 @@ def test_missing_as_worst_needs_a_range(vectors, capsys):
 
 
 def test_a_missing_safety_penalty_is_unknown(vectors):
+    unknown = {"trials": None, "cluster": None, "facts": None}
     for name, count in (("before", 12), ("after", 11)):
         samples = [
-            {"case_id": f"c{i}", "score": 0.5, "safety_penalty": 0.0, "trials": None}
+            {"case_id": f"c{i}", "score": 0.5, "safety_penalty": 0.0, **unknown}
             for i in range(count)
         ]
         write_arm(vectors / f"{name}.json", samples)

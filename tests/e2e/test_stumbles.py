@@ -29,19 +29,11 @@ def run_class(command, *arguments: str) -> None:
     assert command("run", "--task-class=echo", "--out=.benchgate", *arguments)[0] in {0, 1}
 
 
-def test_a_run_to_close_is_neither_auto_nor_none(command):
-    for name in ("nope", "auto"):
-        status, _, err = command("runs", f"--close={name}", "--reason=gone")
-        assert status == 2
-        assert f"{name!r}: expected the number of a record, or a folder of runs/CLASS/" in err
-
-
 def test_runs_of_an_unknown_class(command):
     run_class(command)
-    for also in ([], ["--close=1", "--reason=gone"]):
-        status, out, err = command("runs", "--task-class=ecko", *also)
-        assert (status, out) == (1, "")
-        assert err == "unknown task class 'ecko'; expected .benchgate/runs/ecko; known: echo\n"
+    status, out, err = command("runs", "--task-class=ecko")
+    assert (status, out) == (1, "")
+    assert err == "unknown task class 'ecko'; expected .benchgate/runs/ecko; known: echo\n"
 
 
 def test_no_runs_at_all(command):
@@ -52,17 +44,6 @@ def left(bench):
     folder = bench.out / "runs/echo/incomplete-20260101T000000Z-7"
     folder.mkdir(parents=True)
     return folder.name
-
-
-def test_a_chain_of_a_closed_run_alone_has_a_record(bench, command):
-    assert command("runs", f"--close={left(bench)}", "--reason=gone")[0] == 0
-    status, out, err = command("verify")
-    assert (status, err) == (0, "")
-    assert out.startswith("echo: 1 valid record; all closed\n  head      echo=1:")
-    status, out, err = command("verify", "--require-promote")
-    assert status == 1
-    assert "echo: not promoted: there is no record of a run, but of closed ones\n" in err
-    assert "not valid" not in out
 
 
 @pytest.mark.parametrize("option", ["--require-complete", "--require-promote"])
@@ -102,8 +83,6 @@ def test_an_option_that_is_misspelt(command, arguments, message):
 
 def test_what_is_no_option_is_left_alone(bench, command):
     run_class(command, "--task-cl=echo", "--cases=0*")
-    status, _, err = command("runs", f"--close={left(bench)}", "--reason=--because it hung")
-    assert (status, err) == (0, "")
     assert command("check", "--", "--taks-class")[0] == 1
 
 

@@ -11,9 +11,12 @@ import pytest
 
 from benchgate.errors import ArtifactError
 from benchgate.models import BenchScore, TrialResult
-from benchgate.runner.merge import MergeSettings, merge
-from benchgate.runner.trial_files import Keeping
+from benchgate.runner.lane import Lane
+from benchgate.runner.merge import merge
+from benchgate.runner.settings import RunSettings
 from benchgate.trials.executor import TrialRecord, TrialRequest
+from benchgate.trials.pacing import Pacing, Turns
+from benchgate.trials.spending import Spending
 from benchgate.verify.verification import verify
 from benchgate.wire.shard import Shard
 
@@ -56,11 +59,8 @@ def shards(echo, **settings):
 
 def merged(echo, parts, **settings):
     folders = tuple(folder for folder, _ in parts.values())
-    return merge(
-        MergeSettings(
-            parts=folders, out=echo.root / "whole", bench_root=echo.root / "bench", **settings
-        )
-    )
+    places = {"out": echo.root / "whole", "bench_root": echo.root / "bench"}
+    return merge(RunSettings(parts=folders, **places, **{"baseline": None, **settings}))
 
 
 def whose(parts, name):
@@ -103,7 +103,8 @@ def test_an_answer_to_another_request_is_refused(request_of, other):
         score=BenchScore(passed=True, score=1.0),
     )
     executor = Elsewhere(TrialRecord(result=result, output_json="{}"))
-    record = Keeping(executor, lambda _: None).submit(request_of).result()
+    lane = Lane(Pacing(0, Turns(None)), Spending(None), executor)
+    record = lane.submit(request_of, lambda kept: kept).result()
     found = record.result
     assert {name: getattr(found, name) for name in asked} == asked
     assert found.outcome == ("not_run" if other else "scored")

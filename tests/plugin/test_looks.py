@@ -12,7 +12,7 @@ from benchgate.cli import main
 from benchgate.gates.exit_status import HELD
 from benchgate.gates.looks import Look, series_chance
 from benchgate.gates.policy import GatePolicy
-from benchgate.wording.block import looks as looks_lines
+from benchgate.wording.decision import looks as looks_text
 
 DOORS = ("pytest", "benchgate run")
 GRADED = """
@@ -105,8 +105,7 @@ def test_the_share_that_a_line_states_is_no_smaller_than_the_chance(number, rule
     policy = GatePolicy(looks=rule)
     chance = series_chance(policy, number)
     look = Look(number=number, alpha=0.05, chance=chance, can_promote=True)
-    (line,) = looks_lines(look, policy)
-    if found := re.search(r"one in (\d+) ", line.text):
+    if found := re.search(r"one in (\d+) ", looks_text(look, policy)):
         assert 1 / int(found[1]) >= chance
 
 

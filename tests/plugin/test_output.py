@@ -17,6 +17,7 @@ from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.verify.validate import validate_file
 from benchgate.wire import writing
+from benchgate.wire.model import SCHEMA_VERSION
 
 
 def sha256(path) -> str:
@@ -260,7 +261,7 @@ def test_a_second_run_is_appended_after_the_first(bench):
     assert second["seq"] == 2
     assert second["prev_hash"] == sha256(first / "record.json")
     assert bench.head() == {
-        "schema_version": 1,
+        "schema_version": SCHEMA_VERSION,
         "seq": 2,
         "sha256": sha256(bench.folder() / "record.json"),
     }

@@ -375,7 +375,6 @@ def test_a_run_that_goes_on_is_left_alone(resumable, capfd):
         name = resumable.left().name
         out = f"--out={resumable.bench.out}"
         resumable.mended.touch()
-        assert main(["runs", out, f"--close={name}", "--reason=mine"]) == 2
         assert resumable.run("pytest", f"resume={name}") == 4
         assert "it is running" in capfd.readouterr().err
         assert resumable.run("pytest", "resume") == 0
@@ -390,42 +389,18 @@ def test_a_run_that_goes_on_is_left_alone(resumable, capfd):
     ]
 
 
-def test_an_abandoned_run_is_closed(resumable, capsys):
+def test_an_abandoned_run_is_removed(resumable):
     resumable.mend()
     assert resumable.pytest().ret == 0
     resumable.mended.unlink()
     resumable.killed()
-    out, name = str(resumable.bench.out), resumable.left().name
-    evidence = sorted((resumable.bench.out / "evidence/echo").iterdir())
-    assert main(["verify", out, "--require-complete"]) == 1
-    assert main(["runs", f"--out={out}", f"--close={name}"]) == 2
-    assert main(["runs", f"--out={out}", "--close=1", "--reason=no"]) == 2
-    assert main(["runs", f"--out={out}", f"--close={name}", "--reason=the model is gone"]) == 0
-    assert resumable.bench.head()["seq"] == 2
-    capsys.readouterr()
-    assert main(["verify", out, "--require-complete"]) == 0
-    assert sorted((resumable.bench.out / "evidence/echo").iterdir()) == evidence
-    assert main(["runs", f"--out={out}"]) == 0
-    assert "closed: the model is gone" in capsys.readouterr().out
-    assert len(list((resumable.bench.folder() / "cases").iterdir())) == 6
-    resumable.mend()
-    assert resumable.pytest("--bench-resume=2").ret == pytest.ExitCode.USAGE_ERROR
-    assert resumable.pytest("--bench-resume").ret == 0
-    assert len(resumable.calls()) == 12
-    assert main(["verify", out, "--require-complete"]) == 0
-    (resumable.bench.out / "runs/echo" / "00000002-x").mkdir()
-    assert main(["verify", out]) == 1
-
-
-@pytest.mark.parametrize("name", ["cases/01.json", "plan.json", "record.json"])
-def test_a_closed_run_is_not_edited_unseen(resumable, name):
-    resumable.killed()
     out = str(resumable.bench.out)
-    left = f"--close={resumable.left()}"
-    assert main(["runs", f"--out={out}", left, "--reason=gone"]) == 0
-    path = resumable.bench.folder() / name
-    path.write_bytes(path.read_bytes().replace(b"echo", b"ohce"))
-    assert main(["verify", out]) == 1
+    assert main(["verify", out, "--require-complete"]) == 1
+    shutil.rmtree(resumable.left())
+    assert main(["verify", out, "--require-complete"]) == 0
+    resumable.mend()
+    assert resumable.pytest().ret == 0
+    assert resumable.bench.head()["seq"] == 2
 
 
 def test_a_plan_is_not_edited_unseen(resumable, capsys):
@@ -514,21 +489,19 @@ def test_a_trial_that_ends_while_the_run_is_recorded_changes_nothing(bench, caps
     assert main(["verify", str(bench.out)]) == 0, capsys.readouterr().err
 
 
-def test_a_run_stays_resumable_when_the_one_that_completed_it_is_closed(resumable, capsys):
+def test_a_run_stays_resumable_when_the_one_that_completed_it_is_removed(resumable, capsys):
     resumable.ends("raise __import__('benchgate').SystemUnavailable('down')")
     assert resumable.pytest("--bench-retries=0").ret == 1
     resumable.ends(KILL)
     resumable.killed("pytest", "--bench-resume")
-    name = resumable.left().name
-    out = f"--out={resumable.bench.out}"
-    assert main(["runs", out, f"--close={name}", "--reason=no more"]) == 0
+    shutil.rmtree(resumable.left())
     resumable.mend()
     assert resumable.pytest("--bench-resume").ret == 0
     assert len(resumable.calls()) == 2
     capsys.readouterr()
-    assert main(["runs", out, "--json"]) == 0
+    assert main(["runs", f"--out={resumable.bench.out}", "--json"]) == 0
     states = [json.loads(line)["state"] for line in capsys.readouterr().out.splitlines()]
-    assert states == ["resumed", "closed", "complete"]
+    assert states == ["resumed", "complete"]
 
 
 def test_a_child_that_a_system_forked_does_not_keep_the_run(resumable):

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING
 
 import scoring
 
-from benchgate.testing import markdown_table
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from benchgate import BenchCase, BenchScore
@@ -112,6 +110,11 @@ def ranges(rows: Rows) -> dict[str, tuple[float, float, int]]:
         axis: (min(map(min, held)), max(map(max, held)), sum(len(one) > 1 for one in held))
         for axis, held in found.items()
     }
+
+
+def markdown_table(head: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
+    for cells in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cells)} |"
 
 
 def case_lines(rows: Rows) -> Iterator[str]:

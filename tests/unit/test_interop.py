@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
-from benchgate.interop.gating import LogGate
 from benchgate.interop.log import found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair
 from benchgate.interop.rows import RowReader
 from benchgate.interop.samples import parse_map
 from benchgate.interop.values import number_of
+from benchgate.runner.judging import RunFacts, judged
 from benchgate.wire import clock
 
 
@@ -311,9 +311,9 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
             for name, rows in (("old", better), ("new", unsafe))
         ]
         terms = LogTerms.of("sums", {})
-        before, after = report_pair(*sides, terms, (None, None))
-        gate = LogGate(before=before, after=after, policy=terms.policy, started=clock.now())
-        assert gate.judged(None).decision.outcome == outcome
+        reports = report_pair(*sides, terms, (None, None))
+        facts = RunFacts.of_logs(*reports, terms.policy, clock.now())
+        assert judged(facts, None).decision.outcome == outcome
     for rows in (better, unsafe):
         with pytest.raises(SampleError, match=r"is 1 harm, or safe\? .*harm=safe .*safety=safe"):
             read(log("a.jsonl", rows), map={"penalty": "safe"})

@@ -15,7 +15,8 @@ from benchgate.artifacts.run_kinds import Head, RunRecord, Subject, TrialFile, c
 from benchgate.audit.chain import GENESIS, numbered
 from benchgate.audit.walk import chain_faults
 from benchgate.cli import main
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, Unreadable
+from benchgate.gates.baseline import read_baseline
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.verify import recheck_decision
@@ -23,6 +24,7 @@ from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
 from benchgate.wire.canonical import digest, sha256_hex
+from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import model_bytes
 
 CASE = """\
@@ -270,12 +272,10 @@ def rechained(out):
     before = GENESIS
     for seq, folder in enumerate(folders(out), 1):
         path = folder / "record.json"
-        record = RunRecord.read_json(path.read_bytes()).model_copy(
-            update={"prev_hash": before, "seq": seq}
-        )
-        path.write_bytes(model_bytes(record))
+        raw = json.loads(path.read_bytes())
+        path.write_text(json.dumps({**raw, "prev_hash": before, "seq": seq}))
         before = sha256_hex(path.read_bytes())
-    made = Head(schema_version=1, seq=len(folders(out)), sha256=before)
+    made = Head(schema_version=SCHEMA_VERSION, seq=len(folders(out)), sha256=before)
     (out / "runs" / "level" / "HEAD.json").write_bytes(model_bytes(made))
 
 
@@ -311,7 +311,7 @@ def test_a_chain_written_anew_looks_whole_until_a_head_was_kept(out):
 
 def test_a_head_kept_in_the_middle_proves_everything_before_it(out):
     text = (folders(out)[2] / "record.json").read_bytes()
-    kept = Head(schema_version=1, seq=3, sha256=sha256_hex(text))
+    kept = Head(schema_version=SCHEMA_VERSION, seq=3, sha256=sha256_hex(text))
     assert found(out, kept).faults == ()
     path = folders(out)[1] / "record.json"
     path.write_text(path.read_text().replace('"python": "', '"python": "0'))
@@ -363,6 +363,68 @@ def promote(raw, folder):
 @pytest.mark.parametrize("seq", [2, 3, 4])
 def test_a_decision_turned_into_promote_is_drawn_again(out, seq):
     assert any("decision.outcome" in message for message in forge(out, seq, promote))
+
+
+LEVELS = ((), ("policy",), ("decision",), ("decision", "look"), ("report",), ("report", "digests"))
+
+
+def at(raw, level):
+    for key in level:
+        raw = raw[key]
+    return raw
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_record_that_lacks_a_key_is_not_read(out, level):
+    path = folders(out)[0] / "record.json"
+    raw = json.loads(path.read_bytes())
+    for key in at(raw, level):
+        made = json.loads(json.dumps(raw))
+        del at(made, level)[key]
+        path.write_text(json.dumps(made))
+        with pytest.raises(Unreadable, match=rf"{'.'.join((*level, key))}: Field required"):
+            RunRecord.read_file(path, "record")
+
+
+@pytest.mark.parametrize("key", ["claim", "looks", "max_unscored"])
+def test_a_policy_that_lacks_a_key_is_invalid_though_all_digests_are_mended(out, key):
+    """Else a promotion would be judged by a default in the place of the threshold that was left out."""
+
+    def edit(raw, folder):
+        before = digest(raw["policy"])
+        after = digest({name: value for name, value in raw["policy"].items() if name != key})
+        for path in folder.rglob("*.json"):
+            made = json.loads(path.read_bytes())
+            made.get("policy", {}).pop(key, None)
+            path.write_text(json.dumps(made).replace(before, after))
+
+    assert forge(out, 1, edit) == [f"no valid record: policy.{key}: Field required"]
+
+
+@pytest.mark.parametrize("level", [(), ("report",)])
+@pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+def test_a_record_of_another_version_is_invalid(out, level, version):
+    def edit(raw, _):
+        at(raw, level)["schema_version"] = version
+
+    messages = forge(out, 1, edit)
+    where = ".".join((*level, "schema_version"))
+    assert any(f"{where}: " in message and f"is {version}; " in message for message in messages)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_baseline_that_lacks_a_key_cannot_be_used(out, level):
+    path = folders(out)[0] / "record.json"
+    raw = json.loads(path.read_bytes())
+    assert not read_baseline(path).problems
+    used = ("schema_version", "report", "policy", "decision")
+    for key in at(raw, level) if level else used:
+        made = json.loads(json.dumps(raw))
+        del at(made, level)[key]
+        path.write_text(json.dumps(made))
+        assert ".".join((*level, key)) in read_baseline(path).problems[0]
+    path.write_text(json.dumps({**raw, "schema_version": 1}))
+    assert "is 1; this version of benchgate reads" in read_baseline(path).problems[0]
 
 
 @pytest.mark.parametrize("baseline", ["run:crashing", "auto"])
@@ -704,19 +766,6 @@ def test_a_class_is_that_of_its_folder(out):
     assert other.faults[0].message.startswith("report.task_class")
 
 
-def test_a_field_that_a_record_leaves_out_is_not_assumed(out):
-    def edit(raw, _):
-        del raw["report"]["isolation_class"]
-
-    path = folders(out)[4] / "record.json"
-    raw = json.loads(path.read_bytes())
-    edit(raw, None)
-    path.write_text(json.dumps(raw))
-    head_path = out / "runs" / "level" / "HEAD.json"
-    rewrite(head_path, sha256=sha256_hex(path.read_bytes()))
-    assert "report.isolation_class: Field required" in [f.message for f in found(out).faults]
-
-
 @pytest.mark.parametrize("part", ["", "record.json", "cases", "evidence", "cases/01.json"])
 def test_a_record_is_all_in_its_folder(out, tmp_path, part):
     inside = folders(out)[1] / part
@@ -772,7 +821,7 @@ def test_an_odd_name_in_the_folder_is_one_escaped_line(out, capsys):
 
 @pytest.mark.parametrize("seq", [2_000_000, 999_999_999_999_999])
 def test_a_head_far_beyond_is_one_fault(out, seq):
-    kept = Head(schema_version=1, seq=seq, sha256="a" * 64)
+    kept = Head(schema_version=SCHEMA_VERSION, seq=seq, sha256="a" * 64)
     (fault,) = found(out, kept).faults
     assert fault.message == f"missing: record 6 to {seq} was removed"
 

@@ -12,7 +12,8 @@ from benchgate.cli import COMMANDS, main
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.wording.block import OF_PROMOTIONS, gate_lines
+from benchgate.wording.block import gate_lines
+from benchgate.wording.decision import OF_PROMOTIONS, DecisionView
 from benchgate.wording.lines import Line, laid_out
 
 IDS = tuple(f"c{n:02}" for n in range(16))
@@ -29,7 +30,7 @@ def told(before, after, **policy):
     """The lines of a gate by their label, and its decision."""
     policy = GatePolicy(test="auto", **policy)
     made = compare_vectors(before, after, policy)
-    lines = list(gate_lines(policy, made.decision, made.figures, ("old", "new")))
+    lines = list(gate_lines(DecisionView.of(made.decision, policy, ("old", "new"), made.figures)))
     return lines, {line.label: line.text for line in lines if line.label}, made.decision
 
 
@@ -121,7 +122,7 @@ def test_a_long_reason_is_cut_in_its_middle():
     made = compare_vectors(
         arm(POOR), arm(GOOD), policy, checkpoint_problems=("x" * 600 + " and what to do",)
     )
-    lines = list(gate_lines(policy, made.decision, made.figures, ("old", "new")))
+    lines = list(gate_lines(DecisionView.of(made.decision, policy, ("old", "new"), made.figures)))
     text = max((line.text for line in lines), key=len)
     assert len(text) == 240 + 3 + 160
     assert text.startswith("checkpoint_mismatch: xxx")
@@ -129,7 +130,7 @@ def test_a_long_reason_is_cut_in_its_middle():
 
 
 def test_a_part_of_the_cases_is_not_evaluated():
-    (line,) = gate_lines(GatePolicy(), None, None, ("old", "new"))
+    (line,) = gate_lines(DecisionView.of(None, GatePolicy(), ("old", "new")))
     assert line.text == "not evaluated: only a part of the cases was selected"
 
 

@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.testing import compare_systems
+from benchgate.runner import run_eval
+from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.models import TrialResult
 
@@ -30,18 +31,65 @@ def main() -> None:
 
 def tables() -> Iterator[str]:
     """Yield the lines of both tables: case by case, and in sum."""
-    found = compare_systems(CLASS)
-    held_out = [case_id for case_id, case in found.cases.items() if case.held_out]
-    yield from found.by_case("trap")
-    yield ""
-    first = [case_id for case_id in found.cases if case_id < SECOND]
+    cases, results = load_cases(CLASS), measured()
+    first = [case_id for case_id in cases if case_id < SECOND]
     sets = {
         "001 to 024": first,
-        "025 to 040": [case_id for case_id in found.cases if case_id not in first],
-        "held out": held_out,
-        "all": list(found.cases),
+        "025 to 040": [case_id for case_id in cases if case_id not in first],
+        "held out": [case_id for case_id, case in cases.items() if case.held_out],
+        "all": list(cases),
     }
-    yield from found.by_set("set", sets, _summary)
+    yield from table(
+        ["case", "trap", *results],
+        (
+            [
+                f"{case_id}{' (held out)' * case.held_out}",
+                str(case.facts["trap"]),
+                *(_cell(by_case[case_id]) for by_case in results.values()),
+            ]
+            for case_id, case in cases.items()
+        ),
+    )
+    yield ""
+    yield from table(
+        ["set", "cases", *results],
+        (
+            [
+                title,
+                str(len(ids)),
+                *(_summary([by_case[one] for one in ids]) for by_case in results.values()),
+            ]
+            for title, ids in sets.items()
+        ),
+    )
+
+
+def measured() -> dict[str, dict[str, TrialResult]]:
+    """Run every registered system on every case; return the results by system, then by case id."""
+    with loaded_class(CLASS) as bench:
+        systems = sorted(bench.task_class.systems)
+    reports = {
+        name: run_eval(CLASS.name, system_under_test=name, bench_root=CLASS.parent)
+        for name in systems
+    }
+    return {
+        name: {result.case_id: result for result in report.per_case}
+        for name, report in reports.items()
+    }
+
+
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
+    for cells in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cells)} |"
+
+
+def _cell(result: TrialResult) -> str:
+    if result.score is None:
+        return result.outcome
+    penalty = result.score.safety_penalty
+    failed = "" if result.passed else " failed"
+    return f"{result.score.score:.2f}{failed}{f', penalty {penalty:g}' if penalty else ''}"
 
 
 def _summary(results: Sequence[TrialResult]) -> str:

@@ -12,7 +12,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.testing import compare_systems
+from benchgate.runner import run_eval
+from benchgate.testing import load_cases, loaded_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,10 +30,58 @@ def main() -> None:
 
 def tables() -> Iterator[str]:
     """Yield the lines of both tables: by fix class, and case by case."""
-    found = compare_systems(CLASS)
-    yield from found.by_set("fix class", _sets(found.cases.values()), _summary)
+    cases, results = load_cases(CLASS), measured()
+    yield from table(
+        ["fix class", "cases", *results],
+        (
+            [
+                title,
+                str(len(ids)),
+                *(_summary([by_case[one] for one in ids]) for by_case in results.values()),
+            ]
+            for title, ids in _sets(cases.values()).items()
+        ),
+    )
     yield ""
-    yield from found.by_case("fix_class")
+    yield from table(
+        ["case", "fix class", *results],
+        (
+            [
+                f"{case_id}{' (held out)' * case.held_out}",
+                str(case.facts["fix_class"]),
+                *(_cell(by_case[case_id]) for by_case in results.values()),
+            ]
+            for case_id, case in cases.items()
+        ),
+    )
+
+
+def measured() -> dict[str, dict[str, TrialResult]]:
+    """Run every registered system on every case; return the results by system, then by case id."""
+    with loaded_class(CLASS) as bench:
+        systems = sorted(bench.task_class.systems)
+    reports = {
+        name: run_eval(CLASS.name, system_under_test=name, bench_root=CLASS.parent)
+        for name in systems
+    }
+    return {
+        name: {result.case_id: result for result in report.per_case}
+        for name, report in reports.items()
+    }
+
+
+def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
+    for cells in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cells)} |"
+
+
+def _cell(result: TrialResult) -> str:
+    if result.score is None:
+        return result.outcome
+    penalty = result.score.safety_penalty
+    failed = "" if result.passed else " failed"
+    return f"{result.score.score:.2f}{failed}{f', penalty {penalty:g}' if penalty else ''}"
 
 
 def _sets(cases: Iterable[BenchCase]) -> dict[str, list[str]]:

@@ -1,9 +1,7 @@
 """
 The models of the evidence files of a comparison, one for each file.
 
-No field has a default, so that a file which leaves one out is invalid; but those that older files lack, see
-:data:`~benchgate.verify.agreement.LATER`. ``schema_version`` is the major version: within it fields are only added. A
-value that is not known is ``null``.
+A value that is not known is ``null``.
 """
 
 from __future__ import annotations
@@ -24,7 +22,15 @@ from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.rollback import RollbackGate
 from benchgate.models import Suite
-from benchgate.wire.model import ClusterName, Count, NonNegative, Number, Sha256, Version, WireModel
+from benchgate.wire.model import (
+    Artifact,
+    ClusterName,
+    Count,
+    NonNegative,
+    Number,
+    Sha256,
+    WireModel,
+)
 
 
 class ArmMetrics(WireModel):
@@ -47,25 +53,24 @@ class Sample(WireModel):
     score: Number
     safety_penalty: NonNegative | None
     trials: tuple[Number, ...] | None
-    cluster: ClusterName | None = None
-    facts: CaseFacts | None = None
+    cluster: ClusterName | None
+    facts: CaseFacts | None
 
 
-class ArmReport(WireModel):
+class ArmReport(Artifact):
     """
     ``baseline.json`` and ``trained.json``: one side of a comparison, also accepted as a sample file.
 
     :param imputed: samples that were not measured and count as the worst score, by the policy's ``missing``.
     """
 
-    schema_version: Version
     report_kind: Literal["baseline", "trained"]
     run_id: str
     generated_at: AwareDatetime
     benchmark_suite: Suite
     metrics: ArmMetrics
     samples: tuple[Sample, ...]
-    imputed: tuple[str, ...] = ()
+    imputed: tuple[str, ...]
 
     @property
     def measured(self) -> tuple[Sample, ...]:
@@ -73,31 +78,29 @@ class ArmReport(WireModel):
         return tuple(sample for sample in self.samples if sample.case_id not in self.imputed)
 
 
-class SignificanceReport(WireModel):
+class SignificanceReport(Artifact):
     """
     ``significance.json``: the results of the tests, and the policy that says which of them decides.
 
     :param look: how often the baseline was looked at; its alpha is that of the tests.
     """
 
-    schema_version: Version
     report_kind: Literal["significance"]
     run_id: str
     generated_at: AwareDatetime
     benchmark_suite: Suite
     policy: GatePolicy
     significance: Significance
-    look: Look | None = None
+    look: Look | None
 
 
-class SafetyReport(WireModel):
+class SafetyReport(Artifact):
     """
     ``safety.json``: the rise of the mean safety penalty; ``null`` where no penalties were given.
 
     :param pass_chances: true rises, each with the probability that the check would have passed it at this size.
     """
 
-    schema_version: Version
     run_id: str
     generated_at: AwareDatetime
     sample_count: Count
@@ -108,7 +111,7 @@ class SafetyReport(WireModel):
     promotion_allowed: bool | None
     reason_codes: tuple[str, ...]
     diagnostics: tuple[str, ...]
-    pass_chances: tuple[tuple[Number, Number | None], ...] = ()
+    pass_chances: tuple[tuple[Number, Number | None], ...]
 
 
 class ArmSpread(WireModel):
@@ -146,10 +149,9 @@ class CheckpointPromotion(WireModel):
     reason_codes: tuple[str, ...]
 
 
-class EvaluationReport(WireModel):
+class EvaluationReport(Artifact):
     """``evaluation.json``: improvement and promotion in one; what was not evaluated is ``null``."""
 
-    schema_version: Version
     benchmark_suite_id: str
     baseline_policy_id: str
     candidate_policy_id: str
@@ -157,10 +159,10 @@ class EvaluationReport(WireModel):
     policy_improvement: PolicyImprovement
     seed_reproducibility: SeedReproducibilityReport | None
     sample_size_sensitivity: SampleSizeSensitivityReport | None
-    cost: Increase | None = None
-    duration: Increase | None = None
+    cost: Increase | None
+    duration: Increase | None
     checkpoint_promotion: CheckpointPromotion
-    rollback_gate: RollbackGate | None = None
+    rollback_gate: RollbackGate
 
 
 class ProofArm(WireModel):
@@ -234,14 +236,13 @@ class FailureAnalysis(WireModel):
     additional_cases_needed: Count | None
 
 
-class ProofBundle(WireModel):
+class ProofBundle(Artifact):
     """
     ``proof.json``: the decision, and the digests of the files it rests on, so that others can check it.
 
     :param plan: the plan that was sealed before the run, if it cites one.
     """
 
-    schema_version: Version
     run_id: str
     candidate_run_id: str | None
     generated_at: AwareDatetime
@@ -254,5 +255,5 @@ class ProofBundle(WireModel):
     artifact_sha256: ProofDigests
     safety_benchmark: ProofSafety
     failure_analysis: FailureAnalysis | None
-    look: Look | None = None
-    plan: CitedPlan | None = None
+    look: Look | None
+    plan: CitedPlan | None

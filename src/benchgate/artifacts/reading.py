@@ -13,7 +13,6 @@ from benchgate.artifacts.evidence_kinds import (
     SignificanceReport,
 )
 from benchgate.artifacts.run_kinds import (
-    ClosedRecord,
     Head,
     PlanFile,
     PromotionReport,
@@ -52,7 +51,6 @@ KINDS: Final[Mapping[str, type[WireModel]]] = MappingProxyType(
         "proof": ProofBundle,
         "promotion": PromotionReport,
         "record": RunRecord,
-        "closed": ClosedRecord,
         "selected": SelectedRecord,
         "case": TrialFile,
         "plan": PlanFile,

@@ -1,9 +1,7 @@
 """
 The models of what a run writes besides the evidence of a comparison: promotion, record, trials, head.
 
-No field has a default, so that a file which leaves one out is invalid; but those that older files lack, see
-:data:`~benchgate.verify.agreement.LATER`. ``schema_version`` is the major version: within it fields are only added. A
-value that is not known is ``null``.
+A value that is not known is ``null``.
 """
 
 from __future__ import annotations
@@ -29,15 +27,13 @@ from benchgate.models import (
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
 from benchgate.wire.model import (
+    Artifact,
     Count,
     Digests,
-    DisplayText,
     Seconds,
     Sha256,
     Text,
-    Version,
     WireModel,
-    empty_mapping,
     freeze_json,
 )
 
@@ -101,10 +97,9 @@ class RecordRef(WireModel):
     path: str
 
 
-class PromotionReport(WireModel):
+class PromotionReport(Artifact):
     """``promotion.json``: the decision on one subject. Evidence only: a person promotes."""
 
-    schema_version: Version
     task_class: str
     subject: Subject
     decision: PromotionOutcome
@@ -184,7 +179,7 @@ class PlanDigests(WireModel):
     checkpoint: Sha256 | None
 
 
-class PlanFile(WireModel):
+class PlanFile(Artifact):
     """
     ``plan.json``: what a full run is going to do, written before its first trial. A run that is resumed must agree.
 
@@ -195,7 +190,6 @@ class PlanFile(WireModel):
     :param shard: ``I/N`` of a part of a run, which has the cases of its part alone; left out otherwise.
     """
 
-    schema_version: Version
     report_kind: Literal["plan"]
     task_class: str
     started_at: AwareDatetime
@@ -208,7 +202,7 @@ class PlanFile(WireModel):
     isolation_class: IsolationClass
     digests: PlanDigests
     resumes: Resumed | None
-    replays: Replayed | None = None
+    replays: Replayed | None
     baseline_system: str | None = Field(default=None, exclude_if=lambda name: name is None)
     shard: str | None = Field(default=None, exclude_if=lambda shard: shard is None)
 
@@ -218,7 +212,7 @@ class PlanFile(WireModel):
         return ("candidate", "baseline") if self.baseline_system else ("candidate",)
 
 
-class RunRecord(WireModel):
+class RunRecord(Artifact):
     """
     ``record.json``: one link of the audit chain.
 
@@ -226,7 +220,7 @@ class RunRecord(WireModel):
     :param clock_regressed: the run ended, by its clock, before the previous one: a clock was set back.
     :param severities: severity of each failure code, as the class's taxonomy had it.
     :param case_files: SHA-256 of each file of ``cases/``; ``evidence_files`` likewise.
-    :param plan_sha256: SHA-256 of ``plan.json``; ``None`` in records of versions that wrote none.
+    :param plan_sha256: SHA-256 of ``plan.json``.
     :param resumes: the run that this one completes; ``None`` if it began from nothing.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param meanings: what each failure code of the class means, as its taxonomy had it.
@@ -234,7 +228,6 @@ class RunRecord(WireModel):
     :param sealed_plan: the plan that the run cites, as it was sealed before.
     """
 
-    schema_version: Version
     report_kind: Literal["record"]
     seq: Annotated[Count, Field(ge=1)]
     prev_hash: Sha256
@@ -251,12 +244,12 @@ class RunRecord(WireModel):
     verdict: Verdict
     case_files: Digests
     evidence_files: Digests
-    plan_sha256: Sha256 | None = None
-    resumes: Resumed | None = None
-    replays: Replayed | None = None
-    meanings: Texts = Field(default_factory=empty_mapping)
-    about_cases: AboutCases = Field(default_factory=empty_mapping)
-    sealed_plan: SealedPlan | None = None
+    plan_sha256: Sha256
+    resumes: Resumed | None
+    replays: Replayed | None
+    meanings: Texts
+    about_cases: AboutCases
+    sealed_plan: SealedPlan | None
 
     @property
     def rerun(self) -> BenchRunReport | None:
@@ -269,57 +262,32 @@ class RunRecord(WireModel):
         return self.report.complete and (self.rerun is None or self.rerun.complete)
 
 
-class ClosedRecord(WireModel):
-    """
-    ``record.json`` of a run that was given up: it left no evidence, and nothing was judged.
-
-    :param closes: the name of the folder that the run had left.
-    :param reason: why nobody completes it, in the words of who closed it.
-    :param case_files: SHA-256 of each file that it left in ``cases/``.
-    """
-
-    schema_version: Version
-    report_kind: Literal["closed"]
-    seq: Annotated[Count, Field(ge=1)]
-    prev_hash: Sha256
-    finished_at: AwareDatetime
-    clock_regressed: bool
-    task_class: str
-    closes: str
-    reason: Annotated[DisplayText, Field(min_length=1)]
-    plan_sha256: Sha256 | None
-    case_files: Digests
-
-
-class SelectedRecord(WireModel):
+class SelectedRecord(Artifact):
     """``last-selected/<class>/report.json``: a part of the cases was run; nothing was judged."""
 
-    schema_version: Version
     report_kind: Literal["selected"]
     finished_at: AwareDatetime
     report: BenchRunReport
 
 
-class TrialFile(WireModel):
+class TrialFile(Artifact):
     """
     ``cases/<case_id>[-baseline][-t<k>].json``: a trial's result and the full output of the system.
 
     :param scorer: digest of what scored it, the rubric or a hook; ``None`` if it was not run.
     """
 
-    schema_version: Version
     report_kind: Literal["case"]
     task_class: str
     case_id: str
     result: TrialResult
     output: Any
-    scorer: Sha256 | None = None
+    scorer: Sha256 | None
 
 
-class Head(WireModel):
+class Head(Artifact):
     """``HEAD.json``: the newest record of a class."""
 
-    schema_version: Version
     seq: Count
     sha256: Sha256
 

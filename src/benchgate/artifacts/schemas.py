@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any, Final
 
+from benchgate.wire.model import SCHEMA_VERSION
+
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -31,9 +33,9 @@ def make_schema(kind: str) -> dict[str, Any]:
 
     # What is written has every field, so the schema is that of serialisation: all are required.
     made = KINDS[kind].model_json_schema(mode="serialization")
-    # Readers ignore fields that a later minor version adds.
+    # Readers ignore unknown fields.
     _open_up(made)
-    return {"$schema": DIALECT, "$id": f"urn:benchgate:schema:{kind}:1", **made}
+    return {"$schema": DIALECT, "$id": f"urn:benchgate:schema:{kind}:{SCHEMA_VERSION}", **made}
 
 
 def _open_up(node: Any) -> None:

@@ -9,7 +9,7 @@ from pydantic import AwareDatetime, Field
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest
 from benchgate.wire.canonical import digest
-from benchgate.wire.model import Count, Number, Sha256, Version, WireModel
+from benchgate.wire.model import Artifact, Count, Number, Sha256, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ class Prediction(WireModel):
     seconds: Number | None
 
 
-class SealedPlan(WireModel):
+class SealedPlan(Artifact):
     """
     The file that ``benchgate plan`` writes, and that a run cites.
 
@@ -57,7 +57,6 @@ class SealedPlan(WireModel):
     :param seal: SHA-256 over all other fields.
     """
 
-    schema_version: Version
     report_kind: Literal["sealed_plan"]
     sealed_at: AwareDatetime
     benchgate: str

@@ -17,7 +17,7 @@ from benchgate.artifacts.run_kinds import Head
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import SCHEMA_VERSION, Count, Sha256, Version, WireModel
+from benchgate.wire.model import SCHEMA_VERSION, Artifact, Count, Sha256
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import model_bytes, write_file
 
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class ChainLink(WireModel):
-    """The fields of a record that the chain needs: only these, so that records of an older version stay valid."""
+class ChainLink(Artifact):
+    """The fields of a record that the chain needs."""
 
-    schema_version: Version
     seq: Count
     prev_hash: Sha256
     finished_at: AwareDatetime
@@ -44,8 +43,6 @@ RECORD_FILE: Final = "record.json"
 PLAN_FILE: Final = "plan.json"
 FOLDER_NAME: Final = re.compile(r"([0-9]{8,15})-\d{8}T\d{6}Z-[0-9a-f]{8}")
 UNFINISHED: Final = "incomplete-"
-CLOSED_ID: Final = "0" * 8
-"""Stands for the run id in the folder of a run that was closed, which has none."""
 STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_kinds import ClosedRecord, PlanFile, RunRecord
+from benchgate.artifacts.run_kinds import PlanFile, RunRecord
 from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, STAMP, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
 from benchgate.wire.holding import is_held
@@ -15,9 +15,7 @@ from benchgate.wire.holding import is_held
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-State = Literal[
-    "complete", "incomplete", "resumed", "closed", "unrecorded", "running", "unreadable"
-]
+State = Literal["complete", "incomplete", "resumed", "unrecorded", "running", "unreadable"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +29,7 @@ class KnownRun:
 
     folder: Path
     seq: int | None
-    record: RunRecord | ClosedRecord | None
+    record: RunRecord | None
     plan: PlanFile | None
     resumed_by: str | None = None
 
@@ -42,8 +40,6 @@ class KnownRun:
             return "running" if is_held(self.folder) else "unrecorded"
         if self.record is None:
             return "unreadable"
-        if isinstance(self.record, ClosedRecord):
-            return "closed"
         if self.resumed_by is not None:
             return "resumed"
         return "complete" if self.record.complete else "incomplete"
@@ -56,18 +52,15 @@ class KnownRun:
         return self.folder.name.removeprefix(UNFINISHED)[:16]
 
 
-def read_record(folder: Path) -> RunRecord | ClosedRecord | None:
+def read_record(folder: Path) -> RunRecord | None:
     """Return the record in a folder, ``None`` if it cannot be read."""
-    path = folder / RECORD_FILE
-    return read_artifact(path, RunRecord) or read_artifact(path, ClosedRecord)
+    return read_artifact(folder / RECORD_FILE, RunRecord)
 
 
 def newest_first(runs: Path) -> Iterator[tuple[int, Path, RunRecord | None]]:
-    """Yield number, folder and record of each run that was not closed; ``None`` is a record that cannot be read."""
+    """Yield number, folder and record of each run; ``None`` is a record that cannot be read."""
     for seq, folder in reversed(numbered(runs)):
-        record = read_record(folder)
-        if not isinstance(record, ClosedRecord):
-            yield seq, folder, record
+        yield seq, folder, read_record(folder)
 
 
 def known_runs(runs: Path) -> list[KnownRun]:
@@ -82,11 +75,7 @@ def known_runs(runs: Path) -> list[KnownRun]:
         )
         for seq, folder in folders
     ]
-    by = {
-        run.plan.resumes.seq: run.folder.name
-        for run in found
-        if run.plan and run.plan.resumes and not isinstance(run.record, ClosedRecord)
-    }
+    by = {run.plan.resumes.seq: run.folder.name for run in found if run.plan and run.plan.resumes}
     return [replace(run, resumed_by=by.get(run.seq)) if run.seq else run for run in found]
 
 
@@ -101,7 +90,7 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
         return None
     known = known_runs(runs)
     if wanted == "auto":
-        recorded = [run for run in known if run.seq is not None and run.state != "closed"][-1:]
+        recorded = [run for run in known if run.seq is not None][-1:]
         left = [run for run in known if run.seq is None and run.plan and run.state != "running"]
         newest = max((*recorded, *left), key=lambda run: run.stamp, default=None)
         able = newest and newest.plan and newest.state in {"incomplete", "unrecorded"}

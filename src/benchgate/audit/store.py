@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.record import ChainSlot, RecordEntry
-    from benchgate.artifacts.run_kinds import PlanFile, Resumed, Verdict
+    from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.audit.chain import ChainEnd
     from benchgate.models import BenchRunReport, Scope, Side, TrialResult
     from benchgate.wire.holding import Hold
@@ -97,6 +97,8 @@ class RunStore:
     process leaves what it recorded in ``runs/<class>/incomplete-...``.
 
     :param name: of that folder, see :func:`unfinished_name`.
+
+    ``folder`` is where the run is written until it is recorded. ``plan`` is that of a full run, as it is written.
     """
 
     def __init__(
@@ -112,15 +114,11 @@ class RunStore:
             else shard_folder(out, task_class, shard)
         )
         self._shard = shard
-        self._folder = self._runs / name if scope == "full" else selected
+        self.folder = self._runs / name if scope == "full" else selected
         self._written: dict[str, tuple[TrialResult, str, str | None]] = {}
-        self._plan: PlanFile | None = None
+        self.plan: PlanFile | None = None
         self._held: Hold | None = None
-
-    @property
-    def folder(self) -> Path:
-        """Where the run is written until it is recorded."""
-        return self._folder
+        self.is_closed = False
 
     def open(
         self, plan: PlanFile, resume: str | Path = "none", parts: Sequence[Path] = ()
@@ -140,32 +138,22 @@ class RunStore:
             make_folder(self._runs)
             with locked(self._runs):
                 settled_end(self._runs, self._copy)
-                self._held, self._plan = (
-                    begin_merged(self._folder, plan, parts)
+                self._held, self.plan = (
+                    begin_merged(self.folder, plan, parts)
                     if parts
-                    else begin(self._folder, plan, resume)
+                    else begin(self.folder, plan, resume)
                 )
         else:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            make_folder(self._folder / "cases")
+            shutil.rmtree(self.folder, ignore_errors=True)
+            make_folder(self.folder / "cases")
             if plan.shard is not None:
                 data = model_bytes(plan)
-                write_file(self._folder / PLAN_FILE, data)
-                add_whole(self._folder, PLAN_FILE, sha256_hex(data))
+                write_file(self.folder / PLAN_FILE, data)
+                add_whole(self.folder, PLAN_FILE, sha256_hex(data))
         return warnings
 
-    @property
-    def resumes(self) -> Resumed | None:
-        """The run that this one completes."""
-        return self._plan.resumes if self._plan else None
-
-    @property
-    def started(self) -> datetime | None:
-        """When the run began, or that which it completes."""
-        return self._plan.started_at if self._plan else None
-
     def _check_folders(self) -> list[str]:
-        return list(check_folders(self._out, self._folder / "cases", self._copy))
+        return list(check_folders(self._out, self.folder / "cases", self._copy))
 
     def detach(self) -> Path:
         """
@@ -176,12 +164,12 @@ class RunStore:
 
         :raises ArtifactError: it cannot be renamed; the folder has its old name, or is gone itself.
         """
-        ending = self._folder.with_name(f"{self._folder.name}-0")
+        ending = self.folder.with_name(f"{self.folder.name}-0")
         try:
-            os.rename(self._folder, ending)
+            os.rename(self.folder, ending)
         except OSError as error:
-            raise ArtifactError(self._folder, f"cannot be renamed: {error.strerror}") from error
-        self._folder = ending
+            raise ArtifactError(self.folder, f"cannot be renamed: {error.strerror}") from error
+        self.folder = ending
         return ending
 
     def write_trial(
@@ -196,7 +184,7 @@ class RunStore:
 
         :raises ArtifactError: it cannot be written.
         """
-        sha256 = write_trial(self._folder, self._task_class, result, output_json, scorer, side=side)
+        sha256 = write_trial(self.folder, self._task_class, result, output_json, scorer, side=side)
         self.note(result, sha256, scorer, side)
 
     def note(
@@ -207,15 +195,17 @@ class RunStore:
 
     def _settle_trials(self, reports: Reports) -> None:
         """Write the results that are known only at the end: trials that never ran, inputs that changed."""
+        if self.is_closed:
+            raise ArtifactError(self._out, "writing failed before")
         for side, result in ((s, result) for s in reports for result in reports[s].per_case):
             name = case_file_name(result, side)
             written = self._written.get(name)
             if written is None:
                 self.write_trial(result, None, side=side)
             elif written[0] != result:
-                stored = json.loads(read_bytes(self._folder / "cases" / name, limit=MAX_JSON_BYTES))
+                stored = json.loads(read_bytes(self.folder / "cases" / name, limit=MAX_JSON_BYTES))
                 self.write_trial(result, json.dumps(stored["output"]), written[2], side)
-        for stray in (self._folder / "cases").glob(".*.tmp"):
+        for stray in (self.folder / "cases").glob(".*.tmp"):
             stray.unlink()  # half a file, of when the folder was renamed
 
     def publish_selected(self, reports: Reports, finished: datetime) -> Published:
@@ -231,11 +221,11 @@ class RunStore:
             finished_at=finished,
             report=reports["candidate"],
         )
-        write_file(self._folder / "report.json", model_bytes(record))
+        write_file(self.folder / "report.json", model_bytes(record))
         if self._shard is None:
-            return Published(folder=self._folder)
-        digest = file_sha256(self._folder / WHOLE_FILES, limit=MAX_JSON_BYTES)
-        return Published(folder=self._folder, shard=f"{self._shard.number}={digest}")
+            return Published(folder=self.folder)
+        digest = file_sha256(self.folder / WHOLE_FILES, limit=MAX_JSON_BYTES)
+        return Published(folder=self.folder, shard=f"{self._shard.number}={digest}")
 
     def publish(self, reports: Reports, build: Callable[[ChainSlot], RecordEntry]) -> Published:
         """
@@ -249,12 +239,15 @@ class RunStore:
         with locked(self._runs):
             end = settled_end(self._runs, self._copy)
             entry = build(self._slot(end))
-            self._write_evidence(entry.evidence)
-            write_file(self._folder / RECORD_FILE, entry.record)
+            evidence = self.folder / "evidence"
+            make_folder(evidence)
+            for name, data in entry.evidence.items():
+                write_draft(evidence / name, data)
+            write_file(self.folder / RECORD_FILE, entry.record)
             seq = end.seq + 1
-            (self._folder / WHOLE_FILES).unlink(missing_ok=True)  # the record has the digests
+            (self.folder / WHOLE_FILES).unlink(missing_ok=True)  # the record has the digests
             final = self._runs / record_folder(seq, entry.finished, entry.run_id)
-            rename(self._folder, final)
+            rename(self.folder, final)
             # HEAD.json comes last: a killed process leaves a record that follows the head, or none; see unentered().
             problem = write_copy(self._copy, final)
             sha256 = sha256_hex(entry.record)
@@ -269,30 +262,25 @@ class RunStore:
         )
 
     def close(self) -> None:
-        """Let others have the folder of the run: it is recorded, or it can be resumed."""
+        """Let others have the folder of the run: it is recorded, or it can be resumed. Nothing is written any more."""
+        self.is_closed = True
         if self._held is not None:
             self._held.close()
 
     def _slot(self, end: ChainEnd) -> ChainSlot:
         from benchgate.artifacts.record import ChainSlot
 
-        if self._plan is None:
-            raise ArtifactError(self._folder, "only a full run has a record")
+        if self.plan is None:
+            raise ArtifactError(self.folder, "only a full run has a record")
         return ChainSlot(
             seq=end.seq + 1,
             prev_hash=end.sha256,
-            folder=self._folder,
-            plan=self._plan,
+            folder=self.folder,
+            plan=self.plan,
             previous_finished=end.finished_at,
             chain_intact=lambda: not chain_faults(self._runs),
             case_files={name: sha256 for name, (_, sha256, _) in self._written.items()},
         )
-
-    def _write_evidence(self, files: Mapping[str, bytes]) -> None:
-        folder = self._folder / "evidence"
-        make_folder(folder)
-        for name, data in files.items():
-            write_draft(folder / name, data)
 
     @property
     def _copy(self) -> Path:

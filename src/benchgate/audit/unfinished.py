@@ -121,12 +121,8 @@ def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
 
 def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
     if before.plan is None:
-        instead = (
-            "close it with benchgate runs --close" if before.seq is None else "begin a new run"
-        )
-        why = (
-            f"cannot be resumed: it has no valid {PLAN_FILE}, as those of older versions; {instead}"
-        )
+        instead = "remove it" if before.seq is None else "begin a new run"
+        why = f"cannot be resumed: it has no valid {PLAN_FILE}; {instead}"
         raise ArtifactError(before.folder, why)
     if changes := list(plan_changes(before.plan, plan)):
         raise PlanChanged(before.folder, changes)

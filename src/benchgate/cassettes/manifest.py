@@ -13,12 +13,11 @@ from benchgate.wire import clock
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 from benchgate.wire.model import (
     SCHEMA_VERSION,
+    Artifact,
     Count,
     Digests,
     Sha256,
     Text,
-    Version,
-    WireModel,
 )
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ FOLDER: Final = "cassettes"
 MANIFEST: Final = "manifest.json"
 
 
-class CassetteManifest(WireModel):
+class CassetteManifest(Artifact):
     """
     ``cassettes/NAME/manifest.json``: the outputs of one system, recorded.
 
@@ -43,7 +42,6 @@ class CassetteManifest(WireModel):
     :param files: SHA-256 of each file: ``<case>[-t<k>].json`` of each trial, and what else was recorded of one.
     """
 
-    schema_version: Version
     report_kind: Literal["cassette"]
     task_class: str
     recorded_at: AwareDatetime

@@ -66,11 +66,13 @@ class CassetteRecorder:
         :param run: the folder of the run, with the files of its trials.
         :param out: the output folder, where what was recorded of their HTTP is kept until then.
         :returns: its folder.
-        :raises ArtifactError: the run is incomplete, the part is of another system than the rest, or a disk error.
+        :raises ArtifactError: the run is incomplete or has no output, or the part is of another system than the rest.
         """
         if not report.complete:
             why = "not recorded: the run is incomplete; complete it with the option resume, and record again"
             raise ArtifactError(self.folder, why)
+        if not any(result.outcome in {"scored", "rubric_error"} for result in report.per_case):
+            raise ArtifactError(self.folder, "not recorded: no trial returned an output")
         names = [trial_file_name(result.case_id, result.trial) for result in report.per_case]
         sources = {name: run / "cases" / name for name in names}
         drafts = http_drafts(out, *self.key)

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say, show
 from benchgate.cli.vectors import add_ledger, add_policy, guarded
-from benchgate.errors import counted
+from benchgate.errors import ArtifactError, counted
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from benchgate.artifacts.record import RunTerms
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
     from benchgate.cli.vectors import Parsers
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.gating import LogGate
     from benchgate.interop.samples import Samples
     from benchgate.models import BenchRunReport
+    from benchgate.runner.judging import RunFacts
+
+TIMEOUT: float = 600.0
+"""Time limit that a record states, in seconds; what the other harness had is not known."""
 
 FORMATS = ("auto", "inspect", "swebench", "junit", "jsonl", "csv")
 
@@ -90,9 +95,9 @@ def _execute(given: argparse.Namespace) -> int:
 
     publication = Publication(html=given.html, summary=None)
     publication.check()
-    logs, gate = _gate(given)
-    judgement, published = _decided(given, gate)
-    folder = published.folder if published else _written(gate, judgement, Path("proof"))
+    logs, facts = _facts(given)
+    judgement, published = _decided(given, facts)
+    folder = published.folder if published else _written(facts, judgement, Path("proof"))
     for line in _sides(logs):
         say(line)
     more = None if given.html is None else str(given.html)
@@ -109,21 +114,41 @@ def _execute(given: argparse.Namespace) -> int:
     return 1 if any(problems) else judgement.exit_status
 
 
-def _decided(given: argparse.Namespace, gate: LogGate) -> tuple[Judgement, Published | None]:
+def _decided(given: argparse.Namespace, facts: RunFacts) -> tuple[Judgement, Published | None]:
     from benchgate.looks.ledger import LookLedger
+    from benchgate.runner.judging import judged, record_reports
 
-    if given.out is None:
-        return gate.counted_by(given.ledger and LookLedger(given.ledger)), None
-    if given.ledger is not None:
-        raise ValueError("--out counts looks in its records, --ledger in a file: give one of them")
-    return gate.recorded(given.out)
+    if given.out is not None:
+        if given.ledger is not None:
+            why = "--out counts looks in its records, --ledger in a file: give one of them"
+            raise ValueError(why)
+        return record_reports(given.out, facts, _terms(facts), TIMEOUT)
+    if given.ledger is None and facts.policy.looks == "spend":
+        why = "looks = 'spend' needs --out or --ledger: without one nobody counts the looks"
+        raise ArtifactError("looks", why)
+    return judged(facts, LookLedger(given.ledger).add if given.ledger else None), None
 
 
-def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
+def _terms(facts: RunFacts) -> RunTerms:
+    from benchgate.artifacts.record import RunTerms
+    from benchgate.interop.reports import TAXONOMY
+
+    return RunTerms(
+        harness_version=version("pytest-benchgate"),
+        severities=TAXONOMY.severities,
+        meanings=TAXONOMY.meanings,
+        cases=(),
+        min_cases={},
+        tiers=None,
+        sealed=facts.sealed,
+    )
+
+
+def _facts(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], RunFacts]:
     from benchgate.gates.policy import parse_options
-    from benchgate.interop.gating import LogGate
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.samples import parse_map, read
+    from benchgate.runner.judging import RunFacts
 
     fields = parse_map(given.map)
     logs = tuple(
@@ -136,15 +161,10 @@ def _gate(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], LogGate]:
         parse_options(given.policy),
         with_inputs=_in_both(before, after),
     )
-    reports = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
+    base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
-    return (before, after), LogGate(
-        before=reports[0],
-        after=reports[1],
-        policy=terms.policy,
-        started=min(now, after.started or now),
-        sealed=_sealed(given.plan),
-    )
+    started, sealed = min(now, after.started or now), _sealed(given.plan)
+    return (before, after), RunFacts.of_logs(base, candidate, terms.policy, started, sealed)
 
 
 def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
@@ -161,10 +181,11 @@ def _sealed(path: Path | None) -> SealedPlan | None:
     return None if path is None else SealedPlan.read_file(path, "sealed plan")
 
 
-def _written(gate: LogGate, judgement: Judgement, folder: Path) -> Path:
+def _written(facts: RunFacts, judgement: Judgement, folder: Path) -> Path:
+    from benchgate.runner.judging import write_evidence
     from benchgate.verify.validate import validate_file
 
-    for path in gate.write_evidence(judgement, folder):
+    for path in write_evidence(judgement, facts.sealed, folder):
         validate_file(path)
     return folder
 

@@ -12,7 +12,7 @@ from benchgate.cli.say import complain
 from benchgate.wire.arguments import RUN_OPTIONS, threshold_places
 
 if TYPE_CHECKING:
-    from benchgate.runner.merge import MergeSettings
+    from benchgate.runner.settings import RunSettings
 
 OF_THE_WHOLE = (
     "baseline",
@@ -87,23 +87,18 @@ def _merge(given: argparse.Namespace, out: TextIO) -> int:
     return finished.exit_status
 
 
-def _settings(given: argparse.Namespace) -> MergeSettings:
-    from benchgate.gates.policy import parse_options
-    from benchgate.runner.merge import MergeSettings
-    from benchgate.training.checkpoints import CheckpointFiles
+def _settings(given: argparse.Namespace) -> RunSettings:
+    from benchgate.runner.settings import RunSettings
 
     claim = [f"claim={given.claim}"] if given.claim else []
-    return MergeSettings(
+    values = {
+        name.replace("-", "_"): getattr(given, name.replace("-", "_")) for name in OF_THE_WHOLE
+    }
+    values["policy"] = [*(given.policy or ()), *claim]
+    return RunSettings.of_options(
+        values,
         parts=tuple(given.parts),
+        expect=dict(given.expect),
         out=given.out,
         bench_root=given.bench_root,
-        baseline=given.baseline,
-        policy=parse_options([*(given.policy or ()), *claim]),
-        plan=given.plan,
-        expect=dict(given.expect),
-        checkpoints=CheckpointFiles(
-            checkpoint=given.checkpoint,
-            baseline=given.baseline_checkpoint,
-            lineage=given.lineage,
-        ),
     )

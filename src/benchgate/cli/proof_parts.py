@@ -155,6 +155,7 @@ def _lines(made: Comparison, *, is_proof: bool = False) -> Iterator[Line]:
     """Yield what a session prints of its gate, and the criteria of a proof that are not met."""
     from benchgate.gates.reason_codes import PREFIX
     from benchgate.wording.block import gate_lines, side_lines
+    from benchgate.wording.decision import DecisionView
     from benchgate.wording.lines import Line
 
     decision, figures = made.decision, made.figures
@@ -166,7 +167,7 @@ def _lines(made: Comparison, *, is_proof: bool = False) -> Iterator[Line]:
         decision = decision.model_copy(update={"next_step": step})
     yield from side_lines(made.names, figures)
     yield Line("", "")
-    yield from gate_lines(made.policy, decision, figures, made.names)
+    yield from gate_lines(DecisionView.of(decision, made.policy, made.names, figures))
     if is_proof and not mismatched:
         for remark in made.criteria_failed():
             yield Line("criterion", f"{remark.code}: {remark.message}", "bad")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from benchgate.models import TrialResult
     from benchgate.report.publish import Publication
     from benchgate.runner.class_run import ClassRun
-    from benchgate.runner.run import RunSettings
+    from benchgate.runner.settings import RunSettings
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -96,10 +96,9 @@ def publish(finished: ClassRun, publication: Publication) -> None:
 
 def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
     from benchgate.errors import PolicyError
-    from benchgate.gates.policy import load_run_table, parse_options
+    from benchgate.gates.policy import load_run_table
     from benchgate.report.publish import Publication
-    from benchgate.runner.run import RunSettings
-    from benchgate.training.checkpoints import CheckpointFiles
+    from benchgate.runner.settings import RunSettings
 
     declared: dict[str, Any] = {}
     with suppress(PolicyError):  # which is reported with all that is wrong with the class
@@ -118,18 +117,8 @@ def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
     if publication.html is not None and value["out"] is None:
         msg = "--html needs --out: the page is made of the record"
         raise argparse.ArgumentTypeError(msg)
-    settings = RunSettings(
-        task_class=given.task_class,
-        case_filter=given.cases,
-        bench_root=given.bench_root,
-        policy=parse_options(value.pop("policy")),
-        exit_rule="gate",
-        checkpoints=CheckpointFiles(
-            checkpoint=value.pop("checkpoint"),
-            baseline=value.pop("baseline_checkpoint"),
-            lineage=value.pop("lineage"),
-        ),
-        **value,
+    settings = RunSettings.of_options(
+        value, task_class=given.task_class, case_filter=given.cases, bench_root=given.bench_root
     )
     return settings, publication
 

@@ -1,4 +1,4 @@
-"""``benchgate runs``: the full runs of an output folder and how far they came; ``--close`` gives one up."""
+"""``benchgate runs``: the full runs of an output folder and how far they came."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say
-from benchgate.wire.argument_types import run_name
 
 if TYPE_CHECKING:
     import argparse
@@ -19,32 +18,20 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     """Declare the command."""
     parser = commands.add_parser(
         "runs",
-        help="list the full runs of an output folder and how far they came; close one that nobody completes",
+        help="list the full runs of an output folder and how far they came",
         description="Lists recorded runs in the order of their chain, then those without a record.",
     )
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
     parser.add_argument("--task-class", metavar="CLASS", help="this class only")
     parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
-    parser.add_argument(
-        "--close",
-        type=run_name,
-        metavar="RUN",
-        help="give up a run that left no record: a folder incomplete-...; a record in the chain says so",
-    )
-    parser.add_argument("--reason", metavar="TEXT", help="why nobody completes it")
     parser.set_defaults(execute=execute)
 
 
 def execute(given: argparse.Namespace) -> int:
-    """List the runs, or close one; 1 if there is none, 2 for wrong use or an unreadable folder."""
+    """List the runs; 1 if there is none, 2 for an unreadable folder."""
     from benchgate.errors import ArtifactError, TaskClassNotFound
 
-    if (given.close is None) != (given.reason is None) or (given.reason or "-").isspace():
-        complain("--close RUN and --reason TEXT belong together")
-        return 2
     try:
-        if given.close is not None:
-            return _close(given)
         return _list(given)
     except TaskClassNotFound as error:
         complain(error)
@@ -52,19 +39,6 @@ def execute(given: argparse.Namespace) -> int:
     except (ArtifactError, OSError) as error:
         complain(error)
         return 2
-
-
-def _close(given: argparse.Namespace) -> int:
-    from benchgate.audit.closing import close
-    from benchgate.audit.runs import run_in
-    from benchgate.wire import clock
-
-    folder = run_in(given.out, given.close, given.task_class).folder
-    copy = given.out / "evidence" / folder.parent.name
-    head = close(folder.parent, copy, folder, given.reason, clock.now())
-    say(f"closed    {folder}")
-    say(f"head      {folder.parent.name}={head}")
-    return 0
 
 
 def _list(given: argparse.Namespace) -> int:
@@ -83,11 +57,10 @@ def _list(given: argparse.Namespace) -> int:
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
     from benchgate.aggregate import INCOMPLETE
-    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.unfinished import finished_trials
 
-    record = run.record if isinstance(run.record, RunRecord) else None
-    plan, results = run.plan, [*record.report.per_case] if record else []
+    plan, record = run.plan, run.record
+    results = [*record.report.per_case] if record else []
     results += record.rerun.per_case if record and record.rerun else ()
     per_case = plan.trial_count * len(plan.sides) if plan else 0
     planned = len(results) or (len(plan.case_ids) * per_case if plan else None)
@@ -106,7 +79,6 @@ def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
         "done": done,
         "planned": planned,
         "resumed_by": run.resumed_by,
-        "reason": getattr(run.record, "reason", None),
     }
 
 
@@ -118,8 +90,6 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
         values = [row[n] for n in ("task_class", "seq", "time", "system", "run_id", "state")]
         told = ["-" if value is None else str(value) for value in (*values, row["decision"])]
         told[4] = told[4][:12]
-        if row["reason"]:
-            told[5] = f"closed: {row['reason']}"
         lines.append((*told, done, row["folder"]))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

@@ -162,16 +162,17 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
         where = f"record {first.seq}" if 0 < first.seq < AFTER else out
         say(f"{one.task_class}: not valid; first fault: {where}")
         return
-    if not one.records:
+    if terms is None:
         say(f"{one.task_class}: no record yet")
         return
     number = counted(one.records, "valid record")
-    say(f"{one.task_class}: {number}; {_newest(one.newest)}")
+    say(f"{one.task_class}: {number}; {_newest(terms.record)}")
     say(f"  head      {one.task_class}={one.head}")
-    for label, text in _newest_lines(terms) if terms else ():
+    for label, text in _newest_lines(terms):
         say(f"  {label:9} {text}")
     if one.anchored_at is None:
-        if one.newest and one.newest.decision and one.newest.decision.look is not None:
+        decision = terms.record.decision
+        if decision is not None and decision.look is not None:
             say(
                 "  looks that were taken out or made elsewhere are not counted: nothing anchors the chain"
             )
@@ -182,7 +183,7 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
 
 def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
     from benchgate.wording import recommendation
-    from benchgate.wording.block import looks
+    from benchgate.wording.decision import looks
 
     yield from terms.lines()
     record = terms.record
@@ -194,12 +195,11 @@ def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
         yield "tier", f"{tiers}: {recommendation(verdict, _outcome(record))}"
     look = record.decision.look if record.decision else None
-    yield from ((str(line.label), line.text) for line in looks(look, record.policy))
+    if text := looks(look, record.policy):
+        yield "looks", text
 
 
-def _newest(record: RunRecord | None) -> str:
-    if record is None:
-        return "all closed"
+def _newest(record: RunRecord) -> str:
     state = "complete" if record.complete else "incomplete"
     return f"newest: {_outcome(record)}, {state}"
 

@@ -52,7 +52,6 @@ def seed_reproducibility(
         max_delta_range=band.limit,
         p_values=tuple(p_values),
         p_value_range=_range(p_values),
-        max_p_value_range=None,
         within_band=band.within_band,
     )
 
@@ -89,8 +88,6 @@ def sample_size_sensitivity(
             for (cases, delta, z), p in zip(points, p_values, strict=True)
         ),
         max_z=band.limit,
-        max_delta_drift=None,
-        max_p_value_drift=None,
         within_band=band.within_band,
     )
 

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable
+from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.missing import first_five
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
-from benchgate.ids import own_run_id, system_digest
+from benchgate.ids import run_id, system_digest
 from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import WireModel
+from benchgate.wire.model import Artifact
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
@@ -29,10 +30,12 @@ RERUN: Final = "run:"
 REMEDY: Final = "make it again: pytest --bench=CLASS --bench-system=NAME --bench-baseline=none, then benchgate pin"
 
 
-class BaselineRecord(WireModel):
-    """The part of a record that a comparison needs."""
+class BaselineRecord(Artifact):
+    """The part of a record that says what was judged, by what, and how; a baseline is whole or none."""
 
     report: BenchRunReport
+    policy: GatePolicy
+    decision: CheckpointPromotionDecision | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,7 @@ def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
     return BaselineChoice(path=path, binding=True, requested=True)
 
 
-def rerun_system(choice: str | Path) -> str | None:
+def rerun_system(choice: str | Path | None) -> str | None:
     """Return the system that the option ``baseline`` asks to run beside the candidate, if it does."""
     is_asked = isinstance(choice, str) and choice.startswith(RERUN)
     return str(choice).removeprefix(RERUN) if is_asked else None
@@ -120,23 +123,17 @@ def read_baseline(path: Path) -> Baseline:
     return Baseline(path=path, sha256=sha256, report=report, problems=tuple(_faults(report)))
 
 
-class PolicyRecord(WireModel):
-    """The part of a record with the policy that the run was judged by."""
-
-    policy: GatePolicy
-
-
 def read_policy_of(path: Path) -> GatePolicy:
     """
     Return the policy that a recorded run was judged by.
 
     :raises Unreadable: the file is not a record.
     """
-    return PolicyRecord.read_file(path, "record of a run").policy
+    return BaselineRecord.read_file(path, "record of a run").policy
 
 
 def _faults(report: BenchRunReport) -> Iterator[str]:
-    if own_run_id(report) != report.run_id:
+    if run_id(report.task_class, report.per_case) != report.run_id:
         yield "its results do not have the run_id that it claims: it was edited"
     if report.scope != "full":
         yield "it is not a full run"

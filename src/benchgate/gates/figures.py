@@ -253,7 +253,6 @@ class SeedReproducibilityReport(WireModel):
 
     :param deltas: mean difference of each run; ``p_values`` are Welch's.
     :param max_delta_range: the limit of ``delta_range``; it grows with the noise in the scores.
-    :param max_p_value_range: always null; kept because version 1 of the artifact has it.
     """
 
     band: Literal["scaled"]
@@ -264,7 +263,6 @@ class SeedReproducibilityReport(WireModel):
     max_delta_range: Number | None
     p_values: tuple[Number | None, ...]
     p_value_range: Number | None
-    max_p_value_range: Number | None
     within_band: bool
 
 
@@ -282,15 +280,13 @@ class SampleSizeSensitivityReport(WireModel):
     Whether the mean difference of the first cases agrees with that of all, up to noise.
 
     :param points: for a quarter, half and three quarters of the cases, and for all.
-    :param max_z: the limit of ``z``. ``max_delta_drift`` and ``max_p_value_drift`` are always null.
+    :param max_z: the limit of ``z``.
     """
 
     band: Literal["scaled"]
     cases: int
     points: tuple[PrefixFigures, ...]
     max_z: Number | None
-    max_delta_drift: Number | None
-    max_p_value_drift: Number | None
     within_band: bool
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE, case_figures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
+    from benchgate.aggregate import CaseFigures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
@@ -66,58 +68,50 @@ class RunChanges:
 
 def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     """Compare two runs case by case, to see which cases explain a difference of the means."""
-    old = {case.case_id: case for case in case_figures(before.per_case)}
-    new = {case.case_id: case for case in case_figures(after.per_case)}
-    both = sorted(old.keys() & new.keys())
-    digests = before.digests.cases, after.digests.cases
-    edited = tuple(c for c in both if digests[0].get(c) != digests[1].get(c))
+    old, new = ({c.case_id: c for c in case_figures(side.per_case)} for side in (before, after))
+    both = old.keys() & new.keys()
+    files, files_now = before.digests.cases, after.digests.cases
+    edited = {case_id for case_id in both if files.get(case_id) != files_now.get(case_id)}
     silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
-    codes = _codes(after)
-    pairs = [
-        (
-            old[c].passed,
-            new[c].passed,
-            CaseChange(case_id=c, before=old[c].score, after=new[c].score, codes=codes.get(c, ())),
+    codes = _by_case((r.case_id, mode.code) for r in after.per_case for mode in r.failure_modes)
+    errors = _by_case((r.case_id, r.outcome) for r in after.per_case if r.outcome != "scored")
+    kinds: dict[str, list[CaseChange]] = defaultdict(list)
+    for case_id in both - silent - edited:
+        was, now = old[case_id], new[case_id]
+        change = CaseChange(
+            case_id=case_id, before=was.score, after=now.score, codes=codes.get(case_id, ())
         )
-        for c in both
-        if c not in silent and c not in edited
-    ]
-    errors = tuple(_errors(after))
-    erred = {case_id for case_id, _ in errors}
-    moved = [change for was, now, change in pairs if was == now and change.case_id not in erred]
+        kinds[_kind(change, was, now, has_error=case_id in errors)].append(change)
+    for found in kinds.values():
+        found.sort(key=lambda change: (-abs(change.delta), change.case_id))
     return RunChanges(
-        newly_failing=_by_size(change for was, now, change in pairs if was and not now),
-        newly_passing=_by_size(change for was, now, change in pairs if now and not was),
-        fell=_by_size(change for change in moved if change.delta < 0),
-        rose=_by_size(change for change in moved if change.delta > 0),
-        errors=errors,
-        same=sum(change.delta == 0 for change in moved),
+        newly_failing=tuple(kinds["newly_failing"]),
+        newly_passing=tuple(kinds["newly_passing"]),
+        fell=tuple(kinds["fell"]),
+        rose=tuple(kinds["rose"]),
+        errors=tuple((case_id, ", ".join(errors[case_id])) for case_id in sorted(errors)),
+        same=len(kinds["same"]),
         new=tuple(sorted(new.keys() - old.keys())),
         missing=tuple(sorted(old.keys() - new.keys())) if after.scope == "full" else (),
-        changed=edited,
+        changed=tuple(sorted(edited)),
         is_rescored=before.digests.scorer != after.digests.scorer,
     )
 
 
-def _by_size(found: Iterable[CaseChange]) -> tuple[CaseChange, ...]:
-    return tuple(sorted(found, key=lambda change: (-abs(change.delta), change.case_id)))
+def _kind(change: CaseChange, was: CaseFigures, now: CaseFigures, *, has_error: bool) -> str:
+    if was.passed != now.passed:
+        return "newly_passing" if now.passed else "newly_failing"
+    if has_error:
+        return "error"
+    return "fell" if change.delta < 0 else "rose" if change.delta > 0 else "same"
 
 
-def _codes(report: BenchRunReport) -> dict[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
-    for result in report.per_case:
-        found.setdefault(result.case_id, {}).update(
-            dict.fromkeys(m.code for m in result.failure_modes)
-        )
-    return {case_id: tuple(codes) for case_id, codes in found.items()}
-
-
-def _errors(report: BenchRunReport) -> Iterator[tuple[str, str]]:
-    found: dict[str, dict[str, None]] = {}
-    for result in report.per_case:
-        if result.outcome != "scored":
-            found.setdefault(result.case_id, {})[result.outcome] = None
-    yield from ((case_id, ", ".join(found[case_id])) for case_id in sorted(found))
+def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return the words of each case, each once, in their order."""
+    by_case: dict[str, dict[str, None]] = {}
+    for case_id, word in words:
+        by_case.setdefault(case_id, {})[word] = None
+    return {case_id: tuple(once) for case_id, once in by_case.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

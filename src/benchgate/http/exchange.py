@@ -13,10 +13,8 @@ from benchgate.errors import Unreadable
 from benchgate.wire.canonical import canonical_bytes, sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import (
-    SCHEMA_VERSION,
     Sha256,
     Text,
-    Version,
     WireModel,
     empty_mapping,
     freeze_json,
@@ -143,7 +141,7 @@ class Exchange(WireModel):
 class HttpRecording(WireModel):
     """What one trial asked by HTTP, in the order of asking, and what it was answered: a trial's ``.http.json``."""
 
-    schema_version: Version = SCHEMA_VERSION
+    schema_version: Annotated[int, Field(ge=1, le=1)] = 1  # no Literal, which accepts true as 1
     exchanges: tuple[Exchange, ...]
 
     @classmethod

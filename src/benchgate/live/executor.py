@@ -9,16 +9,18 @@ import time
 from collections import deque
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from benchgate.live.prints import printing
 from benchgate.trials.containment import process_kept
 from benchgate.trials.trial import timeout_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from benchgate.live.prints import PrintRouter
     from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pause
 
@@ -46,6 +48,7 @@ class LiveExecutor:
 
     :param run: runs one trial in the calling thread; a system's own errors are part of its result. It is given a way to
         wait that its time limit does not count.
+    :param prints: keeps apart what trials print, each in its record; whoever gives it closes it.
     :param grace: seconds that a trial has to end by itself after its limit, as one on the event loop does. Infinite: no
         trial is given up, as whoever runs it elsewhere keeps the limit.
     """
@@ -55,10 +58,12 @@ class LiveExecutor:
         run: Callable[[TrialRequest, Pause], TrialRecord],
         jobs: int,
         *,
+        prints: PrintRouter | None = None,
         grace: float = GRACE,
     ) -> None:
         self._run = run
         self._jobs = jobs
+        self._prints = prints
         self._grace = grace
         self._changed = threading.Condition()
         self._waiting: deque[tuple[TrialRequest, Future[TrialRecord]]] = deque()
@@ -72,6 +77,8 @@ class LiveExecutor:
     def submit(self, request: TrialRequest) -> Future[TrialRecord]:
         """Run a trial as soon as fewer than ``jobs`` run."""
         future: Future[TrialRecord] = Future()
+        if self._prints is not None:
+            self._prints.watch()
         with self._changed:
             if not self._started:
                 self._start()
@@ -109,7 +116,7 @@ class LiveExecutor:
     def _work(self) -> None:
         while (job := self._next()) is not None:
             try:
-                record, error = self._run(job.request, partial(self._pause, job)), None
+                record, error = self._record(job), None
             except (
                 BaseException
             ) as raised:  # what must end the session ends it where it is waited for
@@ -122,6 +129,14 @@ class LiveExecutor:
                 job.future.set_result(record)
             else:
                 job.future.set_exception(error)
+
+    def _record(self, job: _Job) -> TrialRecord:
+        pause = partial(self._pause, job)
+        if self._prints is None:
+            return self._run(job.request, pause)
+        with printing() as printed:
+            record = self._run(job.request, pause)
+        return replace(record, printed=printed.getvalue())
 
     def _next(self) -> _Job | None:
         with self._changed:

@@ -13,7 +13,7 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.judge import judge
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.ids import own_run_id
+from benchgate.ids import run_id
 from benchgate.looks.chain import looked_at
 from benchgate.looks.ledger import LookLedger
 from benchgate.looks.tally import Looked, digest_of_look
@@ -111,7 +111,7 @@ def _counter(
 def _accept_run(
     before: BenchRunReport, after: BenchRunReport, policy: GatePolicy, count: Counter | None
 ) -> CheckpointPromotionDecision:
-    if own_run_id(after) != after.run_id:
+    if run_id(after.task_class, after.per_case) != after.run_id:
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
     decision = judge(
         after,

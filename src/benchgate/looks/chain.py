@@ -3,8 +3,7 @@ Counts the looks at a baseline in the chain of a class.
 
 A look is a full run that was complete and was compared with a baseline. Looks at one baseline have the same cases, the
 same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a log, the same file.
-Results that were seen before are no further look. All of this is in the records, those of older versions included, so
-that nothing is stored that could be reset.
+Results that were seen before are no further look. All of this is in the records: nothing is stored that could be reset.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from pydantic import Field
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.looks.tally import Looked, Tally, digest_of_look
-from benchgate.wire.model import Count, Digests, WireModel, empty_mapping
+from benchgate.wire.model import Count, Digests, Version, WireModel, empty_mapping
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,10 +30,9 @@ COMPARED: Final = "significance.json"
 
 class _Digests(WireModel):
     cases: Digests
-    rubric: str
-    scorer: str | None = None
-    baseline: str | None = None
-    system: str | None = None
+    scorer: str
+    baseline: str | None
+    system: str | None
 
 
 class _Report(WireModel):
@@ -50,8 +48,9 @@ class _Baseline(WireModel):
 
 
 class _Record(WireModel):
-    """The fields of a record that make it a look; one of a run that was closed lacks them."""
+    """The fields of a record that make it a look."""
 
+    schema_version: Version
     seq: Annotated[Count, Field(ge=1)]
     report: _Report | None = None
     baseline: _Baseline | None = None
@@ -89,7 +88,7 @@ def _looked(
     elif beside is not None:
         # Results of a baseline that ran too are new each time; its system is what was looked at.
         of = str(digests.baseline)
-    at = digest_of_look(dict(cases), digests.scorer or digests.rubric, of)
+    at = digest_of_look(dict(cases), digests.scorer, of)
     return Looked(at, (before, report.run_id))
 
 

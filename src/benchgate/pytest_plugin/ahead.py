@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import pytest
 
     from benchgate.models import Side
-    from benchgate.trials.executor import TrialRecord
+    from benchgate.runner.service import TrialService
+    from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.wire.usage import Usage
 
 
@@ -60,35 +61,20 @@ class Ahead:
     """
     Keeps a bounded number of coming items submitted.
 
-    :param submit: submits an item; returns ``None`` for one that runs in its own turn, beside no other.
-    :param give_up: cancels what was submitted, of which nobody is to know.
-    :param finished: whether the trial of an item has a result already.
-    :param has_room: whether a cap on costs lets an item start now.
-    :param window: items that were submitted and not yet reported. More than run at once, so that one slow item at the
-        head does not leave the others waiting; bounded, because what was submitted is paid for if the session stops.
+    :param request: returns what runs the trial of an item.
     """
 
     def __init__(
         self,
         session: pytest.Session,
-        *,
-        submit: Callable[[CaseRun], Future[TrialRecord] | None],
-        give_up: Callable[[Future[TrialRecord]], None],
-        finished: Callable[[CaseRun], bool],
-        has_room: Callable[[CaseRun], bool],
-        window: int,
+        service: TrialService,
+        request: Callable[[CaseRun], TrialRequest],
     ) -> None:
         self._session = session
-        self._submit = submit
-        self._give_up = give_up
-        self._finished = finished
-        self._has_room = has_room
-        self._window = window
+        self._service = service
+        self._request = request
         self._places = {item.nodeid: place for place, item in enumerate(session.items)}
         self._futures: dict[str, Future[TrialRecord]] = {}
-
-    def __contains__(self, item: CaseRun) -> bool:
-        return item.nodeid in self._futures
 
     def record_of(self, item: CaseRun) -> TrialRecord:
         """Return the result of an item, once it is there; another call for the same item runs it again."""
@@ -96,23 +82,23 @@ class Ahead:
         # Of a checkpoint: the item that it concerns says so in its own turn.
         with suppress(Unreadable):
             for coming in self._coming(item):
-                if len(self._futures) >= self._window or not self._has_room(coming):
+                name = coming.case.task_class
+                is_full = len(self._futures) >= self._service.window
+                if is_full or self._service.in_turn(name) or not self._service.has_room(name):
                     break
-                if not self._start(coming):
-                    break
+                self._start(coming)
         return self._futures.pop(item.nodeid).result()
 
     def drop(self, nodeid: str) -> None:
         """Forget an item that is over and never asked for its result, as one that was skipped when it was set up."""
         future = self._futures.pop(nodeid, None)
         if future is not None:
-            self._give_up(future)
+            self._service.drop(future)
 
-    def _start(self, item: CaseRun) -> bool:
-        future = self._futures.get(item.nodeid) or self._submit(item)
-        if future is not None:
-            self._futures[item.nodeid] = future
-        return future is not None
+    def _start(self, item: CaseRun) -> None:
+        if item.nodeid not in self._futures:
+            again = item.attempts > 1  # a plugin runs it again
+            self._futures[item.nodeid] = self._service.submit(self._request(item), again=again)
 
     def _coming(self, item: CaseRun) -> Iterator[CaseRun]:
         for place in self._order(item):
@@ -120,10 +106,8 @@ class Ahead:
             readable = isinstance(getattr(coming, "loaded", None), BenchCase)
             if not (is_case_file(coming.path) and readable) or coming.nodeid in self._futures:
                 continue
-            run = cast("CaseRun", coming)
-            held = any(coming.get_closest_marker(name) for name in HELD_BACK)
-            if not held and not self._finished(run):
-                yield run
+            if not any(coming.get_closest_marker(name) for name in HELD_BACK):
+                yield cast("CaseRun", coming)
 
     def _order(self, item: CaseRun) -> list[int]:
         """Return the places of the items that this process will run after this one, as far as they are known."""

@@ -6,35 +6,32 @@ Under xdist this is the controller, which runs no item and knows items only by t
 
 from __future__ import annotations
 
-import os
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.cassettes.recorder import recorder_of
 from benchgate.errors import ArtifactError
-from benchgate.gates.baseline import BaselineChoice, choose_baseline
 from benchgate.gates.exit_status import HELD
 from benchgate.models import BenchRunReport, Side, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.nodes import CaseItem
 from benchgate.pytest_plugin.pages import Pages
 from benchgate.pytest_plugin.reports import PAYLOAD
-from benchgate.runner.class_run import ClassRun, read_sealed
-from benchgate.training.checkpoints import CheckpointFiles, Checkpoints, read_checkpoints
+from benchgate.pytest_plugin.root_hooks import RootHooks
+from benchgate.runner.class_run import ClassRun
+from benchgate.runner.settings import Grounds
+from benchgate.trials.executor import TrialRecord
 from benchgate.trials.interrupts import finishing
-from benchgate.trials.planned import Key, PlannedTrials
 from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
-    import pluggy
-
-    from benchgate.artifacts.sealed_plan import SealedPlan
+    from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.judge import Gate
     from benchgate.pytest_plugin.session import BenchSession
+    from benchgate.trials.planned import Key
 
 
 TOLERATED = frozenset({"scored", "harness_error", "timeout"})
@@ -47,14 +44,12 @@ class Controller:
     def __init__(self, session: BenchSession) -> None:
         self.session = session
         self.runs: dict[str, ClassRun] = {}
-        self._choices: dict[str, BaselineChoice] = {}
+        self._grounds: dict[str, Grounds] = {}
         self._keys: dict[str, dict[Side, set[Key]]] = {}
         self._tolerated = 0
-        self._checkpoints: Checkpoints | None = None
-        self._sealed: SealedPlan | None = None
         self._unplanned: list[str] = []
         self._held = False
-        self._hooks: dict[str, pluggy.HookCaller] = {}
+        self._hooks = RootHooks(session.config)
         self.pages = Pages(session)
 
     def open(self) -> None:
@@ -63,14 +58,11 @@ class Controller:
 
         :raises pytest.UsageError: baseline or checkpoint cannot be read, or the output folder is not writable.
         """
-        settings = self.session.settings
         self.pages.open()
         try:
             for name, bench in self.session.benches.items():
-                self._choices[name] = choose_baseline(settings.baseline, bench.path)
-            check_writable(settings.out)
-            self._sealed = read_sealed(settings.plan)
-            self._checkpoints = read_checkpoints(CheckpointFiles(**settings.checkpoints))
+                self._grounds[name] = Grounds.read(self.session.settings_of[name], bench.path)
+            check_writable(self.session.out)
         except ArtifactError as error:
             raise pytest.UsageError(str(error)) from error
 
@@ -83,14 +75,15 @@ class Controller:
         if self.session.config.option.collectonly:
             return
         try:
-            for system in self.session.systems.values():
-                system.checkpoint_sha256()
+            for request in self.session.requests.values():
+                for system in request.systems.values():
+                    system.checkpoint_sha256()
         except ArtifactError as error:
             raise pytest.UsageError(str(error)) from error
 
     def choice(self, name: str) -> BaselineChoice:
         """Return the baseline that a class is compared with."""
-        return self._choices[name]
+        return self._grounds[name].choice
 
     # Planning
 
@@ -117,29 +110,7 @@ class Controller:
         for name, keys in sorted(self._keys.items()):
             if name in self.runs or name not in self.session.benches:
                 continue
-            settings = self.session.settings_of[name]
-            ledger = PlannedTrials(
-                self.session.benches[name],
-                self.session.systems[name, "candidate"],
-                trials=settings.trials,
-                seed=settings.seed,
-                checkpoints=self._checkpoints,
-            )
-            beside = self.session.systems.get((name, "baseline"))
-            run = ClassRun(
-                ledger=ledger,
-                choice=self._choices[name],
-                out=settings.out,
-                timeout=settings.timeout,
-                resume=settings.resume,
-                shard=settings.shard,
-                sealed=self._sealed,
-                max_cost_usd=settings.max_cost_usd,
-                recorder=recorder_of(ledger.bench.path, settings.record),
-                recording=self.session.recordings.get(name),
-                name=self.session.unfinished,
-                beside=ledger.beside(beside) if beside else None,
-            )
+            run = ClassRun(self.session.requests[name], self._grounds[name])
             self.runs[name] = run
             try:
                 run.open(keys["candidate"], keys["baseline"])
@@ -176,7 +147,7 @@ class Controller:
 
     def _require_cases(self, session: pytest.Session) -> None:
         if self.session.selection.by_option and not self._keys and not session.testsfailed:
-            patterns = ", ".join(self.session.settings.patterns)
+            patterns = ", ".join(session.config.option.bench_classes)
             msg = f"--bench={patterns}: no bench case was selected"
             raise pytest.UsageError(msg)
 
@@ -197,9 +168,9 @@ class Controller:
         if not isinstance(result, TrialResult):
             result = TrialResult.read_json(result.encode())
         if report.outcome == "rerun":  # type: ignore[comparison-overlap]  # set by rerunfailures
-            run.ledgers[payload["side"]].rerun((result.case_id, result.trial))
+            run.sides[payload["side"]].rerun((result.case_id, result.trial))
             return
-        run.ledgers[payload["side"]].handed(payload["checkpoint"])
+        run.sides[payload["side"]].handed(payload["checkpoint"])
         self.file(run, report, result, payload)
 
     def file(
@@ -213,15 +184,15 @@ class Controller:
         side = payload.get("side", "candidate")
         if report.failed and result.outcome in TOLERATED and side == "candidate":
             self._tolerated += 1
-        run.record(
-            result,
-            payload.get("output"),
+        record = TrialRecord(
+            result=result,
+            output_json=payload.get("output"),
             scorer=payload.get("scorer"),
             file_sha256=payload.get("file_sha256"),
-            side=side,
         )
+        run.record(record, side)
         if side == "candidate":
-            self._call("pytest_bench_case_finished", result=result)
+            self._hooks.call("pytest_bench_case_finished", result=result)
 
     # Judging
 
@@ -229,7 +200,7 @@ class Controller:
         with finishing():
             self.session.trials.close()  # what still waits would be paid for and not be in the record
             for run in self.runs.values():
-                run.finish(self._gates(run), self.session.settings.exit_rule)
+                run.finish(self._gates(run))
             self.pages.write([*self.runs.values()])
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
@@ -239,7 +210,7 @@ class Controller:
             session.testsfailed = max(1, session.testsfailed)
         for run in self.runs.values():
             if run.judgement is not None:
-                self._call(
+                self._hooks.call(
                     "pytest_bench_run_finished",
                     report=run.judgement.report,
                     decision=run.judgement.decision,
@@ -257,35 +228,15 @@ class Controller:
             session.exitstatus = HELD
 
     def _gates(self, run: ClassRun) -> list[Any]:
-        if run.ledger.scope != "full":
+        if run.candidate.scope != "full":
             return []
         try:
-            offered = self._call("pytest_bench_gates", task_class=run.ledger.bench.task_class)
+            offered = self._hooks.call(
+                "pytest_bench_gates", task_class=run.request.bench.task_class
+            )
             return [gate for gates in offered for gate in gates or ()]
         except Exception as error:
             return [_objecting(f"{type(error).__name__}: {error}")]
-
-    def _call(self, hook: str, **arguments: Any) -> Any:
-        """
-        Call a hook of the plugins and of the root conftest: under xdist the controller loads no other conftest.
-
-        Not through ``session.gethookproxy(rootpath)``: pytest knows the conftests of a folder only once it has
-        collected it, and the controller of xdist collects nothing.
-        """
-        config = self.session.config
-        if (
-            hook not in self._hooks
-        ):  # first called when the items run; no conftest comes after collection
-            root = os.path.realpath(config.rootpath)
-            below = [
-                plugin
-                for plugin in config.pluginmanager.get_plugins()
-                if (path := getattr(plugin, "__file__", None))
-                and os.path.basename(path) == "conftest.py"
-                and os.path.realpath(os.path.dirname(path)) != root
-            ]
-            self._hooks[hook] = config.pluginmanager.subset_hook_caller(hook, below)
-        return self._hooks[hook](config=config, **arguments)
 
 
 def _objecting(reason: str) -> Gate:

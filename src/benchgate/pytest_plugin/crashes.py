@@ -55,14 +55,14 @@ class Crashes:
         if run is None:
             return
         side, key = trial_key(case_file, name)
-        ledger = run.ledgers[side]
+        trials = run.sides[side]
         case, traceback = session.load(case_file), self._traceback(report)
         if isinstance(case, BenchCase) and traceback:
             report.sections.append(("the process of the trial when it was ended", traceback))
-            result = ledger.ended(key, session.limit(case))
+            result = trials.ended(key, session.settings_of[run.name].limit(case))
             self._controller.file(run, report, result, {"side": side})
         else:
-            ledger.not_run(key, str(report.longrepr))
+            trials.not_run(key, str(report.longrepr))
         if side == "baseline":
             excuse(report)
 

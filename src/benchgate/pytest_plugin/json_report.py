@@ -28,7 +28,7 @@ class JsonReport:
 def _section(run: ClassRun) -> dict[str, Any]:
     judgement = run.judgement
     if judgement is None:
-        return {"task_class": run.ledger.bench.name, "failures": run.failures}
+        return {"task_class": run.name, "failures": run.failures}
     report = judgement.report.model_dump(mode="json", exclude={"per_case", "digests"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
     evidence = judgement.figures

@@ -8,6 +8,7 @@ import pytest
 
 from benchgate.errors import printable
 from benchgate.wording.block import block
+from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import laid_out
 
 if TYPE_CHECKING:
@@ -30,11 +31,11 @@ class JunitSuite:
         # Only a session-scoped fixture has a public way to these properties, and cases have no fixtures.
         plugins = session.config.pluginmanager.get_plugins()
         reporters = [plugin for plugin in plugins if hasattr(plugin, "add_global_property")]
-        is_case = self._controller.session.settings.junit_gate
+        is_case = self._controller.session.junit_gate
         for reporter in reporters:
             for run in self._controller.runs.values():
                 for name, value in _properties(run):
-                    reporter.add_global_property(f"bench.{run.ledger.bench.name}.{name}", value)
+                    reporter.add_global_property(f"bench.{run.name}.{name}", value)
                 if is_case:
                     _add_case(reporter, run)
 
@@ -73,7 +74,7 @@ def _comparison(judgement: Judgement) -> Iterator[tuple[str, str]]:
 
 def _add_case(reporter: Any, run: ClassRun) -> None:
     """Report the gate of a class to JUnit alone, as the call of a test: no other reporter counts it."""
-    path = f"bench/{run.ledger.bench.name}"
+    path = f"bench/{run.name}"
     outcome, why = _outcome(run)
     common: dict[str, Any] = {
         "nodeid": f"{path}::gate",
@@ -92,16 +93,16 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
     judgement = run.judgement
     if judgement is None:
         return "failed", printable("; ".join(["the run was not judged", *run.failures]))
-    decision, choice = judgement.decision, judgement.choice
-    if decision is None:
+    decision, choice = DecisionView.of_run(judgement), judgement.choice
+    if decision.outcome == "none":
         why = "not evaluated: only a part of the cases was selected"
         is_asked = (
-            choice.requested and run.shard is None
+            choice.requested and run.request.settings.shard is None
         )  # of shards, benchgate merge judges the whole
         return "failed" if is_asked else "skipped", why
     if decision.outcome == "promote":
         return "passed", None
-    head = printable(f"{decision.outcome.upper()}: {decision.remarks[0].message}")
+    head = printable(f"{decision.outcome.upper()}: {decision.reasons[0].message}")
     if not (choice.binding or judgement.held):
         return "skipped", f"{head}; this decision does not bind"
     return "failed", "\n".join([head, "", *(text for text, _ in laid_out(block(judgement), 100))])

@@ -201,8 +201,9 @@ class CaseItem(_HookedAtCases, pytest.Item):
             return
         self.extra_keyword_matches.update(case.tags)
         self.add_marker(_kind(case.difficulty, case.disposition, case.source, case.held_out))
-        in_turn = self.bench.trials.in_turn(case.task_class)
-        self.add_marker(_limit(self.bench.limit(case) if in_turn else 0))
+        in_turn = self.bench.trials.service.in_turn(case.task_class)
+        limit = self.bench.settings_of[case.task_class].limit(case)
+        self.add_marker(_limit(limit if in_turn else 0))
 
     def setup(self) -> None:
         """Fail if the case cannot be run; clear an earlier attempt, whose properties would be added twice."""

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.report.publish import Publication
 from benchgate.wire.arguments import (
     PYTEST_OPTIONS,
     RUN_OPTIONS,
@@ -19,11 +17,7 @@ from benchgate.wire.arguments import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.policy import RunTable
-    from benchgate.wire.shard import Shard
 
 OPTIONS = (*RUN_OPTIONS, *PYTEST_OPTIONS)
 PREFIX = "bench-"
@@ -59,58 +53,19 @@ def add_options(parser: pytest.Parser) -> None:
         parser.addini(f"bench_{option.key}", text, type=kind, default=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What was asked for, for a session or for the runs of a class in it."""
+def option_values(config: pytest.Config, run: RunTable | None = None) -> dict[str, Any]:
+    """
+    Return the value of each option by its key, from the command line, the environment and ini settings.
 
-    patterns: tuple[str, ...]
-    system: str | None
-    baseline: str | Path
-    trials: int
-    seed: int
-    timeout: float
-    jobs: int
-    executor: str | None
-    retries: int
-    max_rpm: int | None
-    max_cost_usd: float | None
-    resume: str | Path
-    shard: Shard | None
-    record: str | None
-    replay: str | Path | None
-    policy: tuple[str, ...]
-    plan: Path | None
-    exit_rule: ExitRule
-    publication: Publication
-    junit_gate: bool
-    out: Path
-    checkpoints: dict[str, Path | None]
-
-    @classmethod
-    def from_config(cls, config: pytest.Config, run: RunTable | None = None) -> Settings:
-        """
-        Read options, environment and ini settings.
-
-        :param run: what a class sets in its ``gate.toml``; all of these win over it.
-        :raises pytest.UsageError: a value is out of range.
-        """
-        try:
-            declared = run.model_dump() if run else {}
-            values = read_options(OPTIONS, lambda option: _value(option, config), declared)
-        except argparse.ArgumentTypeError as error:
-            raise pytest.UsageError(str(error)) from None
-        return cls(
-            patterns=tuple(config.option.bench_classes),
-            exit_rule=values.pop("exit"),
-            publication=Publication.take(values),
-            out=values.pop("out") or config.rootpath / ".benchgate",
-            checkpoints={
-                "checkpoint": values.pop("checkpoint"),
-                "baseline": values.pop("baseline_checkpoint"),
-                "lineage": values.pop("lineage"),
-            },
-            **values,
-        )
+    :param run: what a class sets in its ``gate.toml``; all of these win over it.
+    :raises pytest.UsageError: a value is out of range.
+    """
+    try:
+        declared = run.model_dump() if run else {}
+        values = read_options(OPTIONS, lambda option: _value(option, config), declared)
+    except argparse.ArgumentTypeError as error:
+        raise pytest.UsageError(str(error)) from None
+    return values | {"out": values["out"] or config.rootpath / ".benchgate"}
 
 
 def _value(option: RunOption, config: pytest.Config) -> Any:

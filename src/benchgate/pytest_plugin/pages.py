@@ -17,7 +17,7 @@ class Pages:
     """Writes page and summary; the controller calls it once all runs of the session are recorded."""
 
     def __init__(self, session: BenchSession) -> None:
-        self._publication = session.settings.publication
+        self._publication = session.publication
         self._is_written = False
 
     def open(self) -> None:

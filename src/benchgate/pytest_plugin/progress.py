@@ -52,7 +52,7 @@ class SessionProgress:
 
     def _line(self) -> str:
         runs = self._controller.runs.values()
-        self._progress.plan(sum(len(run.ledger.keys) for run in runs))
+        self._progress.plan(sum(len(run.candidate.keys) for run in runs))
         return self._progress.line()
 
     def pytest_bench_case_finished(self, result: TrialResult) -> None:

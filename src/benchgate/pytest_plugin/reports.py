@@ -63,11 +63,11 @@ class Reports:
         """Say so when no trial comes next."""
         session = item.session
         if not isinstance(nextitem, CaseItem) or session.shouldstop or session.shouldfail:
-            self._session.trials.pause()
+            self._session.trials.service.pause()
 
     def pytest_enter_pdb(self) -> None:
         """Let people debug for as long as they like."""
-        self._session.trials.pause()
+        self._session.trials.service.pause()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_json_runtest_metadata(
@@ -104,7 +104,7 @@ class Reports:
     def _checkpoint(self, name: str, side: Side) -> str | None:
         """Return the digest of what this process hands over; ``None`` also if it cannot read the file."""
         try:
-            return self._session.systems[name, side].checkpoint_sha256()
+            return self._session.requests[name].systems[side].checkpoint_sha256()
         except Unreadable:
             return None
 

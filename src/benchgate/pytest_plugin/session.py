@@ -8,27 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
 from benchgate.audit.chain import UNFINISHED
 from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.errors import BenchCaseLoadError, EvalError, Unreadable, printable
-from benchgate.gates.baseline import RERUN, rerun_system
-from benchgate.gates.policy import parse_options
+from benchgate.gates.baseline import rerun_system
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import (
     LoadedClass,
-    NamedSystem,
-    find_system,
     load_class,
-    named,
 )
-from benchgate.pytest_plugin.options import Settings
-from benchgate.pytest_plugin.trials import SessionTrials
+from benchgate.pytest_plugin.options import option_values
+from benchgate.pytest_plugin.trials import ItemTrials
 from benchgate.registry import TaskClassRegistry
-from benchgate.replay.recording import find_recording
+from benchgate.report.publish import Publication
+from benchgate.runner.settings import RunRequest, RunSettings
 from benchgate.trials.interrupts import Interrupts
 from benchgate.trials.planned import AFTER_VIOLATION
 from benchgate.wire import clock
@@ -37,39 +35,35 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase, Side
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.selection import Selection
-    from benchgate.replay.recording import Recording
+    from benchgate.registry import System
     from benchgate.trials.executor import TrialRecord
 
 
 class BenchSession:
     """The classes, systems and cases of a session; runs the trials of its items."""
 
-    def __init__(self, config: pytest.Config, settings: Settings, selection: Selection) -> None:
+    settings: RunSettings
+    publication: Publication
+    junit_gate: bool
+    out: Path
+    trials: ItemTrials
+
+    def __init__(self, config: pytest.Config, selection: Selection) -> None:
         self.config = config
-        self.settings = settings
         self.selection = selection
         self.benches: dict[str, LoadedClass] = {}
-        self.settings_of: dict[str, Settings] = {}
-        self.systems: dict[tuple[str, Side], NamedSystem] = {}
-        self.recordings: dict[str, Recording] = {}
-        self._beside = rerun_system(settings.baseline)
+        self.settings_of: dict[str, RunSettings] = {}
+        self.requests: dict[str, RunRequest] = {}
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
         self._exit = ExitStack()
         self.interrupts = Interrupts()
         given = getattr(config, "workerinput", {}).get(UNFINISHED)
         self.unfinished: str = given or unfinished_name(clock.now())
-        self.trials = SessionTrials(
-            config,
-            self.settings_of,
-            self.benches,
-            self.systems,
-            recordings=self.recordings,
-            unfinished=self.unfinished,
-        )
 
     def open(self) -> None:
         """
@@ -81,11 +75,15 @@ class BenchSession:
         self._exit.enter_context(bench_package(self.selection.root))
         registry = TaskClassRegistry()
         try:
-            options = parse_options(self.settings.policy)
+            values = option_values(self.config)
+            self.publication = Publication.take(values)
+            self.junit_gate, self.out = values["junit_gate"], values["out"]
+            self.settings = RunSettings.of_options(values)
             for name in self.selection.classes:
-                bench = load_class(self.selection.root, name, registry, options)
+                bench = load_class(self.selection.root, name, registry, self.settings.policy)
                 self.benches[name] = bench
-                self.settings_of[name] = Settings.from_config(self.config, bench.run)
+                own = option_values(self.config, bench.run)
+                self.settings_of[name] = RunSettings.of_options(own, task_class=name)
         except BaseException as error:
             self._exit.close()
             if isinstance(error, EvalError):
@@ -110,54 +108,33 @@ class BenchSession:
     def pytest_sessionstart(self) -> None:
         """Find the systems under test, before a worker is started or a case is run."""
         for name, bench in self.benches.items():
-            system = self._find_recording(bench) or self._find_system(bench)
-            self.systems[name, "candidate"] = system
-            if self._beside is not None:
-                self.systems[name, "baseline"] = self._find_beside(bench, self._beside)
-        for system in self.systems.values():
-            self._exit.callback(system.close)
-        self.trials.open()
+            settings = self.settings_of[name]
+            if settings.system is None and settings.replay is None:
+                settings = replace(settings, system=self._hooked_system(bench))
+            try:
+                self.requests[name] = RunRequest.of(bench, settings, self.unfinished)
+            except EvalError as error:
+                raise pytest.UsageError(str(error)) from error
+            for system in self.requests[name].systems.values():
+                self._exit.callback(system.close)
+        self.trials = ItemTrials(self.config, self.requests)
         self._exit.callback(self.trials.close)
+        self.trials.open()
 
-    def _find_system(self, bench: LoadedClass) -> NamedSystem:
-        if self.settings.system is None:
-            hooked = self.config.hook.pytest_bench_system(
-                config=self.config, task_class=bench.task_class
-            )
-            if hooked is not None and not callable(hooked):
-                msg = f"pytest_bench_system returned {hooked!r}, which is not callable"
-                raise pytest.UsageError(printable(msg))
-        else:
-            hooked = None
-        try:
-            if hooked is not None:
-                return named(str(getattr(hooked, "name", None) or _label(hooked)), hooked)
-            return find_system(bench.task_class, self.settings.system)
-        except EvalError as error:
-            raise pytest.UsageError(f"--bench-system: {error}") from error
-
-    def _find_recording(self, bench: LoadedClass) -> NamedSystem | None:
-        settings = self.settings_of[bench.name]
-        try:
-            recording = find_recording(bench.path, settings.out, settings.replay)
-            if recording is None:
-                return None
-            self.recordings[bench.name] = recording
-            return recording.named_system(settings.system)
-        except EvalError as error:
-            raise pytest.UsageError(f"--bench-replay: {error}") from error
-
-    @staticmethod
-    def _find_beside(bench: LoadedClass, wanted: str) -> NamedSystem:
-        try:
-            return find_system(bench.task_class, wanted)
-        except EvalError as error:
-            raise pytest.UsageError(f"--bench-baseline={RERUN}{wanted}: {error}") from error
+    def _hooked_system(self, bench: LoadedClass) -> System | None:
+        system = self.config.hook.pytest_bench_system(
+            config=self.config, task_class=bench.task_class
+        )
+        if system is not None and not callable(system):
+            msg = f"pytest_bench_system returned {system!r}, which is not callable"
+            raise pytest.UsageError(printable(msg))
+        return cast("System | None", system)
 
     @property
     def sides(self) -> tuple[Side, ...]:
         """The sides of which each case is run."""
-        return ("candidate",) if self._beside is None else ("candidate", "baseline")
+        is_beside = rerun_system(self.settings.baseline) is not None
+        return ("candidate", "baseline") if is_beside else ("candidate",)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the trials of each class: a worker cannot ask the ledger whether these are all."""
@@ -170,10 +147,10 @@ class BenchSession:
         """Return the folder of a class's run as people find it: that of a full run gets its name at the end."""
         settings = self.settings_of[name]
         if settings.shard is not None:
-            return shard_folder(settings.out, name, settings.shard)
+            return shard_folder(self.out, name, settings.shard)
         if self._trials[name] < len(self.benches[name].folders) * settings.trials * len(self.sides):
-            return settings.out / "last-selected" / name
-        return settings.out / "runs" / name / "<newest>"
+            return self.out / "last-selected" / name
+        return self.out / "runs" / name / "<newest>"
 
     def case_folders(self, cases: Path) -> Iterable[Path]:
         """
@@ -197,17 +174,13 @@ class BenchSession:
         except BenchCaseLoadError as error:
             return error
 
-    def limit(self, case: BenchCase) -> float:
-        """Return the time limit of a case in seconds."""
-        return case.timeout_seconds or self.settings_of[case.task_class].timeout
-
     def obstacle(self, name: str, side: Side) -> str | None:
         """Return why no case of a class can be run: its rubric broke its contract, or a checkpoint is missing."""
         if violation := self._violations.get(name):
             return f"{AFTER_VIOLATION}{violation}"
         try:
             # Here, for the time of a trial is not spent on copying.
-            self.systems[name, side].handed()
+            self.requests[name].systems[side].handed()
         except Unreadable as error:
             return str(error)
         return None
@@ -223,7 +196,3 @@ class BenchSession:
     def pytest_bench_score(self, case: BenchCase, harness_output: Mapping[str, Any]) -> object:
         """Score with the registered rubric."""
         return self.benches[case.task_class].rubric.score(case, harness_output)
-
-
-def _label(system: object) -> str:
-    return str(getattr(system, "__qualname__", type(system).__name__))

@@ -11,7 +11,6 @@ from benchgate.pytest_plugin.crashes import Crashes
 from benchgate.pytest_plugin.json_report import JsonReport
 from benchgate.pytest_plugin.junit import JunitSuite
 from benchgate.pytest_plugin.nodes import SESSION
-from benchgate.pytest_plugin.options import Settings
 from benchgate.pytest_plugin.progress import SessionProgress
 from benchgate.pytest_plugin.reports import Reports
 from benchgate.pytest_plugin.session import BenchSession
@@ -32,7 +31,7 @@ def start(config: pytest.Config, selection: Selection) -> None:
     if not hasattr(config.hook, "pytest_timeout_set_timer"):
         msg = "benchgate enforces time limits with pytest-timeout, which is switched off: drop -p no:timeout"
         raise pytest.UsageError(msg)
-    session = BenchSession(config, Settings.from_config(config), selection)
+    session = BenchSession(config, selection)
     session.open()
     config.pluginmanager.register(session, "benchgate-session")
     config.pluginmanager.register(Reports(session), "benchgate-reports")

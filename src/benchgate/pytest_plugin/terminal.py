@@ -15,7 +15,8 @@ from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.pytest_plugin.options import places_of
 from benchgate.wire.arguments import misspelled
 from benchgate.wording import capped, stopped, summary, tier
-from benchgate.wording.block import block, gate_of, threshold_lines
+from benchgate.wording.block import block, gate_lines, threshold_lines
+from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line, laid_out
 from benchgate.wording.table import failures, table
 
@@ -49,7 +50,7 @@ class Terminal:
             if choice.system is not None:
                 baseline = f"{RERUN}{choice.system}"
             cases, trials = len(bench.folders), session.settings_of[name].trials
-            system = session.systems[name, "candidate"].name
+            system = session.requests[name].systems["candidate"].name
             text = (
                 f"benchgate: {name}, system {system}, {counted(cases, 'case')}, "
                 f"{counted(trials, 'trial')} each, baseline {baseline}"
@@ -57,8 +58,9 @@ class Terminal:
             lines.append(printable(text))
         waiting = {
             system.name
-            for (name, _), system in session.systems.items()
-            if system.concurrency == "async" and session.settings_of[name].jobs == 1
+            for request in session.requests.values()
+            for system in request.systems.values()
+            if system.concurrency == "async" and request.settings.jobs == 1
         }
         if waiting:
             names = ", ".join(sorted(waiting))
@@ -84,8 +86,8 @@ class Terminal:
         """Print one section for each class: with ``-q`` its gate only, with ``-v`` all trials."""
         verbosity = terminalreporter.config.getoption("verbose")
         for run in self._controller.runs.values():
-            terminalreporter.write_sep("-", f"bench {run.ledger.bench.name}")
-            policy = run.ledger.bench.policy
+            terminalreporter.write_sep("-", f"bench {run.name}")
+            policy = run.request.bench.policy
             _write_all(terminalreporter, threshold_lines(policy, self._places))
             _write_all(terminalreporter, _section(run, verbosity))
             if verbosity >= 0 and run.published is not None:
@@ -104,7 +106,7 @@ def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
         yield from (Line(None, text, "bad") for text in stopped(judgement))
     if verbosity < 0:
         if judgement is not None:
-            yield from gate_of(judgement)
+            yield from gate_lines(DecisionView.of_run(judgement))
         return
     if judgement is not None:
         is_all = verbosity > 0
@@ -123,10 +125,10 @@ def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
 
 
 def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
-    if run.resume != "none":
+    if run.request.settings.resume != "none":
         yield f"resumes   {_resumed(run)}"
-    if run.recording is not None:
-        yield f"replays   {run.recording.source}"
+    if run.request.recording is not None:
+        yield f"replays   {run.request.recording.source}"
     yield f"written   {_relative(published.folder, root)}"
     if published.shard is not None:
         yield f"shard     {published.shard}"
@@ -135,14 +137,15 @@ def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
     if run.recorded is not None:
         yield f"recorded  {_relative(run.recorded, root)}"
     if published.head is not None:
-        yield f"head      {run.ledger.bench.name}={published.head}"
+        yield f"head      {run.name}={published.head}"
 
 
 def _resumed(run: ClassRun) -> str:
-    if run.resumes is None:
+    resumes = run.store.plan.resumes if run.store and run.store.plan else None
+    if resumes is None:
         return "nothing was left: this is a new run"
-    total = sum(len(ledger.keys) for ledger in run.ledgers.values())
-    return f"{run.resumes.folder}: {run.taken_over} of {total} trials were finished there"
+    total = sum(len(trials.keys) for trials in run.sides.values())
+    return f"{resumes.folder}: {run.taken_over} of {total} trials were finished there"
 
 
 def _write_all(reporter: pytest.TerminalReporter, lines: Iterable[Line]) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
-from benchgate.live.prints import printing
 from benchgate.remote.attempt import Answer, versions
 from benchgate.remote.worker_bench import worker_benches
 from benchgate.trials.inputs import marked_modified
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from benchgate.remote.attempt import Attempt, SentClass, SentSystem
     from benchgate.trials.executor import TrialRecord, TrialRequest
-    from benchgate.trials.pacing import Pause
     from benchgate.trials.trial import TrialRunner
 
 
@@ -125,15 +123,9 @@ def _is_first(attempt_id: str) -> bool:
 
 def _run(runner: TrialRunner, request: TrialRequest) -> TrialRecord:
     """Run a trial in a thread that can be given up at its limit, with its own prints."""
-
-    def run(request: TrialRequest, _: Pause) -> TrialRecord:
-        with printing() as printed:
-            record = runner.run(request)
-        return replace(record, printed=printed.getvalue())
-
-    worker_benches().prints.watch()
     # One for each trial: while it is open, nothing can end the process, and Dask must be able to.
-    executor = LiveExecutor(run, 1)
+    prints = worker_benches().prints
+    executor = LiveExecutor(lambda request, _: runner.run(request), 1, prints=prints)
     try:
         return executor.submit(request).result()
     finally:

@@ -15,7 +15,7 @@ from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.looks.chain import ChainLooks
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import Count, NonNegative, Sha256, UnitInterval, WireModel
+from benchgate.wire.model import Count, NonNegative, Sha256, UnitInterval, Version, WireModel
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
@@ -45,11 +45,12 @@ class PastBaseline(WireModel):
 class PastRecord(WireModel):
     """The fields of a record that a history shows: only these, so that many records can be read quickly."""
 
+    schema_version: Version
     seq: Count
     finished_at: AwareDatetime
     report: PastReport
     decision: CheckpointPromotionDecision | None
-    baseline: PastBaseline | None = None
+    baseline: PastBaseline | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,7 @@ class PastRun:
 
 
 def past_runs(runs: Path) -> list[PastRun]:
-    """Return the runs with a record in ``runs/<class>/``, the oldest first; none that were closed or are damaged."""
+    """Return the runs with a record in ``runs/<class>/``, the oldest first; none that are damaged."""
     folders = [folder for _, folder in numbered(runs)]
     read = [(folder, one) for folder in folders if (one := _record(folder)) is not None]
     last = {r.baseline.run_id: r.seq for _, (r, _) in read if r.baseline}

@@ -67,7 +67,6 @@ def page(views: list[RunView]) -> str:
         "confidence": confidence,
         "number": words.number,
         "signed": words.signed,
-        "short": words.short_code,
         "sentence": words.sentence,
         "usd": usd,
         "verbatim": _verbatim,

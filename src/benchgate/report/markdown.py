@@ -105,9 +105,9 @@ def _decision(view: RunView) -> Iterator[str]:
     decided = view.decided
     outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
     why = "; ".join(remark.message for remark in decided.reasons[:3])
-    found = why or (decided.found if decided.outcome == "promote" else "")
+    found = why or (words.found(view.source.figures) if decided.outcome == "promote" else "")
     found = f"{words.sentence(found)}."
-    yield f"### {decided.mark} {outcome} {code(view.title)}: {prose(decided.headline)}"
+    yield f"### {words.MARKS[decided.outcome]} {outcome} {code(view.title)}: {prose(view.headline)}"
     if len(found) > 1:
         yield f"\n{prose(found)}"
     failing = [change.case_id for change in view.changes.newly_failing] if view.changes else []
@@ -120,11 +120,11 @@ def _table(views: list[RunView]) -> Iterator[str]:
     yield f"| {' | '.join(COLUMNS)} |"
     yield f"|{'|'.join(COLUMNS.values())}|"
     for view in views:
-        report, figures, safety = view.source.report, view.figures, view.source.safety
+        report, figures, safety = view.source.report, view.source.figures, view.source.safety
         decided = view.decided
         cells = [
             code(view.title),
-            f"{decided.mark} {'not judged' if decided.outcome == 'none' else decided.outcome}",
+            f"{words.MARKS[decided.outcome]} {'not judged' if decided.outcome == 'none' else decided.outcome}",
             code(view.candidate),
             code(view.baseline) if view.baseline else "none",
             f"{report.passed_count} of {report.case_count}" if report else words.UNKNOWN,
@@ -150,11 +150,10 @@ def _details(view: RunView) -> Iterator[str]:
             yield f"* Looks: {prose(decided.looks)}"
         if decided.answer:
             yield f"* Answer: {prose(decided.answer)}"
-        yield f"* Found: {prose(decided.found)}"
-    is_log = view.source.report is not None and view.source.report.source is not None
+        yield f"* Found: {prose(words.found(view.source.figures))}"
     for remark in (*decided.reasons, *decided.notes):
-        plain = f"{words.plain(remark.code)} ".lstrip() if is_log else ""
-        yield f"* {plain}{prose(remark.message)} ({code(words.short_code(remark.code))})"
+        plain = f"{remark.plain} ".lstrip()
+        yield f"* {plain}{prose(remark.message)} ({code(remark.code)})"
     if decided.next_step:
         yield f"* What would settle it: {prose(decided.next_step)}"
     yield from (f"* {prose(problem)}" for problem in view.source.problems)

@@ -17,6 +17,8 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord, SelectedRecord
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError, Unreadable
+from benchgate.gates.decision import CheckpointPromotionDecision, Remark
+from benchgate.gates.reason_codes import PREFIX, REJECTING
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import WireModel
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from benchgate.gates.figures import Significance
+    from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
 Model = TypeVar("Model", bound=WireModel)
@@ -67,6 +71,38 @@ class Source:
         """The results of the run."""
         found = self.record or self.selected
         return found.report if found else None
+
+    @property
+    def policy(self) -> GatePolicy | None:
+        """The thresholds that the decision was made by."""
+        if self.record is not None:
+            return self.record.policy
+        return self.significance.policy if self.significance else None
+
+    @property
+    def figures(self) -> Significance | None:
+        """What the tests found."""
+        return self.significance.significance if self.significance else None
+
+    @property
+    def decision(self) -> CheckpointPromotionDecision | None:
+        """What was decided; a proof has no outcome, but its reasons tell it."""
+        if self.proof is None:
+            return self.record.decision if self.record else None
+        failed = self.proof.failure_analysis
+        codes, details = (failed.reasons, failed.details) if failed else ((), ())
+        is_rejected = any(code.removeprefix(PREFIX) in REJECTING for code in codes)
+        return CheckpointPromotionDecision(
+            outcome="promote" if failed is None else "reject" if is_rejected else "hold",
+            promotion_allowed=failed is None,
+            reason_codes=codes,
+            notes=(),
+            remarks=tuple(
+                Remark(code=code, message=text) for code, text in zip(codes, details, strict=False)
+            ),
+            minimum_detectable_effect=None,
+            look=self.proof.look,
+        )
 
 
 def read_source(path: Path) -> Source:

@@ -9,30 +9,20 @@ from benchgate.aggregate import axis_means
 from benchgate.audit.chain import FOLDER_NAME
 from benchgate.report import words
 from benchgate.report.cases import changes_of, groups, sides
-from benchgate.report.decided import decided_of, tiles_of
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
+from benchgate.report.tiles import tiles_of
+from benchgate.wording.decision import DecisionView
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.aggregate import CaseFigures
-    from benchgate.gates.figures import Significance
-    from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
     from benchgate.report.cases import CaseGroup
-    from benchgate.report.decided import Decided, Tile
     from benchgate.report.history import PastRun
     from benchgate.report.source import Source
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AxisRow:
-    """The mean of one part of the score, now and, if it ran in the same session, in the baseline."""
-
-    name: str
-    after: float
-    before: float | None
+    from benchgate.report.tiles import Tile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +30,8 @@ class RunView:
     """
     What a report shows of a run or a proof.
 
+    :param case_count: cases of the candidate with an id.
+    :param axes: the mean of each part of the score, in the baseline if that ran in the same session, and now.
     :param changes: case by case, against the baseline; ``None`` if there is none.
     :param history: the runs of the class in the same store; empty if the record is not in one.
     """
@@ -48,14 +40,13 @@ class RunView:
     title: str
     candidate: str
     baseline: str | None
-    decided: Decided
+    decided: DecisionView
     tiles: tuple[Tile, ...]
     changes: RunChanges | None
     groups: tuple[CaseGroup, ...]
-    before: tuple[CaseFigures, ...]
-    after: tuple[CaseFigures, ...]
+    case_count: int
     score_range: tuple[float, float]
-    axes: tuple[AxisRow, ...]
+    axes: tuple[tuple[str, float | None, float], ...]
     baseline_outputs: bool
     history: tuple[PastRun, ...]
 
@@ -65,22 +56,14 @@ class RunView:
         return self.changes is not None
 
     @property
-    def figures(self) -> Significance | None:
-        """What the tests found."""
-        found = self.source.significance
-        return found.significance if found else None
-
-    @property
-    def policy(self) -> GatePolicy | None:
-        """The thresholds that the decision was made by."""
-        if self.source.record is not None:
-            return self.source.record.policy
-        return self.source.significance.policy if self.source.significance else None
+    def headline(self) -> str:
+        """The decision as a sentence."""
+        return words.headline(self.decided.outcome, self.candidate, self.baseline)
 
     @property
     def marks(self) -> list[tuple[float, str]]:
         """The lines that a difference is compared with."""
-        policy, lines = self.policy, [(0.0, "no difference")]
+        policy, lines = self.source.policy, [(0.0, "no difference")]
         if policy is not None and policy.claim == "better" and policy.min_delta:
             lines.append((policy.min_delta, f"must exceed {policy.min_delta:g}"))
         if policy is not None and policy.claim == "not_worse" and policy.margin is not None:
@@ -98,22 +81,22 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     changes = changes_of(source)
     before, after = sides(source)
     candidate, baseline = _names(source)
-    decided = decided_of(source, candidate, baseline)
-    is_log = source.report is not None and source.report.source is not None  # it records no outputs
-    folder = source.folder if outputs and not is_log else None
+    is_log = source.report is not None and source.report.source is not None
+    names = (baseline or "its baseline", candidate)
+    decided = DecisionView.of(source.decision, source.policy, names, is_log=is_log)
+    folder = source.folder if outputs and not is_log else None  # a log has no outputs
     shown = outputs_of(folder, source.record, history)
-    title = source.report.task_class if source.report else _suite(source)
+    suite = source.proof.benchmark_suite.name if source.proof else ""
     return RunView(
         source=source,
-        title=title,
+        title=source.report.task_class if source.report else suite,
         candidate=candidate,
         baseline=baseline,
         decided=decided,
         tiles=tuple(tiles_of(source, changes)),
         changes=changes,
         groups=tuple(groups(source, changes, shown)),
-        before=tuple(before),
-        after=tuple(after),
+        case_count=len(after),
         score_range=_range(source, [*before, *after]),
         axes=tuple(_axes(source)),
         baseline_outputs=shown.before is not None,
@@ -121,17 +104,11 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     )
 
 
-def _axes(source: Source) -> list[AxisRow]:
+def _axes(source: Source) -> list[tuple[str, float | None, float]]:
     rerun = source.record.rerun if source.record else None
     before = axis_means(rerun.per_case) if rerun else {}
     after = axis_means(source.report.per_case) if source.report else {}
-    return [
-        AxisRow(name=name, after=value, before=before.get(name)) for name, value in after.items()
-    ]
-
-
-def _suite(source: Source) -> str:
-    return source.proof.benchmark_suite.name if source.proof else ""
+    return [(name, before.get(name), mean) for name, mean in after.items()]
 
 
 def _history(source: Source) -> list[PastRun]:
@@ -156,10 +133,7 @@ def _names(source: Source) -> tuple[str, str | None]:
 
 
 def _range(source: Source, cases: Sequence[CaseFigures]) -> tuple[float, float]:
-    policy = source.record.policy if source.record else None
-    if source.significance is not None and policy is None:
-        policy = source.significance.policy
     scores = [case.score for case in cases]
-    if policy is not None and policy.score_range is not None:
-        return policy.score_range
+    if source.policy is not None and source.policy.score_range is not None:
+        return source.policy.score_range
     return (min(scores, default=0.0), max(scores, default=1.0)) if source.proof else (0.0, 1.0)

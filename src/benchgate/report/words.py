@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.claim_reasons import confidence
-from benchgate.gates.reason_codes import PLAIN, PREFIX
 from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from benchgate.models import Aggregates
 
 MARKS: Final = {"promote": "✔", "hold": "‖", "reject": "✘", "none": "○"}
-NOTE: Final = "note_"
 UNKNOWN: Final = "\N{EN DASH}"
 MINUS: Final = "\N{MINUS SIGN}"
 
@@ -43,16 +41,6 @@ def p_value(value: float | None) -> str:
 def sentence(text: str) -> str:
     """Return a text with a capital at its beginning, unless that is a symbol such as p."""
     return text if text[1:2] == " " else f"{text[:1].upper()}{text[1:]}"
-
-
-def short_code(code: str) -> str:
-    """Return a reason or a note without its prefix."""
-    return code.removeprefix(PREFIX).removeprefix(NOTE)
-
-
-def plain(code: str) -> str:
-    """Return a reason for readers who never trained anything; nothing for a note."""
-    return PLAIN.get(short_code(code), "")
 
 
 def headline(outcome: str, candidate: str, baseline: str | None) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from benchgate.audit.store import unfinished_name
 from benchgate.audit.unfinished import read_shard
 from benchgate.audit.whole_files import WHOLE_FILES
 from benchgate.errors import ArtifactError
-from benchgate.gates.baseline import RERUN, choose_baseline
+from benchgate.gates.baseline import RERUN
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import NamedSystem, find_system, load_class
 from benchgate.registry import TaskClassRegistry
-from benchgate.runner.class_run import ClassRun, read_sealed
-from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
-from benchgate.trials.planned import PlannedTrials
+from benchgate.runner.class_run import ClassRun
+from benchgate.runner.settings import Grounds, RunRequest
+from benchgate.wire import clock
 from benchgate.wire.files import file_sha256
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
@@ -23,72 +24,59 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MergeSettings:
-    """
-    What parts are put together, and how the whole is judged.
-
-    :param parts: folders of the shards, in any order.
-    :param baseline: as that of a run; ``None`` for what the shards were run with, else ``auto``.
-    :param expect: the digest of each shard by its number, as it printed it; others are refused.
-    :param plan: that the whole run cites; it must have been sealed before the first shard began.
-    """
-
-    parts: tuple[Path, ...]
-    out: Path
-    bench_root: Path
-    baseline: str | Path | None = None
-    policy: Mapping[str, Any] | None = None
-    plan: Path | None = None
-    checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
-    expect: Mapping[int, str] = field(default_factory=dict)
+    from benchgate.models import Side
+    from benchgate.runner.settings import RunSettings
 
 
-def merge(settings: MergeSettings) -> ClassRun:
+def merge(settings: RunSettings) -> ClassRun:
     """
     Judge and record the run that some shards are the parts of. No system is called; the outputs are scored again.
 
     Trials that a shard could not finish are ``not_run``: the run is incomplete then, and can be resumed.
 
+    :param settings: with ``parts``, in any order; what is not said in them is as in their plan. A plan that the whole
+        run cites must have been sealed before the first shard began.
     :raises ArtifactError: a folder is no shard, a shard is missing or there twice, or shards were run by other code,
-        options or versions than the others, or than what is here,
-        or a score is not that of its output. :raises EvalError: as a run of the class.
+        options or versions than the others, or than what is here, or a score is not that of its output.
+    :raises EvalError: as a run of the class.
     """
     first = read_shard(settings.parts[0])
     if settings.expect:
         _check_expected(settings.parts, settings.expect)
+    beside = first.baseline_system
+    settings = replace(
+        settings,
+        task_class=first.task_class,
+        trials=first.trial_count,
+        seed=first.seed,
+        timeout=first.timeout_seconds,
+        out=settings.out and settings.out.resolve(),
+        parts=tuple(part.resolve() for part in settings.parts),
+        baseline=settings.baseline or (f"{RERUN}{beside}" if beside else "auto"),
+    )
     root = settings.bench_root.resolve()
     with bench_package(root):
         bench = load_class(root, first.task_class, TaskClassRegistry(), settings.policy)
-        ledger = PlannedTrials(
-            bench,
-            _PlannedSystem(
-                name=first.system,
-                call=_never,
-                digest=first.digests.system,
-                checkpoint=None,
-                planned=first.digests.checkpoint,
-            ),
-            trials=first.trial_count,
-            seed=first.seed,
-            checkpoints=read_checkpoints(settings.checkpoints),
+        candidate = _PlannedSystem(
+            name=first.system,
+            call=_never,
+            digest=first.digests.system,
+            checkpoint=None,
+            planned=first.digests.checkpoint,
         )
-        beside = first.baseline_system
-        wanted = settings.baseline or (f"{RERUN}{beside}" if beside else "auto")
-        choice = choose_baseline(wanted, bench.path)
-        run = ClassRun(
-            ledger=ledger,
-            choice=choice,
-            out=settings.out.resolve(),
-            timeout=first.timeout_seconds,
-            parts=tuple(part.resolve() for part in settings.parts),
-            expects_parts=bool(settings.expect),
-            sealed=read_sealed(settings.plan),
-            beside=ledger.beside(find_system(bench.task_class, beside)) if beside else None,
+        systems: dict[Side, NamedSystem] = {"candidate": candidate}
+        if beside is not None:
+            systems["baseline"] = find_system(bench.task_class, beside)
+        request = RunRequest(
+            bench=bench,
+            systems=systems,
+            settings=settings,
+            unfinished=unfinished_name(clock.now()),
         )
-        run.open(ledger.every_key(), ledger.every_key())
-        run.finish(exit_rule="gate")
+        run = ClassRun(request, Grounds.read(settings, bench.path))
+        every = run.candidate.every_key()
+        run.open(every, every)
+        run.finish()
     return run
 
 

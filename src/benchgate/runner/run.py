@@ -3,68 +3,34 @@
 from __future__ import annotations
 
 import fnmatch
+import sys
 import warnings
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass, field
-from functools import partial
+from collections import deque
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cassettes.recorder import http_drafts, recorder_of
-from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, brief
-from benchgate.gates.baseline import choose_baseline
+from benchgate.errors import ArtifactError, BenchCaseLoadError, EvalError, Unreadable, brief
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import NamedSystem, find_system, load_class, named
+from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
-from benchgate.replay.recording import find_recording
-from benchgate.runner.class_run import ClassRun, read_sealed
-from benchgate.runner.class_trials import ClassTrials
-from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
+from benchgate.runner.class_run import ClassRun
+from benchgate.runner.service import TrialService
+from benchgate.runner.settings import CaseFilter, Grounds, RunRequest, RunSettings
 from benchgate.trials.interrupts import finishing
-from benchgate.trials.planned import AFTER_VIOLATION, PlannedTrials
+from benchgate.trials.planned import AFTER_VIOLATION
+from benchgate.trials.time_limit import Backstop, alarm
 from benchgate.wire.argument_types import MAX_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
-    from benchgate.gates.exit_status import ExitRule
-    from benchgate.loader.loaded_class import LoadedClass
-    from benchgate.models import BenchCase, BenchRunReport, TrialResult
+    from benchgate.models import BenchRunReport, Side, TrialResult
     from benchgate.registry import System
-    from benchgate.wire.shard import Shard
-
-
-CaseFilter = Callable[["BenchCase"], bool]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSettings:
-    """The settings of a run of one task class; :func:`run_eval` says what they mean."""
-
-    task_class: str
-    system: System | str | None = None
-    case_filter: CaseFilter | str | None = None
-    timeout: float = 600.0
-    out: Path | None = None
-    bench_root: Path = Path("bench")
-    trials: int = 1
-    seed: int = 0
-    jobs: int = 1
-    executor: str | None = None
-    retries: int = 3
-    max_rpm: int | None = None
-    max_cost_usd: float | None = None
-    resume: str | Path = "none"
-    shard: Shard | None = None
-    record: str | None = None
-    replay: str | Path | None = None
-    baseline: str | Path = "none"
-    policy: Mapping[str, Any] | None = None
-    plan: Path | None = None
-    exit_rule: ExitRule = "strict"
-    checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
+    from benchgate.trials.executor import TrialRecord, TrialRequest
+    from benchgate.trials.planned import Key, PlannedTrials
 
 
 def run_eval(
@@ -131,116 +97,99 @@ def run_class(
             f"at least 1 trial of more than 0 and at most {MAX_SECONDS} s, a seed of 0 or more, at least 1 job"
         )
     root = settings.bench_root.resolve()
-    with bench_package(root):
+    settings = replace(settings, out=settings.out and settings.out.resolve())
+    with bench_package(root), ExitStack() as stack:
         bench = load_class(root, settings.task_class, TaskClassRegistry(), settings.policy)
-        choice = choose_baseline(settings.baseline, bench.path)
-        out = settings.out.resolve() if settings.out else None
-        recording = find_recording(bench.path, out, settings.replay)
-        found = recording.named_system if recording else partial(_system, bench)
-        system = found(settings.system)
-        ledger = PlannedTrials(
-            bench,
-            system,
-            trials=settings.trials,
-            seed=settings.seed,
-            checkpoints=read_checkpoints(settings.checkpoints),
-        )
-        beside = find_system(bench.task_class, choice.system) if choice.system else None
-        keys = _selected(ledger, settings)
+        run = ClassRun(RunRequest.of(bench, settings), Grounds.read(settings, bench.path))
+        keys = _selected(run.candidate, settings)
         if not keys:
             raise EvalError(f"task class {bench.name!r}: no case was selected")
-        run = ClassRun(
-            ledger=ledger,
-            choice=choice,
-            out=out,
-            timeout=settings.timeout,
-            resume=settings.resume,
-            shard=settings.shard,
-            max_cost_usd=settings.max_cost_usd,
-            sealed=read_sealed(settings.plan),
-            recorder=recorder_of(bench.path, settings.record),
-            recording=recording,
-            beside=ledger.beside(beside) if beside else None,
-        )
-        for one in run.ledgers.values():
-            if settings.executor is None and settings.jobs > 1 and one.system.concurrency == "none":
-                msg = f"jobs {settings.jobs}: system {one.system.name} says concurrency = 'none'"
-                raise EvalError(msg)
+        service = TrialService({bench.name: run.request}, backstop=Backstop(), alarm=alarm)
+        stack.callback(service.close)
+        service.open()
         run.open(keys, keys)
         for text in run.warnings:
             warnings.warn(text, stacklevel=3)
         try:
-            on_plan(len(ledger.keys))
-            _run_all(run, settings, on_result)
+            on_plan(len(run.candidate.keys))
+            _run_all(run, service, on_result)
         except KeyboardInterrupt:
             # As under pytest: the results so far are recorded as an incomplete run, then the interrupt propagates.
             run.interrupt()
             raise
         finally:
             with finishing():
-                for side in run.ledgers.values():
-                    side.system.close()
-                run.finish(exit_rule=settings.exit_rule)
+                service.close()
+                for trials in run.sides.values():
+                    trials.system.close()
+                run.finish()
     return run
 
 
-def _system(bench: LoadedClass, wanted: System | str | None) -> NamedSystem:
-    if wanted is None or isinstance(wanted, str):
-        return find_system(bench.task_class, wanted)
-    label = getattr(wanted, "name", None) or getattr(wanted, "__qualname__", type(wanted).__name__)
-    return named(str(label), wanted)
-
-
-def _selected(ledger: PlannedTrials, settings: RunSettings) -> set[tuple[str, int]]:
+def _selected(trials: PlannedTrials, settings: RunSettings) -> set[Key]:
     chosen = settings.case_filter
     if chosen is None:
-        keys, shard = ledger.every_key(), settings.shard
+        keys, shard = trials.every_key(), settings.shard
         part = None if shard is None else shard.of(case_id for case_id, _ in keys)
         return keys if part is None else {key for key in keys if key[0] in part}
     if isinstance(chosen, str):
-        return {key for key in ledger.every_key() if fnmatch.fnmatchcase(key[0], chosen)}
-    return {key for key in ledger.every_key() if _accepts(chosen, ledger, key[0])}
+        return {key for key in trials.every_key() if fnmatch.fnmatchcase(key[0], chosen)}
+    return {key for key in trials.every_key() if _accepts(chosen, trials, key[0])}
 
 
-def _accepts(chosen: CaseFilter, ledger: PlannedTrials, case_id: str) -> bool:
+def _accepts(chosen: CaseFilter, trials: PlannedTrials, case_id: str) -> bool:
     try:
-        return chosen(ledger.bench.load(case_id))
+        return chosen(trials.bench.load(case_id))
     except BenchCaseLoadError:
         return True  # a filter must not hide a case that cannot be read
 
 
 def _run_all(
-    run: ClassRun, settings: RunSettings, on_result: Callable[[TrialResult], None]
+    run: ClassRun, service: TrialService, on_result: Callable[[TrialResult], None]
 ) -> None:
-    trials = ClassTrials(
-        run.ledgers,
-        limit=settings.timeout,
-        jobs=settings.jobs,
-        executor=settings.executor,
-        retries=settings.retries,
-        max_rpm=settings.max_rpm,
-        max_cost_usd=settings.max_cost_usd,
-        files=run.files,
-        recording=run.recording,
-        http=http_drafts(run.out, *run.recorder.key) if run.recorder and run.out else None,
-    )
-    with closing(trials.records()) as records:
+    told = len(run.warnings)
+    for side, record in _records(run, service):
+        run.record(record, side)
+        for text in run.warnings[told:]:
+            warnings.warn(text, stacklevel=4)
         told = len(run.warnings)
-        for side, record in records:
-            run.record(
-                record.result,
-                record.output_json,
-                scorer=record.scorer,
-                file_sha256=record.file_sha256,
-                side=side,
-            )
-            for text in run.warnings[told:]:
-                warnings.warn(text, stacklevel=4)
-            told = len(run.warnings)
-            if side == "candidate":
-                on_result(record.result)
-            if record.violation:
-                for ledger in run.ledgers.values():
-                    for key in ledger.keys:
-                        ledger.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
-                return
+        if side == "candidate":
+            on_result(record.result)
+        if record.violation:
+            for trials in run.sides.values():
+                for key in trials.keys:
+                    trials.not_run(key, f"{AFTER_VIOLATION}{record.violation}")
+            return
+
+
+def _records(run: ClassRun, service: TrialService) -> Iterator[tuple[Side, TrialRecord]]:
+    """Run the planned trials, ahead of their turn where they need not wait for it; yield their records in order."""
+    submitted: deque[tuple[Side, Future[TrialRecord]]] = deque()
+    in_turn = service.in_turn(run.name)
+    for request in _requests(run, service):
+        if in_turn:
+            yield request.side, service.run(request)
+            continue
+        while submitted and not service.has_room(run.name):  # told first, before more is paid for
+            yield _printed(*submitted.popleft())
+        submitted.append((request.side, service.submit(request)))
+        if len(submitted) >= service.window:
+            yield _printed(*submitted.popleft())
+    while submitted:
+        yield _printed(*submitted.popleft())
+
+
+def _printed(side: Side, future: Future[TrialRecord]) -> tuple[Side, TrialRecord]:
+    record = future.result()
+    sys.stdout.write(record.printed)
+    return side, record
+
+
+def _requests(run: ClassRun, service: TrialService) -> Iterator[TrialRequest]:
+    readable = {case.case_id: case for case in run.candidate.cases}
+    for case_id, trial in run.candidate.keys:
+        for side, trials in run.sides.items() if case_id in readable else ():
+            try:
+                yield service.request(readable[case_id], trial, side)
+            except Unreadable as error:
+                trials.not_run((case_id, trial), str(error))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from benchgate.errors import ArtifactError
 from benchgate.ids import SCORE
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.inputs import MODIFIED
 from benchgate.trials.trial import TrialRunner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from benchgate.models import Side, TrialResult
     from benchgate.runner.trial_files import TrialFiles
@@ -33,8 +36,35 @@ class Doubt(NamedTuple):
     is_wrong: bool
 
 
-def score_again(planned: PlannedTrials, files: TrialFiles, side: Side) -> Iterator[Doubt]:
-    """Score the recorded output of each scored trial that is on disk, with the rubric, and yield what is in doubt."""
+def score_again(
+    sides: Mapping[Side, PlannedTrials],
+    files: TrialFiles,
+    parts: Sequence[Path],
+    *,
+    is_expected: bool,
+) -> None:
+    """
+    Score what a run takes over; what cannot be scored again is run again, or believed if its shard is an expected one.
+
+    :param parts: the folders of the shards that the files are copies from; empty for a run that is resumed.
+    :raises ArtifactError: a score is not that of its output, or of a shard that nobody expects.
+    """
+    for side, planned in sides.items():
+        for doubt in _doubts(planned, files, side):
+            path, why = files.folder / "cases" / doubt.file, doubt.why
+            if not (doubt.is_wrong or parts):
+                path.unlink()  # it is run again
+            elif doubt.is_wrong or not is_expected:
+                if parts:
+                    shutil.rmtree(files.folder)  # all in it are copies
+                    copied = (part / "cases" / path.name for part in parts)
+                    path = next(path for path in copied if path.exists())
+                if not doubt.is_wrong:
+                    why += ", so that it cannot be scored again: --expect I=SHA256 of its shard"
+                raise ArtifactError(path, why)
+
+
+def _doubts(planned: PlannedTrials, files: TrialFiles, side: Side) -> Iterator[Doubt]:
     bench = planned.bench
     runner = TrialRunner(
         task_class=bench.name,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,11 +18,11 @@ from benchgate.trials.executor import TrialRecord
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from benchgate.models import Side
-    from benchgate.trials.executor import TrialExecutor, TrialRequest
+    from benchgate.trials.executor import TrialRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,46 +96,3 @@ def taken_over(folder: Path, *, own: bool = False) -> Iterator[float]:
                 and (cost := cost_of(TrialFile.read_file(path, "trial").result)) is not None
             ):
                 yield cost
-
-
-class Keeping:
-    """
-    An executor whose futures have a result only when the file of the trial is written; that of another is refused.
-
-    :param files: the files of a class; ``None`` if nothing is written before the end.
-    """
-
-    def __init__(self, executor: TrialExecutor, files: Callable[[str], TrialFiles | None]) -> None:
-        self._executor = executor
-        self._files = files
-        self._writing = threading.RLock()
-
-    def submit(self, request: TrialRequest) -> Future[TrialRecord]:
-        """Run a trial once there is room for it."""
-        files = self._files(request.case.task_class)
-        kept: Future[TrialRecord] = Future()
-
-        def finished(ran: Future[TrialRecord]) -> None:
-            with self._writing:
-                if not kept.set_running_or_notify_cancel():  # nobody is to know of it any more
-                    return
-                try:
-                    record = request.answered(ran.result())
-                    kept.set_result(files.keep(record, request.side) if files else record)
-                except BaseException as error:  # it ends the session where it is waited for
-                    kept.set_exception(error)
-
-        ran = self._executor.submit(request)
-        ran.add_done_callback(finished)
-        kept.add_done_callback(lambda future: future.cancelled() and ran.cancel())
-        return kept
-
-    def drop(self, future: Future[TrialRecord]) -> None:
-        """Cancel a trial of which nobody is to know; when this returns its file is written, or never will be."""
-        future.cancel()
-        with self._writing:
-            pass
-
-    def close(self) -> None:
-        """End what runs and drop what waits."""
-        self._executor.close()

@@ -17,7 +17,7 @@ from benchgate.training.errors import (
     UnsupportedSchemaVersion,
     VectorLengthMismatch,
 )
-from benchgate.wire.model import SCHEMA_VERSION
+from benchgate.training.payloads import PAYLOAD_VERSION
 
 if TYPE_CHECKING:
     from benchgate.training.payloads import (
@@ -89,9 +89,9 @@ def _head_errors(
     part: EpisodeTrajectory | AdvantageBatch | CheckpointRecord, name: str, ids: tuple[str, ...]
 ) -> Iterator[RlPayloadError]:
     version = part.schema_version
-    if version != SCHEMA_VERSION:
+    if version != PAYLOAD_VERSION:
         field = f"{name}.schema_version"
-        message = f"{field} is {version}; expected {SCHEMA_VERSION}"
+        message = f"{field} is {version}; expected {PAYLOAD_VERSION}"
         yield UnsupportedSchemaVersion(message, (field,), (version,))
     for key in ids:
         yield from _blank_errors(EmptyIdentifier, getattr(part, key), f"{name}.{key}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
@@ -22,7 +22,6 @@ from pydantic import (
 )
 
 from benchgate.wire.model import (
-    SCHEMA_VERSION,
     Number,
     Text,
     WireModel,
@@ -31,6 +30,9 @@ from benchgate.wire.model import (
     thaw_json,
 )
 from benchgate.wire.plain import plain_json
+
+PAYLOAD_VERSION: Final = 1
+"""The version of RL payloads, which programs of others write: it is none of the artifacts'."""
 
 
 def _read_time(value: Any) -> Any:
@@ -106,7 +108,7 @@ class EpisodeTrajectory(Payload):
         :func:`~benchgate.training_types.check_belongs`.
     """
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = PAYLOAD_VERSION
     trajectory_id: Text
     rollout_id: Text | None = None
     episode_id: Text | None = None
@@ -129,7 +131,7 @@ class AdvantageBatch(Payload):
     :param normalized: the advantages were shifted and scaled to mean 0 and variance 1.
     """
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = PAYLOAD_VERSION
     batch_id: Text
     trajectory_id: Text
     advantages: Vector
@@ -155,7 +157,7 @@ class CheckpointRecord(Payload):
         absent or null for a root.
     """
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int = PAYLOAD_VERSION
     checkpoint_id: Text
     algorithm: Text
     policy_version: Text

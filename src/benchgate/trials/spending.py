@@ -7,16 +7,14 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import cost_of
-from benchgate.trials.executor import TrialRecord, ended
 from benchgate.wire.usage import usd
 from benchgate.wording import CAP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from concurrent.futures import Future
 
     from benchgate.models import TrialResult
-    from benchgate.trials.executor import TrialExecutor, TrialRequest
+    from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pause
 
 
@@ -125,32 +123,3 @@ class Spending:
 def _paid(result: TrialResult) -> float | None:
     """Return what a trial has cost now: what a recording answers is paid for no more."""
     return 0.0 if result.http_cassettes else cost_of(result)
-
-
-class Capped:
-    """An executor that is given a trial only when there is room for its cost; ``submit`` waits for that."""
-
-    def __init__(self, executor: TrialExecutor, spending: Spending) -> None:
-        self._executor = executor
-        self._spending = spending
-
-    def submit(self, request: TrialRequest) -> Future[TrialRecord]:
-        """Run a trial, or return it as not run."""
-        refused = self._spending.enter(request)
-        if refused is not None:
-            return ended(refused)
-        try:
-            future = self._executor.submit(request)
-        except BaseException:
-            self._spending.leave(None)
-            raise
-        future.add_done_callback(self._ended)
-        return future
-
-    def _ended(self, future: Future[TrialRecord]) -> None:
-        failed = future.cancelled() or future.exception() is not None
-        self._spending.leave(None if failed else future.result().result)
-
-    def close(self) -> None:
-        """End what runs and drop what waits."""
-        self._executor.close()

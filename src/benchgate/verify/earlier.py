@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import ClosedRecord
-
-Earlier = tuple["Path", "RunRecord | ClosedRecord | None"]
+Earlier = tuple["Path", "RunRecord | None"]
 
 
 def earlier_faults(record: RunRecord, before: Mapping[int, Earlier]) -> Iterator[str]:
@@ -52,8 +50,6 @@ def look_faults(record: RunRecord, number: int | None) -> Iterator[str]:
 
     :param number: of the look, counted again; ``None`` if the run is none.
     """
-    if "looks" not in record.policy.model_fields_set:  # of a version that did not count
-        return
     look = record.decision.look if record.decision else None
     yield from same("decision.look.number", number, number_of(look))
 

@@ -26,15 +26,7 @@ from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.decide import SAFETY_TOLERANCE
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.reason_codes import PREFIX
-from benchgate.verify.agreement import (
-    OLDER,
-    digest_holds,
-    of_older_rules,
-    plain,
-    policy_digest,
-    same,
-)
-from benchgate.verify.older import older_faults
+from benchgate.verify.agreement import digest_holds, plain, same
 from benchgate.verify.rebuild import family_in, of_the_run, rebuilt
 from benchgate.verify.recheck_record import recheck_record
 
@@ -94,9 +86,7 @@ def _significance(report: SignificanceReport, family: Family | None) -> Iterator
     figures = report.significance
     level = judged_at(report.policy, number_of(report.look)).alpha
     yield from same("significance.alpha", level, figures.alpha)
-    if family is not None and of_older_rules(family.policy):
-        yield from older_faults(report, family)
-    elif family is not None:
+    if family is not None:
         expected = family.figures.significance.model_dump(mode="json")
         yield from same("significance", expected, figures.model_dump(mode="json"))
         return
@@ -115,8 +105,7 @@ def _safety(folder: Path, report: SafetyReport, family: Family | None) -> Iterat
     yield from same("safety_regression_delta", delta, report.safety_regression_delta)
     if report.promotion_allowed is not None:
         yield from same("promotion_allowed", not report.reason_codes, report.promotion_allowed)
-    if family is None or of_older_rules(family.policy):
-        yield from older_faults(report, family) if family else ()
+    if family is None:
         over = delta is not None and not delta <= report.max_safety_regression + SAFETY_TOLERANCE
         listed = f"{PREFIX}safety_regression" in report.reason_codes
         yield from same("reason_codes: safety_regression", over, listed)
@@ -137,9 +126,6 @@ def _evaluation(report: EvaluationReport, family: Family | None) -> Iterator[str
     yield from same("checkpoint_promotion.promotion_allowed", allowed, promotion.promotion_allowed)
     if family is None:
         return
-    if of_older_rules(family.policy):
-        yield from older_faults(report, family)
-        return
     made = rebuilt(family, promotion.reason_codes)
     labels = (
         "benchmark_suite_id",
@@ -151,8 +137,6 @@ def _evaluation(report: EvaluationReport, family: Family | None) -> Iterator[str
         **plain(evaluation_report(made)),
         **{name: getattr(report, name) for name in labels},
     }
-    if "rollback_gate" not in report.model_fields_set:  # of a version that had none
-        del expected["rollback_gate"]
     yield from same("evaluation", expected, plain(report))
 
 
@@ -176,10 +160,6 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
         min_confidence_level=proof.criteria.min_confidence_level,
         plan=proof.plan,
     )
-    if of_older_rules(family.policy):
-        if analysis is None and not made.proven:
-            yield OLDER
-        return
     by_file = {name: digests[part] for part, name in PROOF_PARTS.items()}
     expected, found = plain(proof_bundle(made, by_file)), plain(proof)
     if analysis and of_the_run(analysis.reasons):  # their messages are in no file beside it
@@ -191,7 +171,7 @@ def _proof(folder: Path, proof: ProofBundle, family: Family | None) -> Iterator[
 
 def _promotion(folder: Path, report: PromotionReport) -> Iterator[str]:
     decision = report.decision
-    yield from same("policy_sha256", policy_digest(report.policy), report.policy_sha256)
+    yield from same("policy_sha256", report.policy.digest, report.policy_sha256)
     yield from same(
         "decision.promotion_allowed", not decision.reason_codes, decision.promotion_allowed
     )

@@ -28,8 +28,7 @@ from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY, lacks_advantages
-from benchgate.verify.agreement import OLDER, of_older_rules, plain, same
-from benchgate.verify.older import older_evidence, older_reasons
+from benchgate.verify.agreement import plain, same
 from benchgate.verify.rebuild import GATE, arm_of_report
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
@@ -67,12 +66,6 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     yield from _subject(record, found, outputs)
     made, weighed = _decided(record, found, before, outputs)
     yield from _verdict(record)
-    if of_older_rules(record.policy):
-        if found.promotion_allowed and not made.promotion_allowed:
-            yield OLDER
-        yield from older_reasons(made.reason_codes, found.reason_codes)
-        yield from older_evidence(evidence)
-        return
     yield from same("decision", plain(made), plain(found))
     proof = read_artifact(evidence / "proof.json", ProofBundle)
     expected = RunEvidence(
@@ -120,12 +113,12 @@ def baseline_faults(
         yield f"baseline: could not be compared with: {problem}"
     unscored = too_many(found.report, record.policy.max_unscored)
     counted = record.decision.reason_codes if record.decision else ()
-    if _counts_errors(record) and unscored and f"{PREFIX}too_many_unscored" not in counted:
+    if unscored and f"{PREFIX}too_many_unscored" not in counted:
         yield f"baseline: could not be compared with: {unscored}"
     yield from same("baseline.run_id", found.report.run_id, reference.run_id)
     there, here = arm(found.report), arm_of_report(before)
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
-    if not of_older_rules(record.policy) and there.facts != here.facts:
+    if there.facts != here.facts:
         yield "evidence/baseline.json: passed, critical, cost or duration are not those of the baseline"
 
 
@@ -170,7 +163,6 @@ def _decided(
     known, rerun = _rerun(record)
     look = number_of(found.look)
     weighed, objections = _weighed(record, look, arm(rerun) if rerun else _arm_of(record, before))
-    counted = _counts_errors(record)
     stated = [(remark.code, remark.message) for remark in found.remarks]
     given = [
         (code.removeprefix(PREFIX), message)
@@ -192,7 +184,7 @@ def _decided(
                 *run_blockers(record.report),
                 *known,
                 *plan_blocker(_plan_problems(record)),
-                *(unscored_blocker(record.policy, record.report, rerun) if counted else ()),
+                *unscored_blocker(record.policy, record.report, rerun),
                 *given,
                 *objections,
             ),
@@ -207,7 +199,7 @@ def _decided(
                     for code, text in stated
                     if code == BASELINE_NOTE and record.rerun is None
                 ),
-                *(unscored_note(record.report, "candidate") if counted else ()),
+                *unscored_note(record.report, "candidate"),
                 *http_note(record.report, record.rerun),
                 *source_note(record.report, record.rerun),
             ),
@@ -240,11 +232,6 @@ def _rerun(record: RunRecord) -> tuple[tuple[Blocker, ...], BenchRunReport | Non
 def _arm_of(record: RunRecord, before: ArmReport | None) -> Arm | None:
     """Return the baseline that was read from a file."""
     return arm_of_report(before) if before is not None and record.rerun is None else None
-
-
-def _counts_errors(record: RunRecord) -> bool:
-    """Whether the run was judged by its trials that ended in an error, as older versions did not."""
-    return "max_unscored" in record.policy.model_fields_set
 
 
 def _without_advantages(record: RunRecord, outputs: Mapping[str, Any]) -> int:
@@ -314,4 +301,4 @@ def _content(name: str, expected: bytes, found: bytes, digests: Mapping[str, str
     if name == "proof.json":
         parts = PROOF_PARTS.items()
         content["artifact_sha256"] = {part: digests.get(file) for part, file in parts}
-    yield from same(f"evidence/{name}", content, read_json(found), later=frozenset())
+    yield from same(f"evidence/{name}", content, read_json(found))

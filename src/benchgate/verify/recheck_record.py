@@ -17,11 +17,11 @@ from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_f
 from benchgate.audit.chain import PLAN_FILE
 from benchgate.errors import Unreadable
 from benchgate.gates.missing import first_five
-from benchgate.ids import RunPlan, own_run_id, suite_version, trial_seed
+from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
 from benchgate.training.checkpoints import lacks_advantages
-from benchgate.verify.agreement import digest_holds, plain, policy_digest, same
+from benchgate.verify.agreement import digest_holds, plain, same
 from benchgate.verify.recheck_decision import recheck_decision
 from benchgate.wire.canonical import digest
 
@@ -89,8 +89,6 @@ def file_faults(
 
 
 def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
-    if record.plan_sha256 is None:
-        return
     stated = PlanFile.read_file(folder / PLAN_FILE, "plan of a run")
     expected = plan_file(
         RunPlan.of_report(record.report, record.harness.benchgate),
@@ -140,7 +138,7 @@ def _completeness(report: BenchRunReport) -> Iterator[str]:
 def _identity(record: RunRecord) -> Iterator[str]:
     report, digests = record.report, record.report.digests
     name = report.task_class
-    yield from same("report.run_id", own_run_id(report), report.run_id)
+    yield from same("report.run_id", run_id(name, report.per_case), report.run_id)
     yield from same(
         "report.plan_id",
         RunPlan.of_report(record.report, record.harness.benchgate).plan_id(),
@@ -148,7 +146,7 @@ def _identity(record: RunRecord) -> Iterator[str]:
     )
     yield from same("report.suite.name", name, report.suite.name)
     yield from same("report.suite.version", suite_version(digests.cases), report.suite.version)
-    yield from same("report.digests.policy", policy_digest(record.policy), digests.policy)
+    yield from same("report.digests.policy", record.policy.digest, digests.policy)
     baseline = record.baseline.sha256 if record.baseline else None
     yield from same("report.digests.baseline", baseline, digests.baseline)
     for result in report.per_case:

@@ -10,10 +10,9 @@ from pydantic import ValidationError
 from benchgate.artifacts.reading import KINDS
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.training.reading import JSON_LINES
-from benchgate.verify.agreement import missing_fields, plain
 from benchgate.verify.recheck import recheck
 from benchgate.wire.files import read_bytes
-from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
+from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +45,7 @@ def validate_file(path: Path) -> str:
     kind = kind_of(raw)
     if kind is None:
         raise ArtifactError(path, f"of no known kind; known: {', '.join(KINDS)}")
-    problems = list(_problems(path, data, raw, KINDS[kind]))
+    problems = list(_problems(path, data, KINDS[kind]))
     if problems:
         raise ArtifactError(path, f"no valid {kind}: {brief(problems, '; ')}")
     return kind
@@ -74,14 +73,11 @@ def kind_of(raw: Any) -> str | None:
     return found or ("head" if {"seq", "sha256"} & set(raw) else None)
 
 
-def _problems(path: Path, data: bytes, raw: Any, model: type[WireModel]) -> Iterator[str]:
+def _problems(path: Path, data: bytes, model: type[WireModel]) -> Iterator[str]:
     try:
-        with collector_paused():
-            read = model.model_validate_json(data, extra="ignore")
+        read = model.read_json(data)
     except ValidationError as error:
         for fault in error.errors(include_url=False):
             yield f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
         return
-    # Reading fills in fields that have a default, but an artifact must have every field.
-    missing = list(missing_fields(plain(read), raw))
-    yield from missing or recheck(path, read)
+    yield from recheck(path, read)

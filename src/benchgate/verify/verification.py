@@ -11,9 +11,8 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.run_kinds import ClosedRecord, RunRecord
+from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import (
-    CLOSED_ID,
     FOLDER_NAME,
     HEAD_FILE,
     PLAN_FILE,
@@ -28,12 +27,12 @@ from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.looks.chain import ChainLooks
 from benchgate.registry import TASK_CLASS_PATTERN
-from benchgate.verify.agreement import missing_fields, plain, same
+from benchgate.verify.agreement import same
 from benchgate.verify.earlier import earlier_faults, look_faults
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
-from benchgate.verify.recheck_record import file_faults, recheck_record
-from benchgate.wire.files import file_sha256, read_bytes
-from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
+from benchgate.verify.recheck_record import recheck_record
+from benchgate.wire.files import file_sha256
+from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 PARTS: Final = frozenset({RECORD_FILE, PLAN_FILE, "cases", "evidence"})
 RETRIES: Final = 10
-Found = tuple[int, "Path", "RunRecord | ClosedRecord | None"]
+Found = tuple[int, "Path", "RunRecord | None"]
 """Number, folder and content of a record; the content is ``None`` if it cannot be read."""
 
 
@@ -76,8 +75,7 @@ class ClassVerification:
         :param allow_replay: of outputs or answers that were recorded, too.
         """
         if self.newest is None:
-            closed = self.records and not self.faults
-            return f"there is no record {'of a run, but of closed ones' if closed else 'that can be read'}"
+            return "there is no record that can be read"
         if self.anchored_at is not None and self.newest.seq <= self.anchored_at:
             return f"there is no record after number {self.anchored_at}, the head that was kept"
         decision = self.newest.decision
@@ -179,8 +177,7 @@ def _verify_runs(
         *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
         *copy_faults(out / "evidence" / name, runs),
     ]
-    judged = [record for *_, record in records if not isinstance(record, ClosedRecord)]
-    newest = judged[-1] if judged else None
+    newest = records[-1][2] if records else None
     lacking = _incompleteness(runs, newest, unentered(runs)) if require_complete else ()
     return ClassVerification(
         task_class=name,
@@ -201,7 +198,7 @@ def _head(newest: Found) -> str | None:
 
 
 def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
-    before: RunRecord | ClosedRecord | None = None
+    before: RunRecord | None = None
     looks = ChainLooks()
     for seq, folder, record in records:
         number = looks.add(folder / RECORD_FILE)
@@ -219,13 +216,8 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
 
 
 def _own_faults(
-    folder: Path, record: RunRecord | ClosedRecord, records: list[Found], number: int | None
+    folder: Path, record: RunRecord, records: list[Found], number: int | None
 ) -> Iterator[str]:
-    if isinstance(record, ClosedRecord):
-        yield from file_faults(
-            folder, {"cases": record.case_files, "evidence": {}}, record.plan_sha256
-        )
-        return
     yield from recheck_record(folder, record)
     yield from look_faults(record, number)
     before = {seq: (there, one) for seq, there, one in records if seq < record.seq}
@@ -240,22 +232,15 @@ def _unreadable(path: Path) -> str:
     return "changed while it was read"
 
 
-def _folder_faults(folder: Path, record: RunRecord | ClosedRecord) -> Iterator[str]:
+def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
     if folder.is_symlink():
         yield "is a symlink; a record is a folder of its own"
-    if isinstance(record, ClosedRecord):
-        run_id, field, task_class = CLOSED_ID, "task_class", record.task_class
-    else:
-        run_id, field = record.report.run_id, "report.task_class"
-        task_class = record.report.task_class
-    expected = record_folder(record.seq, record.finished_at, run_id)
+    expected = record_folder(record.seq, record.finished_at, record.report.run_id)
     if folder.name != expected:
         yield f"the folder of this record must be named {expected}"
-    yield from same(field, folder.parent.name, task_class)
+    yield from same("report.task_class", folder.parent.name, record.report.task_class)
     for name in sorted(set(os.listdir(folder)) - PARTS):
         yield f"{name}: not part of a record: added later"
-    raw = read_json(read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES))
-    yield from missing_fields(plain(record), raw)
 
 
 def _strays(runs: Path) -> Iterator[tuple[Path, str]]:

@@ -3,13 +3,14 @@ The base class of all wire models, and the types of their fields.
 
 A wire model is data that is written to files or sent between processes. It is frozen, and refuses unknown fields, NaN,
 infinity and silent coercion: neither ``True`` nor ``"1"`` is a number. Only :meth:`WireModel.read_json` ignores unknown
-fields, so that artifacts of a later minor version stay readable.
+fields.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
@@ -22,6 +23,7 @@ from pydantic import (
     PlainSerializer,
     ValidationError,
 )
+from pydantic_core import InitErrorDetails
 
 from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.argument_types import MAX_SECONDS
@@ -29,14 +31,15 @@ from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
 
-SCHEMA_VERSION: Final = 1
-"""Major version of every artifact; within it, fields are only added."""
+SCHEMA_VERSION: Final = 2
+"""The version of every artifact: whoever adds, removes or changes a field raises it."""
 
 CASE_ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
@@ -94,6 +97,13 @@ def check_text(text: str) -> str:
     return text
 
 
+def _check_version(version: int) -> int:
+    if version != SCHEMA_VERSION:
+        msg = f"is {version}; this version of benchgate reads {SCHEMA_VERSION} alone: make the file again"
+        raise ValueError(msg)
+    return version
+
+
 def _few_enough(value: Any) -> Any:
     # A validator of a mapping reports all wrong entries; for a million it takes minutes and gigabytes.
     if isinstance(value, Mapping) and len(value) > MAX_DIGESTS:
@@ -136,8 +146,12 @@ Digests = Annotated[
     AfterValidator(freeze_json),
     PlainSerializer(dict, return_type=dict[str, str]),
 ]
-# Not Literal[1], which accepts true as 1.
-Version = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": SCHEMA_VERSION})]
+# Not a Literal, which accepts true as 1.
+Version = Annotated[
+    int,
+    AfterValidator(_check_version),
+    Field(json_schema_extra={"const": SCHEMA_VERSION}),
+]
 CaseId = Annotated[str, Field(pattern=CASE_ID_PATTERN)]
 Text = Annotated[str, AfterValidator(check_text)]
 DisplayText = Annotated[
@@ -207,7 +221,7 @@ class WireModel(BaseModel):
     @classmethod
     def read_json(cls, data: bytes) -> Self:
         """
-        Parse an artifact, ignoring fields of a later minor version.
+        Parse a file's bytes, ignoring unknown fields.
 
         :raises ValueError: see :func:`read_json`, or a field that is not valid.
         """
@@ -243,6 +257,57 @@ class WireModel(BaseModel):
     def __reduce__(self) -> tuple[Any, ...]:
         # Systems send cases to process pools, but mapping proxies cannot be pickled.
         return type(self).model_validate, (self.model_dump(),)
+
+
+class Artifact(WireModel):
+    """
+    A file that benchgate writes, or the part of one that a reader needs.
+
+    It is written with every field. A file that lacks one was edited, so its default is never taken: a policy without
+    its strictest threshold would else be judged by a milder one.
+    """
+
+    schema_version: Version
+
+    @classmethod
+    def read_json(cls, data: bytes) -> Self:
+        """
+        Parse an artifact, ignoring unknown fields.
+
+        :raises ValueError: as :meth:`WireModel.read_json`; or a field is missing, at whatever depth.
+        """
+        artifact = super().read_json(data)
+        faults = [
+            InitErrorDetails(type="missing", loc=place, input=None)
+            for place in _fields_left_out(artifact)
+        ]
+        if faults:
+            raise ValidationError.from_exception_data(cls.__name__, faults)
+        return artifact
+
+
+@cache
+def _written_fields(model: type[BaseModel]) -> frozenset[str]:
+    """Return the fields that the files of a model always have."""
+    return frozenset(name for name, field in model.model_fields.items() if not field.exclude_if)
+
+
+def _fields_left_out(
+    value: Any, place: tuple[str | int, ...] = ()
+) -> Iterator[tuple[str | int, ...]]:
+    if isinstance(value, BaseModel):
+        fields = type(value).model_fields
+        for name in sorted(_written_fields(type(value)) - value.model_fields_set):
+            yield *place, fields[name].alias or name
+        inner: Iterable[tuple[str | int, Any]] = value
+    elif isinstance(value, MappingProxyType):
+        inner = value.items()
+    elif isinstance(value, tuple):
+        inner = enumerate(value)
+    else:
+        return
+    for key, part in inner:
+        yield from _fields_left_out(part, (*place, key))
 
 
 def first_fault(error: ValueError) -> str:

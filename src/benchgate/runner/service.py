@@ -1,0 +1,273 @@
+"""Runs trials for both doors: here or elsewhere, how many at once, at what pace and cost, and what is kept of them."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+from benchgate.cassettes.recorder import http_drafts
+from benchgate.errors import EvalError
+from benchgate.live.executor import LiveExecutor
+from benchgate.live.loop import SessionLoop
+from benchgate.live.prints import PrintRouter
+from benchgate.replay.player import Player
+from benchgate.runner.lane import Lane
+from benchgate.runner.trial_files import TrialFiles, taken_over
+from benchgate.trials.executor import TrialRequest, ended
+from benchgate.trials.pacing import Pacing, Turns
+from benchgate.trials.spending import Spending
+from benchgate.trials.time_limit import TrialTimeout, sleep_unlimited
+from benchgate.trials.trial import TrialRunner
+from benchgate.trials.trial_http import HttpTerms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from concurrent.futures import Future
+
+    from benchgate.models import BenchCase, Side
+    from benchgate.remote.cluster import Cluster
+    from benchgate.runner.settings import RunRequest
+    from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
+    from benchgate.trials.pacing import Pause
+    from benchgate.trials.time_limit import Backstop
+    from benchgate.trials.trial import Waiter
+
+
+class _ServedClass:
+    """A class whose trials are run through a lane."""
+
+    def __init__(self, run: RunRequest, lane: Lane) -> None:
+        self.run = run
+        self.lane = lane
+        self.runners: dict[Side, RunsTrials] = {}
+
+    @cached_property
+    def files(self) -> TrialFiles | None:
+        """The files of finished trials; ``None`` unless the whole class is run, and written."""
+        folder = self.run.folder
+        if folder is None or not folder.is_dir():
+            return None
+        return TrialFiles(folder, self.run.bench.name, self.run.scored_by()[1])
+
+    def runner(
+        self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
+    ) -> RunsTrials:
+        """Return what runs the trials of a system, or plays them."""
+        if side not in self.runners:
+            run, bench, system = self.run, self.run.bench, self.run.systems[side]
+            out, cassette = run.settings.out, run.settings.record
+            drafts = http_drafts(out, bench.name, cassette) if out and cassette else None
+            runner = TrialRunner(
+                task_class=bench.name,
+                system=system.call,
+                score=run.scored_by()[0],
+                taxonomy=bench.taxonomy,
+                wait=wait,
+                alone=self.lane.executor is None,
+                http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
+                is_timeout=is_timeout,
+            )
+            self.runners[side] = Player(runner, run.recording) if run.recording else runner
+        return self.runners[side]
+
+
+class TrialService:
+    """
+    The trials of one process, of all classes that it runs.
+
+    :param runs: by the names of their classes.
+    :param backstop: ends the process if a trial in the calling thread ignores its limit; ``None``: somebody else does.
+    :param alarm: ends such a trial at its limit, if nobody else does.
+    :param is_timeout: recognises the exception of whoever does.
+    :param workers: processes that share pace and cap with this one.
+    :param is_replacement: whether this process took the place of one that died, whose expenses nobody else counts.
+    """
+
+    def __init__(
+        self,
+        runs: Mapping[str, RunRequest],
+        *,
+        backstop: Backstop | None,
+        alarm: Callable[[float], AbstractContextManager[object]] = nullcontext,
+        is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout),
+        workers: int = 1,
+        is_replacement: bool = False,
+    ) -> None:
+        self._runs = runs
+        self._backstop = backstop
+        self._alarm = alarm
+        self._is_timeout = is_timeout
+        self._workers = workers
+        self._is_replacement = is_replacement
+        self._classes: dict[str, _ServedClass] = {}
+        self._has_counted = False
+        self._loop = SessionLoop()
+        self._exit = ExitStack()
+        self._prints = PrintRouter()
+        self._exit.callback(self._loop.close)
+        self._exit.callback(self._prints.close)
+        self.window = 8
+        """Trials that are submitted and not yet reported. More than run at once, so that a slow one at the head does
+        not leave the others waiting; bounded, because what was submitted is paid for if the session stops."""
+
+    def open(self, own: TrialExecutor | None = None, *, connects: bool = True) -> None:
+        """
+        Find where the trials run.
+
+        :param own: runs them instead.
+        :param connects: whether a cluster is reached, if one was asked for.
+        :raises EvalError: a system cannot run beside itself, or the cluster cannot be used.
+        """
+        if own is not None:
+            self._exit.callback(own.close)
+        cluster = self._connected() if connects else None
+        # Shared, however else the settings of classes differ.
+        turns: dict[int | None, Turns] = {}
+        spendings: dict[float | None, Spending] = {}
+        lanes: dict[tuple[int, int, int | None, float | None], Lane] = {}
+        for name, run in self._runs.items():
+            given = run.settings
+            if own is None and cluster is None and given.jobs > 1:
+                _check_concurrency(run)
+            pace = given.jobs, given.retries, given.max_rpm, given.max_cost_usd
+            if pace not in lanes:
+                rpm, cap = given.max_rpm, given.max_cost_usd
+                turn = turns.setdefault(rpm, Turns(rpm / self._workers if rpm else None))
+                spending = spendings.setdefault(cap, Spending(cap, self._workers))
+                pacing = Pacing(given.retries, turn, spending.affords)
+                executor = own
+                if cluster is not None:
+                    executor = cluster.lane(pacing, spending, given.jobs)
+                elif own is None and given.jobs > 1:
+                    run_one = partial(self._run_beside, pacing)
+                    executor = LiveExecutor(run_one, given.jobs, prints=self._prints)
+                if executor is not None and executor is not own:
+                    self._exit.callback(executor.close)
+                lanes[pace] = Lane(pacing, spending, executor)
+            self._classes[name] = _ServedClass(run, lanes[pace])
+            self.window = max(self.window, 4 * given.jobs, 4 * cluster.jobs if cluster else 0)
+
+    def _connected(self) -> Cluster | None:
+        address = next((run.settings.executor for run in self._runs.values()), None)
+        if address is None:
+            return None
+        from benchgate.remote.cluster import Cluster
+
+        runs = self._runs.values()
+        cluster = Cluster(
+            address, [(run.bench, one) for run in runs for one in run.systems.values()]
+        )
+        cluster.open()
+        self._exit.callback(cluster.close)
+        return cluster
+
+    def in_turn(self, task_class: str) -> bool:
+        """Whether each trial runs in its turn, in the main thread, where an alarm can end it."""
+        return self._classes[task_class].lane.executor is None
+
+    def request(self, case: BenchCase, trial: int, side: Side) -> TrialRequest:
+        """
+        Return what runs a trial.
+
+        :raises Unreadable: its checkpoint cannot be handed over.
+        """
+        run = self._runs[case.task_class]
+        system = run.systems[side]
+        return TrialRequest.of(
+            case,
+            trial,
+            bench_seed=run.settings.seed,
+            system=system.name,
+            limit=run.settings.limit(case),
+            checkpoint=system.handed(),
+            side=side,
+        )
+
+    def has_room(self, task_class: str) -> bool:
+        """Whether a cap on costs lets a trial start now."""
+        return self._classes[task_class].lane.spending.has_room()
+
+    def run(self, request: TrialRequest, *, again: bool = False) -> TrialRecord:
+        """
+        Run a trial in the calling thread, unless it is finished already.
+
+        :param again: though it is.
+        """
+        finished = None if again else self._finished(request)
+        if finished is not None:
+            return finished
+
+        def pause(seconds: float) -> None:
+            self.pause()
+            sleep_unlimited(seconds, request.limit)
+
+        lane = self._classes[request.case.task_class].lane
+        paced = partial(lane.pacing.run, self._attempt, pause=pause)
+        try:
+            return self.keep(lane.spending.run(paced, request, pause), request)
+        except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
+            return request.not_run("the time limit passed while the result was put together")
+
+    def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
+        """Run a trial of a class whose trials need not wait for their turn; see :meth:`run`."""
+        finished = None if again else self._finished(request)
+        if finished is not None:
+            return ended(finished)
+        lane = self._classes[request.case.task_class].lane
+        return lane.submit(request, partial(self.keep, request=request))
+
+    def drop(self, future: Future[TrialRecord]) -> None:
+        """Cancel a trial of which nobody is to know; when this returns its file is written, or never will be."""
+        for served in self._classes.values():
+            served.lane.drop(future)
+
+    def keep(self, record: TrialRecord, request: TrialRequest) -> TrialRecord:
+        """Write the file of a finished trial, if its class keeps them."""
+        files = self._classes[request.case.task_class].files
+        return files.keep(record, request.side) if files else record
+
+    def pause(self) -> None:
+        """Expect that something else than a trial comes next, which may take any time."""
+        if self._backstop is not None:
+            self._backstop.release()
+
+    def close(self) -> None:
+        """End what still runs."""
+        self.pause()
+        self._exit.close()
+
+    def _finished(self, request: TrialRequest) -> TrialRecord | None:
+        """Return a trial that a run which is resumed has finished, or a worker that died."""
+        if not self._has_counted:
+            self._has_counted = True
+            # Of all classes before the first trial of one: they may share a cap.
+            for served in self._classes.values():
+                folder = served.run.folder
+                if served.run.settings.max_cost_usd is not None and folder is not None:
+                    costs = taken_over(folder, own=self._is_replacement)
+                    served.lane.spending.before(costs)
+        files = self._classes[request.case.task_class].files
+        return files.of(request) if files else None
+
+    def _attempt(self, request: TrialRequest) -> TrialRecord:
+        backstop = self._backstop
+        with (
+            backstop.over(request.limit) if backstop else nullcontext(),
+            self._alarm(request.limit),
+        ):
+            return self._runner_of(request).run(request)
+
+    def _run_beside(self, pacing: Pacing, request: TrialRequest, pause: Pause) -> TrialRecord:
+        return pacing.run(self._runner_of(request).run, request, pause)
+
+    def _runner_of(self, request: TrialRequest) -> RunsTrials:
+        served = self._classes[request.case.task_class]
+        return served.runner(request.side, self._loop.wait, self._is_timeout)
+
+
+def _check_concurrency(run: RunRequest) -> None:
+    for system in run.systems.values():
+        if system.concurrency == "none":
+            msg = f"jobs={run.settings.jobs}: system {system.name} says concurrency = 'none'"
+            raise EvalError(msg)

@@ -1,0 +1,219 @@
+"""What a run of one task class is asked for, through whichever door, and what it is judged by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchgate.audit.store import unfinished_name
+from benchgate.cassettes.recorder import recorder_of
+from benchgate.errors import ArtifactError
+from benchgate.gates.baseline import choose_baseline, rerun_system
+from benchgate.gates.policy import parse_options
+from benchgate.loader.loaded_class import find_system
+from benchgate.replay.recording import find_recording
+from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
+from benchgate.wire import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+    from typing import Any
+
+    from benchgate.artifacts.sealed_plan import SealedPlan
+    from benchgate.gates.baseline import BaselineChoice
+    from benchgate.gates.exit_status import ExitRule
+    from benchgate.ids import RunPlan
+    from benchgate.loader.loaded_class import LoadedClass, NamedSystem
+    from benchgate.models import BenchCase, Side
+    from benchgate.registry import System
+    from benchgate.replay.recording import Recording
+    from benchgate.training.checkpoints import Checkpoints
+    from benchgate.trials.planned import PlannedTrials
+    from benchgate.trials.trial import Scorer
+    from benchgate.wire.shard import Shard
+
+
+CaseFilter = Callable[["BenchCase"], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """
+    The settings of a run of one task class; the options in :mod:`benchgate.wire.arguments` say what they mean.
+
+    :param task_class: of a merge, that of its parts.
+    :param baseline: ``None``, of a merge, for what its parts were run with.
+    :param parts: folders of the shards that the run is put together from; none of its trials are run.
+    :param expect: the digest of each part by its number, as it printed it; others are refused.
+    """
+
+    task_class: str = ""
+    system: System | str | None = None
+    case_filter: CaseFilter | str | None = None
+    timeout: float = 600.0
+    out: Path | None = None
+    bench_root: Path = Path("bench")
+    trials: int = 1
+    seed: int = 0
+    jobs: int = 1
+    executor: str | None = None
+    retries: int = 3
+    max_rpm: int | None = None
+    max_cost_usd: float | None = None
+    resume: str | Path = "none"
+    shard: Shard | None = None
+    parts: tuple[Path, ...] = ()
+    expect: Mapping[int, str] = field(default_factory=dict)
+    record: str | None = None
+    replay: str | Path | None = None
+    baseline: str | Path | None = "none"
+    policy: Mapping[str, Any] | None = None
+    plan: Path | None = None
+    exit_rule: ExitRule = "strict"
+    checkpoints: CheckpointFiles = field(default_factory=CheckpointFiles)
+
+    @classmethod
+    def of_options(cls, values: Mapping[str, Any], **own: Any) -> RunSettings:
+        """
+        Return the settings that options say, by their keys; other options are left out.
+
+        :param own: settings that are no options, or win over them.
+        :raises PolicyError: a threshold of the policy is none.
+        """
+        known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
+        known["exit_rule"] = values.get("exit", "gate")
+        known["policy"] = parse_options(values.get("policy") or ())
+        known["checkpoints"] = CheckpointFiles(
+            checkpoint=values["checkpoint"],
+            baseline=values["baseline_checkpoint"],
+            lineage=values["lineage"],
+        )
+        return cls(**known | own)
+
+    def limit(self, case: BenchCase) -> float:
+        """Return the time limit of a case in seconds."""
+        return case.timeout_seconds or self.timeout
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """
+    A run of a task class, as a door asks for it.
+
+    :param systems: by the side that they are of; a baseline is there if it runs too.
+    :param unfinished: name of the folder that a full run has until it is recorded.
+    :param recording: what is played in the place of the system.
+    :param scoring: returns what scores outputs, and its digest, asked when a trial is run; ``None``: the rubric does.
+    """
+
+    bench: LoadedClass
+    systems: Mapping[Side, NamedSystem]
+    settings: RunSettings
+    unfinished: str
+    recording: Recording | None = None
+    scoring: Callable[[], tuple[Scorer, str]] | None = None
+
+    @classmethod
+    def of(cls, bench: LoadedClass, settings: RunSettings, unfinished: str = "") -> RunRequest:
+        """
+        Find the systems and the recording that settings name.
+
+        :raises EvalError: one of them does not exist, or cannot be used.
+        """
+        recording = find_recording(bench.path, settings.out, settings.replay)
+        find = recording.named_system if recording else partial(find_system, bench.task_class)
+        systems: dict[Side, NamedSystem] = {"candidate": find(settings.system)}
+        if beside := rerun_system(settings.baseline):
+            systems["baseline"] = find_system(bench.task_class, beside)
+        return cls(
+            bench=bench,
+            systems=systems,
+            settings=settings,
+            unfinished=unfinished or unfinished_name(clock.now()),
+            recording=recording,
+        )
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that a full run has until it is recorded."""
+        out = self.settings.out
+        return None if out is None else out / "runs" / self.bench.name / self.unfinished
+
+    def scored_by(self) -> tuple[Scorer, str]:
+        """Return what scores outputs, and its digest."""
+        own = self.bench.rubric.score, self.bench.rubric_digest
+        return own if self.scoring is None else self.scoring()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """
+    What a run is judged by, read before a case runs.
+
+    :param sealed: the plan that it cites.
+    :param checkpoints: the checkpoint that is the subject, if one is.
+    """
+
+    choice: BaselineChoice
+    sealed: SealedPlan | None
+    checkpoints: Checkpoints | None
+
+    @classmethod
+    def read(cls, settings: RunSettings, class_path: Path) -> Grounds:
+        """
+        Read what the settings name.
+
+        :raises ArtifactError: the baseline is missing, or a file is not what it should be.
+        """
+        sealed = None
+        if settings.plan is not None:
+            from benchgate.artifacts.sealed_plan import SealedPlan
+
+            sealed = SealedPlan.read_file(settings.plan, "sealed plan")
+        return cls(
+            choice=choose_baseline(settings.baseline or "auto", class_path),
+            sealed=sealed,
+            checkpoints=read_checkpoints(settings.checkpoints),
+        )
+
+
+def set_scope(sides: Collection[PlannedTrials], shard: Shard | None) -> None:
+    """
+    Note whether the planned trials are all of a class: those of each side, and not as a shard.
+
+    :raises ArtifactError: the trials of a side are not those of the shard.
+    """
+    is_whole = shard is None and all(trials.scope == "full" for trials in sides)
+    for trials in sides:
+        trials.scope = (
+            "full" if is_whole else "selected"
+        )  # benchgate merge records the one shard of one, too
+        whole = trials.every_key()
+        part = shard.of(case_id for case_id, _ in whole) if shard else ()
+        if shard is not None and set(trials.keys) != {key for key in whole if key[0] in part}:
+            why = "it is every case of its part; here a part of these is selected"
+            raise ArtifactError(f"shard {shard}", why)
+
+
+def check_options(
+    request: RunRequest, grounds: Grounds, plan: RunPlan, keys: Iterable[tuple[str, int]]
+) -> None:
+    """
+    Check that a run of these trials can do what it is asked for.
+
+    :raises ArtifactError: it cannot.
+    """
+    given = request.settings
+    if given.out is None and grounds.choice.binding and request.bench.policy.looks == "spend":
+        why = "looks = 'spend' counts looks in the records of runs, and this run would write none"
+        raise ArtifactError("output folder", why)
+    if given.resume != "none" and (given.out is None or plan.scope != "full"):
+        why = "a part of the cases is selected" if given.out else "nothing is written"
+        raise ArtifactError(f"resume {given.resume}", f"only a full run can be resumed; here {why}")
+    if request.recording is not None:
+        request.recording.check(plan, keys)
+    if recorder := recorder_of(request.bench.path, given.record):
+        recorder.check(plan, given.out, resume=given.resume != "none")
