@@ -13,7 +13,6 @@ import json
 import os
 import tempfile
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -143,11 +142,11 @@ def commands() -> dict[str, Command]:
 
 def outcome(command: Command) -> dict[str, Any]:
     """Run a command twice in a folder of its own, and return what the second call leaves."""
-    now, out = datetime(2026, 5, 12, tzinfo=UTC), io.StringIO()
+    out = io.StringIO()
     with (
         tempfile.TemporaryDirectory() as folder,
         contextlib.chdir(folder),
-        patch("benchgate.wire.clock.now", lambda: now),
+        patch.dict(os.environ, {"SOURCE_DATE_EPOCH": "1778544000"}),
         contextlib.redirect_stderr(io.StringIO()),
     ):
         for name, text in INPUTS.items():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +9,8 @@ from benchgate.cli.proof_parts import COMMANDS
 from benchgate.cli.vectors import add_ledger, add_policy, guarded
 
 if TYPE_CHECKING:
+    import argparse
+
     from benchgate.cli.vectors import Parsers
 
 SCORES = ("baseline_samples", "trained_samples")
@@ -49,11 +49,6 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     for side, default in (("baseline", "baseline"), ("trained", "candidate")):
         text = f"name of the {default} (default: {default})"
         parser.add_argument(f"--{side}-id", default=default, metavar="ID", help=text)
-    for name, default in (("suite-name", "samples"), ("suite-version", "unversioned")):
-        text = f"what the samples come from (default: {default})"
-        parser.add_argument(f"--{name}", default=default, metavar="NAME", help=text)
-    text = "ISO 8601 with offset (default: now)"
-    parser.add_argument("--generated-at", type=_moment, metavar="TIME", help=text)
     parser.add_argument(
         "--min-confidence-level", type=float, metavar="X", help="smallest 1 - p that passes"
     )
@@ -69,17 +64,6 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     add_policy(parser)
     parser.set_defaults(execute=guarded(_execute))
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    if moment.tzinfo is None:
-        msg = f"{text!r}: expected a time with its offset, such as 2026-05-12T00:00:00Z"
-        raise argparse.ArgumentTypeError(msg)
-    return moment.astimezone(UTC)
 
 
 def _execute(given: argparse.Namespace) -> int:

@@ -131,8 +131,8 @@ def _comparison(given: argparse.Namespace, checkpoints: Checkpoints | None = Non
     return Comparison(
         run_id=given.run_id,
         candidate_run_id=None,
-        suite=Suite(name=given.suite_name, version=given.suite_version),
-        generated_at=given.generated_at or clock.now(),
+        suite=Suite(name="samples", version="unversioned"),
+        generated_at=clock.stamp(),
         names=_names(given, checkpoints),
         policy=policy,
         figures=made.figures,
@@ -207,7 +207,7 @@ def _safety_report(given: argparse.Namespace) -> SafetyReport:
     )
     return safety_report(
         run_id=given.run_id,
-        generated_at=given.generated_at or clock.now(),
+        generated_at=clock.stamp(),
         sample_count=len(vectors[1].values),
         figures=figures,
         max_safety_regression=policy.max_safety_regression,
