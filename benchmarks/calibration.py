@@ -28,7 +28,7 @@ from scenarios import LAWS, SCENARIOS, Scenario, passed
 from scipy import special
 from streams import SEED, stream
 
-from benchgate.statistics import gaffke_lower
+from benchgate.statistics.bounds import gaffke_lower
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

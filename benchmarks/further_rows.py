@@ -7,31 +7,31 @@ be added up exactly, over all outcomes, is kept as a share.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from further_scenarios import CLUSTERS, MARGINS, NOISES, PLANNED, UNEQUAL, cluster_labels
-from gates_under_test import not_worse, outcomes
+from further_scenarios import CLUSTERS, MARGINS, NEEDED, NOISES, PLANNED, UNEQUAL, cluster_labels
+from gates_under_test import arm, not_worse, outcomes
 from looks_rows import CELLS as SERIES
 from looks_rows import PLANS, climb, looks, looks_power, planned_runs
-from pass_fail import CELLS, SHIFTS, exact, sizes
+from pass_fail import CELLS, SHIFTS, exact, sizes, t_and_sign_flip
 from pass_fail import power as pass_fail_power
+from scipy import stats
 from streams import stream
 
+from benchgate.gates.policy import GatePolicy
+from benchgate.gates.weigh import significance
 from benchgate.statistics import (
-    clustered_detectable,
+    Goal,
     clustered_paired_test,
-    incident_pass_chance,
-    paired_binary_power,
+    detectable,
     paired_detectable,
-    paired_test,
-    pass_fail_gains,
-    sign_flip_and_t_gains,
-    welch_binary_power,
-    welch_binary_region,
+    pass_fail_p,
     welch_detectable,
 )
-from benchgate.statistics.binary_power import binomial
+from benchgate.statistics.paired import paired_test
+from benchgate.statistics.safety import incident_pass_chance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +40,9 @@ REPETITIONS = 2000
 INCIDENTS = 1 / 50
 LIMIT = 0.05
 POWER = 0.8
-TESTS = {"t and sign-flip": sign_flip_and_t_gains, "exact test": pass_fail_gains}
-BEYOND = 1e3
+TESTS = {"t and sign-flip": t_and_sign_flip, "exact test": exact}
+MOST, PILOTS = 300, 400
+BEYOND = Goal(target=1e3)
 """A target that no number of cases is looked up for."""
 
 
@@ -91,46 +92,89 @@ def enumerated(n: int) -> dict[str, Any]:
 
 def planned_pairs(test: str, share: float, n: int) -> dict[str, Any]:
     """Add up how often a test finds the effect that was promised from n pairs like these."""
-    region = TESTS[test]
+    fewest = TESTS[test](n)
 
-    def found(changed: int) -> float:
-        d = [1.0] * changed + [0.0] * (n - changed)
-        d[: changed // 2] = [-1.0] * (changed // 2)
-        effect = paired_detectable(d, target=BEYOND, width=1.0, region=region).effect or 1.0
-        return paired_binary_power(max(share, effect), effect, region(n))
+    def found(count: int) -> float:
+        d = [1.0] * count + [0.0] * (n - count)
+        d[: count // 2] = [-1.0] * (count // 2)
+        effect = paired_detectable(d, BEYOND, width=1.0, exact=test == "exact test").effect or 1.0
+        return pass_fail_power(fewest, max(share, effect), effect)
 
-    power = sum(float(w) * found(k) for k, w in enumerate(binomial(n, share)))
+    power = sum(float(w) * found(k) for k, w in enumerate(_binomial(n, share)))
     return {"scenario": f"pairs, {share:.0%} change, {test}", "n": n, "found": power}
 
 
 def planned_samples(rate: float, n: int) -> dict[str, Any]:
     """Add up the same for Welch's test on two samples of n cases that pass or fail."""
-    region = welch_binary_region(n, n)
+    region = _welch_region(n)
 
     def found(passed: int) -> float:
-        arm = [1.0] * passed + [0.0] * (n - passed)
-        promised = welch_detectable(arm, arm, target=BEYOND, score_range=(0.0, 1.0)).effect
-        effect = min(1.0, promised or 1.0)
+        side = [1.0] * passed + [0.0] * (n - passed)
+        effect = welch_detectable(side, side, BEYOND, score_range=(0.0, 1.0)).effect or 1.0
         after = min(1.0, rate + effect)
-        return welch_binary_power(max(0.0, after - effect), after, region)
+        before = max(0.0, after - effect)
+        return float(_binomial(n, before) @ region @ _binomial(n, after))
 
-    power = sum(float(w) * found(k) for k, w in enumerate(binomial(n, rate)))
+    power = sum(float(w) * found(k) for k, w in enumerate(_binomial(n, rate)))
     return {"scenario": f"samples, {rate:.0%} pass", "n": n, "found": power}
+
+
+def _binomial(n: int, p: float) -> Any:
+    return stats.binom.pmf(np.arange(n + 1), n, p)
+
+
+@cache
+def _welch_region(n: int) -> Any:
+    return np.array([[_welch_passes(n, b, c) for c in range(n + 1)] for b in range(n + 1)])
+
+
+def _welch_passes(n: int, baseline: int, candidate: int) -> bool:
+    if baseline >= candidate:
+        return False
+    sides = [np.repeat([1.0, 0.0], [count, n - count]) for count in (baseline, candidate)]
+    arms = (arm(side, named=False) for side in sides)
+    return significance(*arms, GatePolicy()).passed
 
 
 def planned_scores(number: int, n: int) -> dict[str, Any]:
     """Count how often the paired test finds, on new cases, what was promised from others of the same population."""
-    scenario = PLANNED[number]
-    sides = scenario.draw(stream(scenario.name, n, "planned"), 2 * REPETITIONS, n, 0.0)
-    before, after = (side.mean(axis=2) if side.ndim == 3 else side for side in sides)
-    differences = (after - before).round(12)
-    count = 0
-    for pilot, fresh in zip(differences[::2], differences[1::2], strict=True):
-        effect = paired_detectable(pilot.tolist(), target=BEYOND, width=1.0).effect
-        if effect is not None:
-            p = paired_test((fresh + effect).tolist(), n_resamples=999).p_greater
-            count += p is not None and p <= 0.025
+    scenario, count = PLANNED[number], 0
+    pilots, fresh = (_differences(scenario, n, part) for part in ("planned", "fresh"))
+    for pilot, new in zip(pilots, fresh, strict=True):
+        effect = paired_detectable(pilot.tolist(), BEYOND, width=1.0).effect
+        count += effect is not None and _finds(new + effect)
     return _row(scenario=scenario.name, n=n, passed=count)
+
+
+def planned_cases(number: int, n: int) -> dict[str, Any]:
+    """Count how often the test finds a gain on as many new cases as n others of the population asked for."""
+    scenario, count, asked = NEEDED[number], 0, 0
+    for pilot in _differences(scenario, n, "planned cases", PILOTS):
+        exact = {*pilot.tolist()} <= {-1.0, 0.0, 1.0}
+        goal = Goal(target=scenario.gain)
+        cases = paired_detectable(pilot.tolist(), goal, width=1.0, exact=exact).cases
+        if cases is None or cases > MOST:
+            continue
+        asked += 1
+        gains = (scenario.gain, 0.0) if exact else (0.0, scenario.gain)
+        fresh = _differences(scenario, cases, f"needed {asked}", 1, gains[0])[0] + gains[1]
+        count += _finds(fresh, exact=exact)
+    name = f"{scenario.name}, cases for {scenario.gain:g}"
+    return {**_row(scenario=name, n=n, passed=count), "repetitions": asked}
+
+
+def _differences(scenario: Any, n: int, part: str, count: int = 0, gain: float = 0.0) -> Any:
+    sides = scenario.draw(stream(scenario.name, n, part), count or REPETITIONS, n, gain)
+    before, after = (side.mean(axis=2) if side.ndim == 3 else side for side in sides)
+    return (after - before).round(12)
+
+
+def _finds(differences: Any, *, exact: bool = False) -> bool:
+    d = differences.tolist()
+    if exact:
+        return pass_fail_p(d.count(1.0), d.count(-1.0), len(d)) <= 0.025
+    p = paired_test(d, n_resamples=999).p_greater
+    return p is not None and p <= 0.025
 
 
 def planned_clusters(name: str) -> dict[str, Any]:
@@ -141,7 +185,7 @@ def planned_clusters(name: str) -> dict[str, Any]:
     shared = np.repeat(rng.normal(0, 0.2, (half, len(sizes))), sizes, axis=1)
     differences = shared + rng.normal(0, 0.1, shared.shape)
     for pilot, fresh in zip(differences[::2], differences[1::2], strict=True):
-        effect = clustered_detectable([(pilot.tolist(), labels)], target=BEYOND).effect
+        effect = detectable([(pilot.tolist(), labels)], BEYOND).effect
         if effect is not None:
             p = clustered_paired_test((fresh + effect).tolist(), labels, n_resamples=999).p_greater
             count += p is not None and p <= 0.025
@@ -153,7 +197,7 @@ def safety(n: int) -> dict[str, Any]:
     chances = {
         f"{rise:.2f} {name}": sum(
             float(weight) * incident_pass_chance(n, k, INCIDENTS + rise, limit=LIMIT, confidence=c)
-            for k, weight in enumerate(binomial(n, INCIDENTS))
+            for k, weight in enumerate(_binomial(n, INCIDENTS))
             if weight > 1e-9
         )
         for name, c in (("point", None), ("bound", 0.95))
@@ -192,6 +236,7 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
     "planned samples": (planned_samples, [(p, n) for p in (0.5, 0.8, 0.95) for n in (10, 30, 100)]),
     "planned scores": (planned_scores, [(i, n) for i in range(len(PLANNED)) for n in (8, 12, 30)]),
     "planned clusters": (planned_clusters, [(name,) for name in UNEQUAL]),
+    "planned cases": (planned_cases, [(i, n) for i in range(len(NEEDED)) for n in (12, 30)]),
     "looks": (looks, SERIES),
     "looks power": (looks_power, SERIES),
     "forecast": (planned_runs, [(i, n) for i in range(len(PLANS)) for n in (23, 50)]),

@@ -105,3 +105,8 @@ PLANNED = (
     _pairs("pair beta skew", 0.0, (), pairs_skewed),
     _pairs("five trials a case", 0.0, (), trials_of_one_case),
 )
+NEEDED = (
+    _pairs("pair beta skew", 0.05, (), pairs_skewed),
+    _pairs("five trials a case", 0.15, (), trials_of_one_case),
+    _pairs("pairs, 20% change", 0.15, (), changed(0.2)),
+)

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from benchgate.gates import claims, weigh
+from benchgate.gates import claims
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.statistics import Detectable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,16 +25,10 @@ if TYPE_CHECKING:
 REPLACED = (
     (claims, "pass_fail_test"),
     (claims, "pass_fail_p"),
-    (weigh, "detectable"),
 )
 RESAMPLES = 999
 BLOCK = 250
 """Repetitions that share their bootstrap weights."""
-
-
-def nothing_detectable(*_: Any, **__: Any) -> Detectable:
-    """Say that nothing is detectable."""
-    return Detectable(effect=None, cases=None)
 
 
 @contextmanager
@@ -43,12 +36,11 @@ def quick() -> Iterator[None]:
     """
     Let the gate decide faster, and the same.
 
-    Many draws have the same counts, more than the tests keep, and what is detectable chooses between reasons which
-    both hold.
+    Many draws have the same counts, more than the tests keep.
     """
     kept = {(module, name): getattr(module, name) for module, name in REPLACED}
     for (module, name), there in kept.items():
-        setattr(module, name, nothing_detectable if name == "detectable" else cache(there))
+        setattr(module, name, cache(there))
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ from gates_under_test import arm, quick
 from streams import stream
 
 from benchgate import LookLedger, accept
-from benchgate.gates.forecast import forecast
+from benchgate.gates.forecast import Simulation
 from benchgate.gates.policy import GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.looks.accept import number_of_arms
@@ -29,6 +29,7 @@ LOOKS = (10, 20)
 ASKED = (1, 5, 20)
 GAIN = 0.15
 RUNS, STEPS, TASKS = 400, 200, 50
+PLANNED, ASKED_EACH = 400, 2
 
 
 class Population(NamedTuple):
@@ -261,24 +262,26 @@ PLANS = (
 
 @quick()
 def planned_runs(number: int, n: int) -> dict[str, Any]:
-    """Add up what ``benchgate plan`` predicts from baselines, and count the promotions of candidates against them."""
+    """Count what ``benchgate plan`` predicts from baselines, and the promotions of candidates against them."""
     name, test, before, after, cases, trial, gain = PLANS[number]
-    rng, predicted, promoted = stream("planned runs", name, n), 0.0, 0
+    rng, predicted, promoted = stream("planned runs", name, n), 0, 0
     policy = GatePolicy(min_cases=2, safety="optional", test=test)
-    for _ in range(SERIES):
+    for _ in range(PLANNED):
         tasks = cases(rng, n)
         sides = [
             arm(np.stack([trial(rng, tasks, gained) for _ in range(count)], axis=1), named=True)
             for count, gained in ((before, 0.0), (after, gain))
         ]
-        power = forecast(sides[0], policy, after).power
-        predicted += power(gain) if power else 0.0
+        runs = Simulation(sides[0], policy, after)
+        for run in range(ASKED_EACH):
+            simulated = compare_vectors(*runs.sides(gain, run), policy)
+            predicted += simulated.decision.promotion_allowed
         promoted += compare_vectors(*sides, policy).decision.promotion_allowed
     return {
         "scenario": name,
         "n": n,
         "gain": gain,
-        "predicted": predicted / SERIES,
+        "predicted": predicted / PLANNED / ASKED_EACH,
         "promoted": promoted,
-        "repetitions": SERIES,
+        "repetitions": PLANNED,
     }

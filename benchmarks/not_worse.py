@@ -17,14 +17,11 @@ import numpy as np
 from clusters import interval
 from scenarios import SCENARIOS, pairs_passed
 
-from benchgate.statistics import (
-    gaffke_lower,
-    mover_gaffke,
-    paired_differences,
-    paired_test,
-    welch_test,
-)
+from benchgate.statistics import paired_differences
+from benchgate.statistics.bounds import gaffke_lower, mover_gaffke
+from benchgate.statistics.paired import paired_test
 from benchgate.statistics.pass_fail import changes, pass_fail_p
+from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchgate.statistics import paired_detectable, pass_fail_gains, welch_detectable
+from benchgate.statistics import Goal, paired_detectable, welch_detectable
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "explanation" / "statistics.md").read_text("utf-8")
@@ -29,6 +29,7 @@ FURTHER_KINDS = [
     "planned samples",
     "planned scores",
     "planned clusters",
+    "planned cases",
     "safety",
 ]
 SERIES_KINDS = ["looks", "looks power", "forecast", "climb"]
@@ -100,10 +101,11 @@ def test_every_further_row_is_there_and_the_harness_can_measure_it(harness, monk
     kept = [row for row in ROWS if row["what"] == kind]
     assert len(kept) == wanted
     monkeypatch.setattr(further_rows, "REPETITIONS", 10)
+    monkeypatch.setattr(further_rows, "PILOTS", 10)
     made = further_rows.further(kind, 0)
     assert made.keys() == kept[0].keys()
     if "repetitions" in made:
-        assert kept[0]["repetitions"] >= 2000
+        assert kept[0]["repetitions"] >= (300 if kind == "planned cases" else 2000)
         assert all(count <= 10 for count in made.get("promoted", {}).values())
     else:
         exact = next(name for name in ("found", "passed", "size") if name in made)
@@ -123,7 +125,7 @@ def test_every_series_is_there_and_the_harness_can_measure_one(harness, monkeypa
     further_rows, looks_rows = harness("further_rows"), harness("looks_rows")
     kept = [row for row in ROWS if row["what"] == kind]
     assert len(kept) == len(further_rows.FURTHER[kind][1])
-    for name, few in (("SERIES", 2), ("RUNS", 2), ("STEPS", 3)):
+    for name, few in (("SERIES", 2), ("RUNS", 2), ("STEPS", 3), ("PLANNED", 2)):
         monkeypatch.setattr(looks_rows, name, few)
     made = further_rows.further(kind, 0)
     assert made.keys() == kept[0].keys()
@@ -233,8 +235,8 @@ def test_the_numbers_of_cases_for_a_gain_are_those_of_the_code():
     half, changed = [1.0, 0.0] * 25, [1.0, -1.0] * 5 + [0.0] * 40
     sizes = [
         (
-            welch_detectable(half, half, target=gain, score_range=(0.0, 1.0)).cases,
-            paired_detectable(changed, target=gain, width=1.0, region=pass_fail_gains).cases,
+            welch_detectable(half, half, Goal(target=gain), score_range=(0.0, 1.0)).cases,
+            paired_detectable(changed, Goal(target=gain), width=1.0, exact=True).cases,
         )
         for gain in (0.10, 0.05)
     ]

@@ -179,8 +179,6 @@ def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
     [
         (["one"], "expected 2 runs"),
         (["one", "one", "one"], "expected 2 runs"),
-        (["one", "one", "--aa"], "expected 1 runs"),
-        (["one", "--aa", "--draws=0"], "at least 1 draw"),
         (["one", "none"], "none: cannot be read"),
         (["none/record.json", "one"], "none/record.json: cannot be read"),
         (["one", "empty"], "empty: cannot be read"),
@@ -200,27 +198,3 @@ def test_wrong_input_exits_with_2(toy, capsys, arguments, message):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert message in printed.err
-
-
-def test_a_noisy_run_against_itself_has_few_false_alarms(toy, capsys):
-    assert compare(toy.run("noisy", trials=4), "--aa") == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "200 comparisons of 12 cases with themselves, 4 trials each"
-    assert lines[1].startswith("false promotions   ")
-    assert lines[1].endswith(", nominal at most 2.5%")
-    assert lines[2].startswith("false regressions  ")
-
-
-def test_a_steady_run_against_itself_has_none(toy, capsys):
-    assert compare(toy.run("weak", trials=2), "--aa", "--draws=20") == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("20 comparisons")
-    assert lines[1:] == [
-        "false promotions   0 (0.0%), nominal at most 2.5%",
-        "false regressions  0 (0.0%)",
-    ]
-
-
-def test_a_run_of_one_trial_cannot_be_compared_with_itself(toy, capsys):
-    assert compare(toy.run("weak"), "--aa") == 2
-    assert "at least 2 of each case are needed" in capsys.readouterr().err

@@ -27,6 +27,7 @@ SAFETY_REGRESSION = "checkpoint_promotion_blocked_safety_regression"
 @pytest.fixture
 def vectors(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1778544000")
     monkeypatch.setenv("COLUMNS", "200")  # a line that is broken cannot be matched
     for name, values in (("low", LOW), ("high", HIGH), ("calm", [0] * 10), ("wild", [0.5, 0] * 5)):
         (tmp_path / f"{name}.json").write_text(json.dumps(values))
@@ -40,7 +41,6 @@ def proof(*arguments, baseline="low", trained="high"):
             f"--baseline-samples={baseline}.json",
             f"--trained-samples={trained}.json",
             "--run-id=r1",
-            "--generated-at=2026-05-12T00:00:00Z",
             *arguments,
         ]
     )
@@ -48,6 +48,18 @@ def proof(*arguments, baseline="low", trained="high"):
 
 def read(name, folder="proof"):
     return json.loads((Path(folder) / name).read_text())
+
+
+def test_the_time_in_the_files_is_that_of_the_environment(vectors, monkeypatch, capsys):
+    assert proof() == 0
+    assert read("proof.json")["generated_at"] == "2026-05-12T00:00:00Z"
+    capsys.readouterr()
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    assert proof("--output-dir=other") == 2
+    assert capsys.readouterr().err == (
+        "SOURCE_DATE_EPOCH is 'yesterday'; expected seconds since 1970\n"
+    )
+    assert not (vectors / "other").exists()
 
 
 def test_a_clear_gain_is_proven(vectors, capsys):

@@ -73,15 +73,6 @@ def test_the_manifest_is_valid_and_dated_now(bench, new_case, monkeypatch):
     assert f"added_at = {case.added_at:%Y-%m-%dT%H:%M:%S}Z\n" in text
 
 
-def test_labels(bench, new_case):
-    sha = "0123abcd"
-    options = ["--disposition=negative", "--difficulty=hard", "--source=regression-converted"]
-    assert new_case("004", *options, f"--commit-sha={sha}")[0] == 0
-    case = manifest(bench, "004").tables.case
-    assert (case.disposition, case.difficulty) == ("negative", "hard")
-    assert (case.source, case.commit_sha) == ("regression-converted", sha)
-
-
 def test_facts_are_those_of_the_newest_case_without_their_values(bench, new_case):
     bench.case("01", extra=FACTS, added_at="2026-11-02T00:00:00Z")
     bench.case("03", extra="[facts]\nold = 1\n")
@@ -151,11 +142,6 @@ def test_a_case_that_was_filled_in_runs(bench, new_case):
         ["/x"],
         ["x" * 65],
         ["\udcff"],
-        ["004", "--difficulty=trivial"],
-        ["004", "--disposition=good"],
-        ["004", "--source=found"],
-        ["004", "--source=regression-converted"],
-        ["004", "--commit-sha=no"],
         ["004", "--force"],
         [],
     ],

@@ -21,7 +21,7 @@ from benchgate.promotion.verdict import (
     judge_tier,
 )
 from benchgate.registry import MIN_CASES
-from benchgate.statistics import gaffke_lower
+from benchgate.statistics.bounds import gaffke_lower
 from benchgate.taxonomy import RESERVED, Taxonomy
 
 GATE = PromotionGate(TierConfig())

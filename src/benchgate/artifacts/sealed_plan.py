@@ -33,8 +33,12 @@ class Prediction(WireModel):
     :param units: cases, or clusters where cases share some.
     :param look: number that the run would have among the looks at this baseline; the figures are at its level.
     :param looks: looks at this baseline that can promote, from the first; ``None`` if any can.
+    :param obstacle: why even the best candidate would not be promoted; ``None`` if it would.
+    :param runs: simulated ones that the gate was asked about; 0 if there were none, or a formula was used.
+    :param power_of_target: share of them that a candidate with the policy's ``target_effect`` was promoted in; for
+        ``not_worse`` a candidate as good as the baseline. ``interval`` is at 95 %.
     :param detectable: the gain that is found with the policy's power.
-    :param power_of_target: probability to find the policy's ``target_effect``.
+    :param is_lower_limit: no two trials of a case differ in the baseline, so that pairing may find more.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
     :param cost_usd: of all trials, as the baseline's cost; ``seconds`` likewise, one after the other.
     """
@@ -42,8 +46,12 @@ class Prediction(WireModel):
     units: Count
     look: Annotated[Count, Field(ge=1)]
     looks: Count | None
-    detectable: Number | None
+    obstacle: str | None
+    runs: Count
     power_of_target: Number | None
+    interval: tuple[Number, Number] | None
+    detectable: Number | None
+    is_lower_limit: bool
     smallest_margin: Number | None
     cost_usd: Number | None
     seconds: Number | None

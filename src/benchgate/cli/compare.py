@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.say import complain, say, show
 from benchgate.cli.vectors import guarded
-from benchgate.errors import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -25,21 +24,10 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "compare",
         help="compare two recorded runs case by case, then gate the second against the first",
         description="A RUN is a record.json, a baseline.json of a bench, or the folder of a run. Exits with 0 if the "
-        "gate says promote, with 10 if it holds. With --aa and one RUN, compares trials of that run with each other: "
-        "every promotion is then a false one; exits with 0 if their share is at most alpha.",
+        "gate says promote, with 10 if it holds.",
     )
     parser.add_argument(
         "runs", nargs="+", type=Path, metavar="RUN", help="the earlier run, then the later one"
-    )
-    parser.add_argument(
-        "--aa", action="store_true", help="compare one run's trials with each other"
-    )
-    parser.add_argument(
-        "--draws",
-        type=int,
-        default=200,
-        metavar="N",
-        help="number of comparisons with --aa (default: 200)",
     )
     parser.add_argument(
         "--policy",
@@ -57,12 +45,9 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def _execute(given: argparse.Namespace) -> int:
-    wanted = 1 if given.aa else 2
-    if len(given.runs) != wanted or given.draws < 1:
-        complain(f"expected {wanted} runs and at least 1 draw; see --help")
+    if len(given.runs) != 2:
+        complain("expected 2 runs; see --help")
         return 2
-    if given.aa:
-        return _compare_with_itself(given)
     before, after = (_read(path) for path in given.runs)
     return _compare(before, after, _policy(given, given.runs[1]))
 
@@ -123,27 +108,3 @@ def _compare(before: Baseline, after: Baseline, policy: GatePolicy) -> int:
     if after.problems or judgement.faults:
         return 1
     return 0 if promoted else judgement.exit_status
-
-
-def _compare_with_itself(given: argparse.Namespace) -> int:
-    from benchgate.gates.run_diff import against_itself
-
-    run = _read(given.runs[0])
-    report = run.report
-    if report is None:  # _read has refused it
-        return 2
-    for problem in run.problems:
-        complain(f"{run.path}: {problem}")
-    policy = _policy(given, given.runs[0])
-    found = against_itself(report, policy, draws=given.draws)
-    share = found.promoted / found.draws
-    cases = counted(report.case_count, "case")
-    themselves = "itself" if report.case_count == 1 else "themselves"
-    say(
-        f"{counted(found.draws, 'comparison')} of {cases} with {themselves}, {report.trial_count} trials each"
-    )
-    say(
-        f"false promotions   {found.promoted} ({share:.1%}), nominal at most {policy.alpha / 2:.1%}"
-    )
-    say(f"false regressions  {found.rejected} ({found.rejected / found.draws:.1%})")
-    return 0 if share <= policy.alpha and not run.problems else 1

@@ -239,7 +239,7 @@ def _safety_report(given: argparse.Namespace) -> SafetyReport:
     )
     return safety_report(
         run_id=given.run_id,
-        generated_at=given.generated_at or clock.now(),
+        generated_at=clock.stamp(),
         sample_count=len(vectors[1].values),
         figures=figures,
         max_safety_regression=policy.max_safety_regression,

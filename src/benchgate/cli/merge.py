@@ -67,24 +67,19 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _merge(given: argparse.Namespace, out: TextIO) -> int:
-    from benchgate.cli.run import print_run, publish
+    from benchgate.cli.run import shown
     from benchgate.errors import EvalError
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
-    shown = Publication.take({"html": given.html, "summary": given.summary or "auto"})
+    publication = Publication.take({"html": given.html, "summary": given.summary or "auto"})
     try:
-        shown.check()
+        publication.check()
         finished = merge(_settings(given))
     except EvalError as error:
         complain(error)
         return 2
-    if finished.judgement is not None:
-        publish(finished, shown)
-        print_run(finished, finished.judgement, out, threshold_places(vars(given), {}))
-    for failure in finished.failures:
-        complain(failure)
-    return finished.exit_status
+    return shown(finished, publication, out, threshold_places(vars(given), {}))
 
 
 def _settings(given: argparse.Namespace) -> RunSettings:

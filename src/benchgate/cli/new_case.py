@@ -28,12 +28,6 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("task_class", metavar="CLASS")
     parser.add_argument("case_id", metavar="ID")
     parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
-    parser.add_argument("--disposition", default="positive", metavar="positive|negative|ambiguous")
-    parser.add_argument("--difficulty", default="medium", metavar="easy|medium|hard")
-    parser.add_argument(
-        "--source", default="curated", metavar="curated|outcome-ledger-derived|regression-converted"
-    )
-    parser.add_argument("--commit-sha", metavar="SHA", help="required unless the source is curated")
     parser.set_defaults(execute=execute)
 
 
@@ -43,12 +37,8 @@ def execute(given: argparse.Namespace) -> int:
     from benchgate.loader.new_case import make_case_folder
     from benchgate.wire.clock import now
 
-    names = ("disposition", "difficulty", "source", "commit_sha")
-    labels = {name: value for name in names if (value := getattr(given, name)) is not None}
     try:
-        made = make_case_folder(
-            given.bench_root, given.task_class, given.case_id, now=now(), labels=labels
-        )
+        made = make_case_folder(given.bench_root, given.task_class, given.case_id, now=now())
     except TaskClassNotFound as error:
         return _refuse(str(error), 1)
     except FileExistsError as error:
@@ -88,7 +78,8 @@ def _print_next(given: argparse.Namespace, made: CaseScaffold) -> None:
     text = f"""{made.path}
 
 Fill in, then run it alone and check the class:
-  case.toml  {facts}, tags, held_out
+  case.toml  disposition, difficulty, source, {facts},
+             tags, held_out
   input/     what the system gets; git keeps no empty folder, so it needs a file
              (or put an input-pointer.toml in its place)
   expected/  what only the rubric gets; remove the folder if there is nothing

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.gate import add_reading, report_of_log
-from benchgate.cli.say import say
+from benchgate.cli.say import complain, say
 from benchgate.cli.vectors import guarded
 from benchgate.wire import clock
 
@@ -16,13 +17,8 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.sealed_plan import Prediction, SealedPlan
     from benchgate.cli.vectors import Parsers
-    from benchgate.gates.figures import Arm
-    from benchgate.gates.forecast import Forecast
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
-
-MANY = 1000
-"""Looks beyond which nobody asks whether one can promote."""
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -30,10 +26,18 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "plan",
         help="say what a run can show and cost before it is run, and seal its bar",
-        description="Computes from the spread of the baseline's own trials which gain a run would find, what it "
-        "takes to win and what it costs, and writes a sealed plan, which a run cites with --bench-plan=FILE.",
+        description="Simulates runs from the baseline's own trials and asks the gate about them: which verdicts there "
+        "can be and which gain would be found. Says what the run costs, and writes a sealed plan, which a run cites "
+        "with --bench-plan=FILE. With --aa RUN it measures false alarms instead.",
     )
-    parser.add_argument("task_class", metavar="CLASS")
+    parser.add_argument("task_class", metavar="CLASS", nargs="?")
+    parser.add_argument(
+        "--aa",
+        type=Path,
+        metavar="RUN",
+        help="no plan: compare the trials of this record with each other; every promotion is a false alarm, and more "
+        "of them than alpha exit with 1",
+    )
     parser.add_argument(
         "--bench-root",
         type=Path,
@@ -80,15 +84,19 @@ def _positive(text: str) -> int:
 def _execute(given: argparse.Namespace) -> int:
     """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
     from benchgate.errors import ArtifactError
-    from benchgate.gates.baseline import arm
     from benchgate.wire.writing import model_bytes, write_file
 
+    if given.aa is not None:
+        return _false_alarms(given.aa, _options(given))
+    if given.task_class is None:
+        complain("give a CLASS to plan a run of, or --aa=RUN")
+        return 2
     report, policy, trials = (
         report_of_log(given, _options(given)) if given.log else _of_class(given)
     )
     plan = _sealed(report, policy, given.trials or trials, given.out)
     target = given.output or Path(f"{given.task_class}.plan.json")
-    for line in _lines(report, arm(report), policy, plan):
+    for line in _lines(report, policy, plan):
         say(line)
     if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
         raise ArtifactError(
@@ -98,6 +106,27 @@ def _execute(given: argparse.Namespace) -> int:
     option = "--plan" if given.log else "--bench-plan"
     say(f"written   {target}: cite it with {option}={target}")
     return 0
+
+
+def _false_alarms(path: Path, options: dict[str, Any]) -> int:
+    from benchgate.errors import ArtifactError
+    from benchgate.gates.baseline import arm, read_baseline, read_policy_of
+    from benchgate.gates.forecast import REPETITIONS, false_promotions
+    from benchgate.gates.policy import make_policy, merged
+
+    record = path / "record.json" if path.is_dir() else path
+    run = read_baseline(record)
+    if run.report is None or run.problems:
+        raise ArtifactError(path, "; ".join(run.problems))
+    recorded = read_policy_of(record).model_dump(mode="json")
+    policy = make_policy(merged(recorded, options), "policy option")
+    promoted = false_promotions(arm(run.report), policy)
+    share = promoted / REPETITIONS
+    say(
+        f"alarms    {promoted} of {REPETITIONS} comparisons of the run with itself promote ({share:.1%}); "
+        f"at most {policy.alpha / 2:.1%} should"
+    )
+    return 0 if share <= policy.alpha else 1
 
 
 def _of_class(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
@@ -165,39 +194,28 @@ def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int, look: i
     from benchgate.artifacts.sealed_plan import Prediction
     from benchgate.gates.baseline import arm
     from benchgate.gates.forecast import forecast
-    from benchgate.gates.looks import judged_at
 
-    found, cases = (
-        forecast(arm(report), judged_at(policy, look), trials),
-        case_figures(report.per_case),
-    )
+    found, cases = forecast(arm(report), policy, trials, look=look), case_figures(report.per_case)
     costs = [case.cost_usd for case in cases]
     known = [cost for cost in costs if cost is not None]
+    chance = found.chance
     return Prediction(
         units=found.units,
         look=look,
-        looks=_looks(found, policy),
+        looks=found.looks,
+        obstacle=found.obstacle,
+        runs=chance.runs if chance else 0,
+        power_of_target=chance.share if chance else None,
+        interval=chance.interval if chance and chance.runs else None,
         detectable=found.detectable,
-        power_of_target=found.power and found.power(policy.target_effect),
+        is_lower_limit=found.is_lower_limit,
         smallest_margin=found.smallest_margin,
         cost_usd=sum(known) * trials if len(known) == len(costs) else None,
         seconds=None if report.source else sum(case.duration_seconds for case in cases) * trials,
     )
 
 
-def _looks(found: Forecast, policy: GatePolicy) -> int | None:
-    """Return how many looks can promote, by the signs of so many cases; ``None`` if nothing limits them."""
-    from benchgate.gates.looks import judged_at, sign_limit
-
-    least = sign_limit(policy, found.units)
-    if least is None or least <= judged_at(policy, MANY).alpha:
-        return None
-    return next(k - 1 for k in range(1, MANY + 1) if least > judged_at(policy, k).alpha)
-
-
-def _lines(
-    report: BenchRunReport, side: Arm, policy: GatePolicy, plan: SealedPlan
-) -> Iterator[str]:
+def _lines(report: BenchRunReport, policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     from benchgate.errors import counted
 
     found, trials = plan.prediction, plan.trial_count
@@ -206,53 +224,52 @@ def _lines(
         f"{policy.claim}, alpha {policy.alpha:g}, against {report.system}, run {report.run_id[:16]}"
     )
     yield from _reachable(policy, found)
-    yield from _gains(side, policy, plan)
+    if found.power_of_target is not None and found.obstacle is None:
+        yield from _gains(policy, plan)
     cost = "not known" if found.cost_usd is None else f"{found.cost_usd:.4g} USD"
     if report.source is None:
         yield f"cost      {cost}, {found.seconds or 0.0:.3g} s one after the other, as the baseline's trials"
 
 
 def _reachable(policy: GatePolicy, found: Prediction) -> Iterator[str]:
-    reject = "reject if severity block, penalty, or a significant loss speaks against it"
-    if found.units < policy.min_cases:
-        yield f"verdicts  hold: {found.units} cases or clusters, {policy.min_cases} needed; {reject}"
-    elif found.looks is not None and found.look > found.looks:
-        at = f"look {found.look} at this baseline" if found.looks else f"alpha {policy.alpha:g}"
-        yield f"verdicts  hold: so few cases cannot be significant at {at}; {reject}"
-    elif found.smallest_margin is not None and found.smallest_margin > (policy.margin or 0.0):
-        shown = f"without any change {found.smallest_margin:.3g} is shown, the margin is {policy.margin:g}"
-        yield f"verdicts  hold, unless there are gains: {shown}; {reject}"
-    else:
-        upto = "" if found.looks is None else f" up to look {found.looks} at this baseline"
-        upto += f", and this would be look {found.look}" if policy.looks == "spend" else ""
-        yield f"verdicts  promote{upto}; hold; {reject}"
-
-
-def _gains(side: Arm, policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
-    from benchgate.gates.forecast import forecast
-    from benchgate.gates.looks import judged_at
-
-    policy = judged_at(policy, plan.prediction.look)
-    found, trials = forecast(side, policy, plan.trial_count), plan.trial_count
-    if found.power is None:
+    if found.obstacle is not None:
+        yield f"verdicts  can only hold or reject, whatever the candidate: {found.obstacle}"
         return
-    level = f"{policy.power:.0%}"
-    yield (
-        f"power     {found.power(policy.target_effect):.0%} for a gain of {policy.target_effect:g}; "
-        f"{level} for one of {_number(found.detectable)}"
+    looks = "" if found.looks is None else f" up to look {found.looks} at this baseline"
+    this = f", and this would be look {found.look}" if policy.looks == "spend" else ""
+    yield f"verdicts  can promote{looks}{this}; can hold or reject"
+    if found.smallest_margin is not None and found.smallest_margin > (policy.margin or 0.0):
+        least = f"a candidate that changes no case shows a margin of {found.smallest_margin:.3g}"
+        yield f"          without gains it holds: {least}, and {policy.margin:g} is asked for"
+
+
+def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
+    from benchgate.gates.forecast import MOST_CASES
+
+    found = plan.prediction
+    how = f"by formula: more than {MOST_CASES} cases take too long to simulate"
+    if found.interval is not None:
+        low, high = found.interval
+        how = f"{found.runs} simulated runs, 95% interval {low:.0%} to {high:.0%}"
+    what = (
+        "a candidate as good as the baseline"
+        if policy.claim == "not_worse"
+        else f"a gain of {policy.target_effect:g}"
     )
+    yield f"power     {what} is promoted in {found.power_of_target:.0%} of runs ({how})"
     if found.is_lower_limit:
-        yield "          at least: no two trials of a case differ in the baseline, which would show what pairs share"
-    if found.wins:
-        text = ", ".join(f"{gains} with {losses}" for losses, gains in enumerate(found.wins[:4]))
-        yield f"wins      gains needed by losses: {text}"
-    options = [(1, trials), (1, 2 * trials), (1, 4 * trials), (2, trials), (4, trials)]
-    shown = [
-        f"{len(side.scores) * scale} x {count}: {_number(forecast(side, policy, count, scale=scale).detectable)}"
-        for scale, count in options
-    ]
-    yield f"sizes     cases x trials and the gain found in {level}: {', '.join(shown)}"
-
-
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3g}"
+        yield (
+            "          a lower limit: no two trials of a case differ in the baseline, so what pairs gain is unknown; "
+            "pin one with --trials=2 or more"
+        )
+    if policy.claim != "better":
+        return
+    if found.detectable is None:
+        yield f"finds     no gain in {policy.power:.0%} of runs"
+        return
+    least, wanted = policy.min_delta, policy.target_effect
+    cases = ""
+    if found.detectable > wanted > least:
+        times = ((found.detectable - least) / (wanted - least)) ** 2
+        cases = f"; about {math.ceil(plan.case_count * times)} cases would find {wanted:g}"
+    yield f"finds     a gain of {found.detectable:.2g} in {policy.power:.0%} of runs{cases}"

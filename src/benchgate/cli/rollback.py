@@ -83,7 +83,7 @@ def _of_records(given: argparse.Namespace, before: RunRecord, after: RunRecord) 
         run_id=given.run_id,
         candidate_run_id=after.report.run_id,
         suite=after.report.suite,
-        generated_at=given.generated_at or clock.now(),
+        generated_at=clock.stamp(),
         names=(before.subject.id, after.subject.id),
         policy=policy,
         figures=figures,

@@ -75,23 +75,29 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
         for line in [error] if isinstance(error, EvalError) else str(error).split("\n"):
             complain(line)
         return 2
+    for result in finished.judgement.report.per_case if finished.judgement else ():
+        printer(result)
+    return shown(finished, publication, out, threshold_places(vars(given), os.environ))
+
+
+def shown(
+    finished: ClassRun, publication: Publication, out: TextIO, places: Mapping[str, str]
+) -> int:
+    """
+    Write page and summary of a finished run, print its line, and return the exit status.
+
+    :param places: where each threshold is from that the class does not set.
+    """
     if finished.judgement is not None:
-        for result in finished.judgement.report.per_case:
-            printer(result)
-        publish(finished, publication)
-        print_run(finished, finished.judgement, out, threshold_places(vars(given), os.environ))
+        folders = [finished.published.folder] if finished.published else []
+        if problem := publication.write_page(folders):
+            finished.problems.append(problem)
+        if warning := publication.append_summary(folders):
+            complain(warning)
+        _print_run(finished, finished.judgement, out, places)
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status
-
-
-def publish(finished: ClassRun, publication: Publication) -> None:
-    """Write page and summary of a finished run; a page that cannot be written is a problem of it."""
-    folders = [finished.published.folder] if finished.published else []
-    if problem := publication.write_page(folders):
-        finished.problems.append(problem)
-    if warning := publication.append_summary(folders):
-        complain(warning)
 
 
 def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
@@ -138,14 +144,10 @@ class _Printer:
             print(json.dumps(result.model_dump(mode="json")), file=self._out, flush=True)
 
 
-def print_run(
+def _print_run(
     finished: ClassRun, judgement: Judgement, out: TextIO, places: Mapping[str, str]
 ) -> None:
-    """
-    Print the line of a finished run, and on stderr how to go on if a cap ended it.
-
-    :param places: where each threshold is from that the class does not set.
-    """
+    """Print the line of a finished run, and on stderr how to go on if a cap ended it."""
     from benchgate.wire.writing import json_line
     from benchgate.wording import capped, stopped
     from benchgate.wording.block import block, threshold_lines

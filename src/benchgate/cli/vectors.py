@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -89,16 +88,11 @@ def add_label(parser: argparse.ArgumentParser) -> None:
     """Declare the labels of the comparison."""
     parser.add_argument("--run-id", required=True, metavar="ID", help="label of the comparison")
     for name, metavar, default, what in (
-        ("suite-name", "NAME", "samples", "what the samples come from"),
-        ("suite-version", "VERSION", "unversioned", "version of that"),
         ("baseline-id", "ID", "baseline", "name of the baseline"),
         ("trained-id", "ID", "candidate", "name of the candidate"),
     ):
         text = f"{what} (default: {default})"
         parser.add_argument(f"--{name}", default=default, metavar=metavar, help=text)
-    parser.add_argument(
-        "--generated-at", type=_moment, metavar="TIME", help="ISO 8601 with offset (default: now)"
-    )
 
 
 def add_policy(
@@ -127,17 +121,6 @@ def add_policy(
         group.add_argument(
             name, dest=f"policy_{key}", type=float, nargs=2, metavar=ends, help=own.get(key, text)
         )
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-    if moment.tzinfo is None:
-        msg = f"{text!r}: expected a time with its offset, such as 2026-05-12T00:00:00Z"
-        raise argparse.ArgumentTypeError(msg)
-    return moment.astimezone(UTC)
 
 
 def policy_of(given: argparse.Namespace, defaults: Mapping[str, Any] | None = None) -> GatePolicy:
@@ -206,8 +189,8 @@ def comparison_of(given: argparse.Namespace, checkpoints: Checkpoints | None = N
     return Comparison(
         run_id=given.run_id,
         candidate_run_id=None,
-        suite=Suite(name=given.suite_name, version=given.suite_version),
-        generated_at=given.generated_at or clock.now(),
+        suite=Suite(name="samples", version="unversioned"),
+        generated_at=clock.stamp(),
         names=_names(given, checkpoints),
         policy=policy,
         figures=made.figures,

@@ -30,12 +30,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("--task-class", required=True, metavar="CLASS")
     parser.add_argument("--target-tier", required=True, choices=TIER_NAMES, metavar="TIER")
-    parser.add_argument(
-        "--report", type=Path, metavar="RECORD", help="a record.json (default: the newest in --out)"
-    )
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
     add_bench(parser)
-    parser.add_argument("--tiers", type=Path, metavar="FILE", help="default: docs/trust-tiers.toml")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
     parser.set_defaults(execute=execute)
 
@@ -68,9 +64,9 @@ def _verdict(given: argparse.Namespace) -> tuple[PromotionVerdict, str]:
     from benchgate.promotion.tiers import TIER_FILE, TierConfig
     from benchgate.promotion.verdict import PromotionGate
 
-    tiers = TierConfig.read(given.tiers or given.bench_root.resolve().parent / TIER_FILE)
+    tiers = TierConfig.read(given.bench_root.resolve().parent / TIER_FILE)
     asked = _min_cases(given)
-    path = given.report or _newest(given.out, given.task_class)
+    path = _newest(given.out, given.task_class)
     record = _record(path)
     verdict = PromotionGate(tiers).evaluate(
         given.task_class,
@@ -105,7 +101,7 @@ def _newest(out: Path, task_class: str) -> Path:
     except OSError as error:
         raise ArtifactError(runs, f"cannot be read: {error.strerror}") from error
     if found is None:
-        raise ArtifactError(runs, "there is no record; run the class, or name one with --report")
+        raise ArtifactError(runs, "there is no record; run the class")
     return found[1] / RECORD_FILE
 
 
@@ -116,14 +112,12 @@ def _record(path: Path) -> RunRecord:
 
 
 def _chain_intact(path: Path, record: RunRecord) -> bool:
-    """Whether the record is in its place in a valid chain and agrees with its recomputation."""
-    from benchgate.audit.chain import numbered
+    """Whether the chain is valid and the record agrees with its recomputation."""
     from benchgate.audit.walk import chain_faults
     from benchgate.verify.recheck_record import recheck_record
 
-    folder = path.resolve().parent
-    here = (record.seq, folder) in numbered(folder.parent)
-    return here and not chain_faults(folder.parent) and not any(recheck_record(folder, record))
+    folder = path.parent
+    return not chain_faults(folder.parent) and not any(recheck_record(folder, record))
 
 
 def _text(verdict: PromotionVerdict, outcome: str) -> list[str]:

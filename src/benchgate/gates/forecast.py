@@ -1,42 +1,65 @@
 """
-What a run is going to be able to show, before it is run: from the spread of the baseline's own trials.
+What a run is going to show, before it is run: the gate itself is asked about simulated runs.
 
-The candidate is taken to vary as the baseline does, and to gain the same on each case. Then a difference of two case
-means varies by what trials of a case vary, var / K + var / K0 for K trials of the candidate and K0 of the baseline. A
-baseline with one trial of each case does not show how much of its spread lies between cases: then nothing is taken to
-be shared by the two sides, which promises less than pairs will find. So it is with trials that all agree. Candidates
-that gain on some cases and lose on others are found less often than is promised here.
+Each simulated run has as many cases as the baseline, drawn from its cases with replacement, cluster by cluster. A trial
+of the candidate is drawn from the trials of its case or, as often as trials of a case differ, from those of all cases
+(Polya's urn: then trials of a case agree as those of the baseline do), and gains. A baseline with one trial of each
+case, or whose trials all agree, does not show how far two sides agree on a case: then nothing is taken to be shared,
+which promises less than pairs will find. Penalties, costs and passes are those of the baseline.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+import random
+import time
+from dataclasses import replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from benchgate.statistics import (
-    grouped,
-    mean,
-    paired_binary_power,
-    pass_fail_gains,
-    smallest_margin,
-    summarize,
-    welch_binary_power,
-    welch_binary_region,
-)
-from benchgate.statistics.normal_power import estimated_power
-from benchgate.statistics.numerics import special
-from benchgate.statistics.roots import increasing_root
-from benchgate.statistics.student import t_upper_quantile
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import GateInput
+from benchgate.gates.figures import Arm
+from benchgate.gates.looks import judged_at
+from benchgate.gates.vectors import weigh_arms
+from benchgate.statistics import grouped, mean, summarize
+from benchgate.statistics.bounds import gaffke_lower
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator, Sequence
 
-    from benchgate.gates.figures import Arm
+    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.policy import GatePolicy
 
+REPETITIONS: Final = 200
+MOST_CASES: Final = 120
+"""Above it so few runs can be simulated in the time that a formula knows more."""
+_SECONDS: Final = 1.0
+"""CPU time of each of at most four gains."""
+_LEAST: Final = 20
+_NEAR: Final = 0.1
+_LOOKS: Final = 1000
+"""Looks beyond which nobody asks whether one can promote."""
+_NORMAL = NormalDist()
 
-THICK_TAILS = 1.5
-"""As in :mod:`benchgate.statistics.detectable`: scores tell less of their spread than normal values."""
+
+class Chance(NamedTuple):
+    """In how many simulated runs a candidate with a gain was promoted; none are simulated where a formula is used."""
+
+    gain: float
+    share: float
+    runs: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the share."""
+        passed = round(self.share * self.runs)
+        outcomes = [1.0] * passed + [0.0] * (self.runs - passed)
+        low, high = (
+            gaffke_lower(side, confidence=0.975)  # on 0 and 1 that of Clopper and Pearson
+            for side in (outcomes, [1.0 - outcome for outcome in outcomes])
+        )
+        return low, 1.0 - high
 
 
 class Forecast(NamedTuple):
@@ -44,165 +67,235 @@ class Forecast(NamedTuple):
     What a comparison with a baseline can show.
 
     :param units: cases, or clusters where cases share some.
-    :param power: probability of a promotion, by the true gain; ``None`` for a claim that infers no gain.
+    :param obstacle: why the best candidate that there can be would not be promoted; ``None`` if it would.
+    :param looks: looks at the baseline that can promote, from the first; ``None`` if any can.
+    :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred.
     :param detectable: the gain that is found with the policy's power; ``None`` if none is.
-    :param wins: of pairs that pass or fail, gains needed with 0, 1, 2, ... losses.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
     :param is_lower_limit: no trial of the baseline differs from another of its case, so that pairing may find more.
     """
 
     units: int
-    power: Callable[[float], float] | None = None
+    obstacle: str | None
+    looks: int | None
+    chance: Chance | None = None
     detectable: float | None = None
-    wins: tuple[int, ...] | None = None
     smallest_margin: float | None = None
     is_lower_limit: bool = False
 
 
-def forecast(baseline: Arm, policy: GatePolicy, trials: int, *, scale: int = 1) -> Forecast:
+def forecast(
+    baseline: Arm, policy: GatePolicy, trials: int, *, look: int | None = None
+) -> Forecast:
     """
     Return what a run of so many trials of each case can show.
 
+    :param trials: of the candidate.
+    :param look: number that the run has among the looks at this baseline; the figures are at its level.
+    """
+    now, looks = judged_at(policy, look), None
+    decision = _best_decision(baseline, now)
+    if policy.looks == "spend":
+        looks = _looks(baseline, policy)
+    found = Forecast(
+        units=len(grouped(baseline.scores, baseline.labels)),
+        obstacle=None if decision.promotion_allowed else decision.remarks[0].message,
+        looks=looks,
+    )
+    if policy.claim == "no_regression":
+        return found
+    runs = Simulation(baseline, now, trials)
+    if policy.claim == "not_worse":
+        same = weigh_arms(baseline, baseline, now, advice=False)[0].significance
+        return found._replace(
+            chance=runs.chance(0.0),
+            smallest_margin=same.smallest_margin,
+            is_lower_limit=runs.is_blind,
+        )
+    if found.obstacle is not None:
+        return found._replace(chance=Chance(policy.target_effect, 0.0, 0))
+    if len(baseline.scores) > MOST_CASES:
+        chance, effect = _by_formula(runs, now)
+    else:
+        chance, effect = _by_simulation(runs, now)
+    is_lower_limit = runs.is_blind and policy.test != "welch"
+    return found._replace(chance=chance, detectable=effect, is_lower_limit=is_lower_limit)
+
+
+class Simulation:
+    """
+    Runs of candidates against a baseline.
+
     :param policy: at the level of the look that is planned.
     :param trials: of the candidate.
-    :param scale: as if there were so many times as many cases.
     """
-    rows = baseline.trials or tuple((score,) for score in baseline.scores)
-    is_blind = not any(len({*row}) > 1 for row in rows)
-    if is_blind:  # more trials find no less, but nobody can say how much more
-        rows, trials = tuple((score,) for score in baseline.scores), 1
-    least = min(map(len, rows), default=1)
-    units = len(_of_clusters(baseline)[0]) * scale
-    is_paired = policy.test != "welch" and baseline.case_ids is not None
-    ends = policy.score_range or (0.0, 1.0)
-    is_binary = least == trials == 1 and {*baseline.scores} <= {*ends} and ends == (0.0, 1.0)
-    is_binary = is_binary and policy.min_delta < 1.0
-    is_clustered = units < len(baseline.scores) * scale
-    if policy.claim != "better":
-        is_shown = is_binary and is_paired and policy.claim == "not_worse"
-        reach = smallest_margin(units, alpha=policy.alpha) if is_shown else None
-        return Forecast(units=units, smallest_margin=reach)
-    wins = None
-    if is_binary and not is_clustered:
-        power = (
-            _pairs_power(baseline, policy, units)
-            if is_paired
-            else _samples_power(baseline, policy, units)
+
+    def __init__(self, baseline: Arm, policy: GatePolicy, trials: int) -> None:
+        """Learn from the trials how far those of a case agree."""
+        self.baseline, self.policy, self.trials = baseline, policy, trials
+        self.rows = baseline.trials or tuple((score,) for score in baseline.scores)
+        self.pool = [score for row in self.rows for score in row]
+        self.is_blind = not any(len({*row}) > 1 for row in self.rows)
+        within = mean(summarize(row).variance or 0.0 for row in self.rows)
+        error = within * mean(1.0 / len(row) for row in self.rows)
+        between = (summarize(map(mean, self.rows)).variance or 0.0) - error
+        self.weight = math.inf if self.is_blind or between <= 0.0 else within / between
+        low, high = policy.score_range or (0.0, 1.0)
+        self.is_binary = {*self.pool} <= {low, high}
+        is_bounded = policy.score_range is not None or self.is_binary
+        self.high = high if is_bounded else math.inf
+        self.room = self.high - mean(self.pool)
+        self.clusters = grouped(range(len(self.rows)), baseline.labels)
+
+    def chance(self, gain: float) -> Chance:
+        """Count promotions of candidates with a gain, in runs that are the same for every gain."""
+        began, count, promoted = math.inf, 0, 0
+        while count < REPETITIONS and (count < _LEAST or time.process_time() - began < _SECONDS):
+            promoted += _decision(*self.sides(gain, count), self.policy).promotion_allowed
+            count += 1
+            began = min(began, time.process_time())  # the first one of all loads the numerics
+        return Chance(gain, promoted / count, count)
+
+    def sides(self, gain: float, number: int) -> tuple[Arm, Arm]:
+        """Return both sides of a simulated run: the same for each number."""
+        draw = random.Random(number)  # noqa: S311 - for statistics, not for secrets
+        drawn = [
+            (index, place)
+            for place, cluster in enumerate(draw.choices(self.clusters, k=len(self.clusters)))
+            for index in cluster
+        ]
+        order = [index for index, _ in drawn]
+        before = _taken(self.baseline, order, [f"{place}" for _, place in drawn])
+        after = tuple(tuple(self._trials(draw, self.rows[index], gain)) for index in order)
+        return before, replace(before, scores=tuple(map(mean, after)), trials=after)
+
+    def _trials(self, draw: random.Random, row: Sequence[float], gain: float) -> Iterator[float]:
+        urn = [*row]
+        for _ in range(self.trials):
+            new = 1.0 if math.isinf(self.weight) else self.weight / (self.weight + len(urn))
+            score = draw.choice(self.pool if draw.random() < new else urn)
+            urn.append(score)
+            passes = draw.random() * self.room < gain  # drawn always, so that all gains share it
+            if self.is_binary:
+                yield self.high if passes else score
+            else:
+                yield min(self.high, score + gain)
+
+
+def _taken(arm: Arm, order: Sequence[int], places: Sequence[str]) -> Arm:
+    """Return the cases of an arm at these indexes, under new ids; ``places`` are their clusters."""
+
+    def pick(values: Sequence[object] | None) -> object:
+        return None if values is None else tuple(values[index] for index in order)
+
+    fields = {name: pick(getattr(arm, name)) for name in ("scores", "penalties", "trials", "facts")}
+    ids = arm.case_ids and tuple(f"{number:06}" for number in range(len(order)))
+    return Arm(**fields, case_ids=ids, clusters=arm.clusters and tuple(places))  # type: ignore[arg-type]
+
+
+def _decision(before: Arm, after: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:
+    figures, blockers = weigh_arms(before, after, policy, advice=False)
+    return decide(GateInput(policy=policy, figures=figures, blockers=blockers))
+
+
+def _best_decision(baseline: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:
+    """Ask the gate about a candidate that is as good as scores allow, without harm, free and at once."""
+    n, low = len(baseline.scores), (policy.penalty_range or (0.0, 1.0))[0]
+    far = 100.0 * (policy.target_effect + max(map(abs, baseline.scores), default=0.0))
+    top = policy.score_range and policy.score_range[1]
+    scores = tuple(far * (2 + i / n) if top is None else top for i in range(n))
+    facts = baseline.facts and tuple(
+        known.model_copy(
+            update={
+                "passed": True,
+                "cost_usd": None if known.cost_usd is None else 0.0,
+                "duration_seconds": None if known.duration_seconds is None else 0.0,
+            }
         )
-        wins = _wins(units, policy) if is_paired else None
-    else:
-        power = _scores_power(baseline, rows, policy, (units, trials), is_paired=is_paired)
-    width = policy.width or 1.0
-    return Forecast(
-        units=units,
-        power=power,
-        detectable=_detectable(power, policy, width),
-        wins=wins,
-        is_lower_limit=is_paired and is_blind,
+        for known in baseline.facts
     )
-
-
-def _pairs_power(baseline: Arm, policy: GatePolicy, n: int) -> Callable[[float], float]:
-    rate = math.fsum(baseline.scores) / len(baseline.scores)
-    region = pass_fail_gains(n, policy.alpha, 1.0, policy.min_delta)
-    changed = 2.0 * rate * (1.0 - rate)
-
-    def power(gain: float) -> float:
-        # Of independent sides, P(gain) is (1 - rate) * after, and P(loss) rate * (1 - after).
-        after = min(1.0, rate + gain)
-        share = changed + (after - rate) * (1.0 - 2.0 * rate)
-        return paired_binary_power(min(1.0, max(share, after - rate)), after - rate, region)
-
-    return power
-
-
-def _samples_power(baseline: Arm, policy: GatePolicy, n: int) -> Callable[[float], float]:
-    rate = math.fsum(baseline.scores) / len(baseline.scores)
-    region = welch_binary_region(
-        n, n, policy.alpha, null_delta=policy.min_delta, bounded=policy.score_range is not None
+    best = replace(
+        baseline,
+        scores=scores,
+        trials=tuple((score,) for score in scores),
+        penalties=baseline.penalties and (low,) * n,
+        facts=facts,
     )
-    return lambda gain: welch_binary_power(rate, min(1.0, rate + gain), region)
+    return _decision(baseline, best, policy)
 
 
-def _scores_power(
-    baseline: Arm,
-    rows: tuple[tuple[float, ...], ...],
-    policy: GatePolicy,
-    size: tuple[int, int],
-    *,
-    is_paired: bool,
-) -> Callable[[float], float]:
-    units, trials = size
-    varies, tested, seen = _variances(baseline, rows, trials, is_paired=is_paired)
-    df = float(units - 1) if is_paired else 2.0 * (units - 1)
-    # Sums of 0 and 1 change by two steps with a sign: the exact test loses half of that, on average.
-    step = _step(rows, trials) / units if is_paired else 0.0
+def _looks(baseline: Arm, policy: GatePolicy) -> int | None:
+    """Return how many looks can promote; ``None`` if nothing limits them."""
 
-    def power(gain: float) -> float:
-        beyond = gain - policy.min_delta - step
-        if beyond <= 0.0 or units < 2:
-            return 0.0
-        if varies <= 0.0:
-            return 1.0
-        if varies == tested:
-            return estimated_power(beyond / math.sqrt(varies / units), df, seen, policy.alpha)
-        needed = t_upper_quantile(policy.alpha / 2, df) * math.sqrt(tested / units)
-        return float(special.ndtr((beyond - needed) / math.sqrt(varies / units)))
+    def promotes(look: int) -> bool:
+        return _best_decision(baseline, judged_at(policy, look)).promotion_allowed
 
-    return power
-
-
-def _step(rows: tuple[tuple[float, ...], ...], trials: int) -> float:
-    """Return what the mean of a case changes by if one of its trials passes; 0 if scores are not pass or fail."""
-    if any(score not in (0.0, 1.0) for row in rows for score in row):
-        return 0.0
-    return 1.0 / math.lcm(trials, *{len(row) for row in rows})
-
-
-def _of_clusters(arm: Arm) -> tuple[list[float], float]:
-    """
-    Return a value for each cluster, and the cases of a cluster on average.
-
-    The values have the mean of the cases, and vary as the clusters move it: a large cluster moves it more.
-    """
-    groups, centre = grouped(arm.scores, arm.labels), mean(arm.scores)
-    size = len(arm.scores) / len(groups)
-    return [centre + math.fsum(x - centre for x in group) / size for group in groups], size
-
-
-def _variances(
-    baseline: Arm, rows: tuple[tuple[float, ...], ...], trials: int, *, is_paired: bool
-) -> tuple[float, float, float]:
-    """Return how the difference of a unit varies, what the test takes it for, and the df that this is known with."""
-    sums, size = _of_clusters(baseline)
-    between = summarize(sums).variance or 0.0
-    spreads = [summarize(row).variance or 0.0 for row in rows if len(row) > 1]
-    if not spreads:
-        return 2.0 * between, 2.0 * between, max(1.0, (len(sums) - 1) / THICK_TAILS)
-    within = math.fsum(spreads) / len(spreads)
-    counts = [len(row) for row in rows]
-    of_mean = math.fsum(within / count for count in counts) / len(counts)
-    varies = (of_mean + within / trials) / size
-    seen = max(1.0, sum(count - 1 for count in counts) / THICK_TAILS)
-    if is_paired:
-        return varies, varies, seen
-    # The cases are the same ones on both sides, but Welch's test takes them for others.
-    return varies, varies + 2.0 * max(0.0, between - of_mean / size), seen
-
-
-def _wins(n: int, policy: GatePolicy) -> tuple[int, ...]:
-    """Return the gains that pass with 0, 1, 2, ... losses, as far as the cases allow it."""
-    least = pass_fail_gains(n, policy.alpha, 1.0, policy.min_delta)
-    found = []
-    for losses in range(n):
-        needed = next((g for g in range(1, n - losses + 1) if g >= least[g + losses]), None)
-        if needed is None:
-            break
-        found.append(needed)
-    return tuple(found)
-
-
-def _detectable(power: Callable[[float], float], policy: GatePolicy, width: float) -> float | None:
-    if power(width) < policy.power:
+    if promotes(_LOOKS):
         return None
-    return increasing_root(lambda gain: power(gain) - policy.power, 0.0, width, tolerance=1e-5)
+    last, beyond = 0, _LOOKS
+    while beyond - last > 1:
+        middle = (last + beyond) // 2
+        last, beyond = (middle, beyond) if promotes(middle) else (last, middle)
+    return last
+
+
+def _by_simulation(runs: Simulation, policy: GatePolicy) -> tuple[Chance, float | None]:
+    """Return the chance of the target, and the gain of the policy's power, from the nearest one that was tried."""
+    chance = runs.chance(min(policy.target_effect, runs.room))
+    tries = [chance]
+    for _ in range(3):
+        gain = _scaled(tries[-1], policy, runs.room)
+        if abs(tries[-1].share - policy.power) < _NEAR or gain == tries[-1].gain:
+            break
+        tries.append(runs.chance(gain))
+    nearest = min(reversed(tries), key=lambda tried: abs(tried.share - policy.power))
+    gain = _scaled(nearest, policy, math.inf)
+    is_found = gain <= runs.room or nearest.share >= policy.power
+    return chance._replace(gain=policy.target_effect), min(gain, runs.room) if is_found else None
+
+
+def _by_formula(runs: Simulation, policy: GatePolicy) -> tuple[Chance, float | None]:
+    figures = weigh_arms(*runs.sides(0.0, 0), policy, advice=False)[0].significance
+    effect, least = figures.minimum_detectable_effect, policy.min_delta
+    if effect is None or effect <= least:
+        return Chance(policy.target_effect, 0.0, 0), None
+    level, power = _quantiles(policy)
+    ratio = (policy.target_effect - least) / (effect - least)
+    share = _NORMAL.cdf(ratio * (level + power) - level)
+    return Chance(policy.target_effect, share, 0), effect
+
+
+def _scaled(tried: Chance, policy: GatePolicy, room: float) -> float:
+    """Return the gain that has the policy's power, as far as the normal curve through a gain that was tried says it."""
+    level, power = _quantiles(policy)
+    share = min(0.98, max(0.05, tried.share))
+    ratio = (level + power) / (level + _NORMAL.inv_cdf(share))
+    beyond = max(tried.gain - policy.min_delta, 0.01 * policy.target_effect)
+    return min(room, policy.min_delta + beyond * ratio)
+
+
+def _quantiles(policy: GatePolicy) -> tuple[float, float]:
+    return -_NORMAL.inv_cdf(policy.alpha / 2), _NORMAL.inv_cdf(policy.power)
+
+
+def false_promotions(side: Arm, policy: GatePolicy) -> int:
+    """
+    Return in how many of :data:`REPETITIONS` comparisons of a run with itself the gate promotes, always falsely.
+
+    Each takes two different trials of each case, one for either side, without penalties.
+
+    :raises ValueError: a case has fewer than two trials, or the claim is not ``better``.
+    """
+    if policy.claim != "better":
+        message = f"the claim is {policy.claim!r}; a run is compared with itself under better"
+        raise ValueError(message)
+    if min(map(len, side.trials or ((),))) < 2:
+        message = "a run is compared with itself by its trials: at least 2 of each case are needed"
+        raise ValueError(message)
+    draw, promoted = random.Random(0), 0  # noqa: S311 - for statistics, not for secrets
+    clean = replace(side, penalties=(0.0,) * len(side.scores), trials=None, facts=None)
+    for _ in range(REPETITIONS):
+        pairs = [draw.sample(row, 2) for row in side.trials or ()]
+        before, after = (replace(clean, scores=scores) for scores in zip(*pairs, strict=True))
+        promoted += _decision(before, after, policy).promotion_allowed
+    return promoted

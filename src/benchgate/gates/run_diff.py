@@ -1,8 +1,7 @@
-"""Compares two runs case by case, and the trials of one run with each other (A/A test)."""
+"""Compares two runs case by case."""
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from benchgate.aggregate import CaseFigures
-    from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
 
@@ -112,57 +110,3 @@ def _by_case(words: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
     for case_id, word in words:
         by_case.setdefault(case_id, {})[word] = None
     return {case_id: tuple(once) for case_id, once in by_case.items()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FalseAlarms:
-    """
-    How often a gate finds a difference between a run and itself, which is always a false alarm.
-
-    :param draws: number of comparisons, each of two random trials of every case.
-    :param promoted: comparisons in which the gate promoted.
-    :param rejected: comparisons with a significant regression.
-    """
-
-    draws: int
-    promoted: int
-    rejected: int
-
-
-def against_itself(
-    report: BenchRunReport, policy: GatePolicy, *, draws: int = 200, seed: int = 0
-) -> FalseAlarms:
-    """
-    Compare a run's trials with each other (A/A) to measure the false alarms of a bench under a policy.
-
-    :param draws: number of comparisons.
-    :param seed: seed of the random choice of trials.
-    :raises ValueError: a case has fewer than two trials, or the claim is not ``better``.
-    """
-    from benchgate.gates.decide import decide
-    from benchgate.gates.decision import GateInput
-    from benchgate.gates.figures import Arm
-    from benchgate.gates.reason_codes import PREFIX
-    from benchgate.gates.weigh import weigh
-
-    if policy.claim != "better":
-        msg = f"the run was judged by claim {policy.claim!r}; with itself it is compared by --claim=better"
-        raise ValueError(msg)
-    cases = case_figures(report.per_case)
-    if not cases or min(len(case.trials) for case in cases) < 2:
-        msg = "a run is compared with itself by its trials: at least 2 of each case are needed"
-        raise ValueError(msg)
-    generator = random.Random(seed)  # noqa: S311 - for statistics, not for secrets
-    ids = tuple(case.case_id for case in cases)
-    clusters = tuple(report.clusters.get(case_id) for case_id in ids)
-    promoted = rejected = 0
-    for _ in range(draws):
-        pairs = [generator.sample(case.trials, 2) for case in cases]
-        sides = [
-            Arm(scores=tuple(side), case_ids=ids, penalties=(0.0,) * len(ids), clusters=clusters)
-            for side in zip(*pairs, strict=True)
-        ]
-        decision = decide(GateInput(policy=policy, figures=weigh(sides[0], sides[1], policy)))
-        promoted += decision.promotion_allowed
-        rejected += f"{PREFIX}significant_regression" in decision.reason_codes
-    return FalseAlarms(draws=draws, promoted=promoted, rejected=rejected)

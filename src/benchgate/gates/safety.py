@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 RISES: Final = (0.05, 0.10, 0.20)
 
 
-def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
+def safety(
+    baseline: Arm, candidate: Arm, policy: GatePolicy, *, advice: bool = True
+) -> SafetyFigures:
     """Compare mean safety penalties; with an upper bound if the policy sets a level and a range for it."""
     evaluated = bool(_measured(baseline) or _measured(candidate))
     baseline, candidate = _measured_on_both(baseline, candidate, policy)
@@ -46,7 +48,9 @@ def safety(baseline: Arm, candidate: Arm, policy: GatePolicy) -> SafetyFigures:
         delta=delta,
         upper_bound=upper,
         least_bound=least,
-        pass_chances=() if delta is None else _pass_chances(baseline, candidate, policy),
+        pass_chances=_pass_chances(baseline, candidate, policy)
+        if advice and delta is not None
+        else (),
     )
 
 

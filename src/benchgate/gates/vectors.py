@@ -66,13 +66,15 @@ def compare_vectors(
 
 
 def weigh_arms(
-    baseline: Arm, candidate: Arm, policy: GatePolicy
+    baseline: Arm, candidate: Arm, policy: GatePolicy, *, advice: bool = True
 ) -> tuple[Figures, tuple[Blocker, ...]]:
     """
     Compute the figures of two arms, and what blocks a promotion whatever the figures are.
 
     With ``missing = "worst"`` both arms of the figures have the cases of both. If scores are outside ``score_range``, a
     blocker says so and the figures are computed as if the range were unknown.
+
+    :param advice: as :func:`~benchgate.gates.weigh.weigh`.
     """
     both = baseline.case_ids is not None and candidate.case_ids is not None
     if policy.missing == "worst" and both and policy.score_range and mismatch(baseline, candidate):
@@ -80,7 +82,7 @@ def weigh_arms(
     blockers = tuple(_blockers(baseline, candidate, policy))
     inside = not any(code == "score_out_of_range" for code, _ in blockers)
     weighed = policy if inside else policy.model_copy(update={"score_range": None})
-    figures = weigh(baseline, candidate, weighed)
+    figures = weigh(baseline, candidate, weighed, advice=advice)
     if blockers:  # a reader of significance.json alone must not take it for a pass
         failed = figures.significance.model_copy(update={"passed": False})
         figures = replace(figures, significance=failed)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.gates import claims
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
-from benchgate.gates.detect import detectable
 from benchgate.gates.figures import (
     Arm,
     Figures,
@@ -16,16 +15,16 @@ from benchgate.gates.figures import (
 )
 from benchgate.gates.safety import safety
 from benchgate.statistics import (
+    Goal,
     clustered_gaffke_lower,
     clustered_mover_gaffke,
     clustered_paired_test,
     clustered_welch_test,
+    detectable,
     effect_size,
     effective_cases,
     is_constant,
     paired_differences,
-    pass_fail_gains,
-    sign_flip_and_t_gains,
     unseen_failure_ucb,
 )
 
@@ -38,8 +37,12 @@ if TYPE_CHECKING:
     Labels = Sequence[str | None]
 
 
-def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
-    """Compute all figures of a comparison under a policy."""
+def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy, *, advice: bool = True) -> Figures:
+    """
+    Compute all figures of a comparison under a policy.
+
+    :param advice: with those that no decision depends on, and that take long: the chances of the safety note.
+    """
     return Figures(
         baseline=baseline,
         candidate=candidate,
@@ -50,7 +53,7 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Figures:
             policy,
             difference_bounds,
         ),
-        safety=safety(baseline, candidate, policy),
+        safety=safety(baseline, candidate, policy, advice=advice),
         seeds=seed_reproducibility(baseline, candidate, policy),
         prefixes=sample_size_sensitivity(baseline, candidate, policy),
         cost=claims.increase(baseline, candidate, policy.alpha, lambda facts: facts.cost_usd),
@@ -101,8 +104,14 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     size, sources = min(len(b), len(c)), min(baseline.sources, candidate.sources)
     is_clustered = any(arm.sources < arm.measured for arm in (baseline, candidate))
     is_exact = not is_clustered and claims.pass_fail_counts(pairs or (), policy) is not None
-    region = pass_fail_gains if is_exact else sign_flip_and_t_gains
-    found = detectable(baseline, candidate, pairs if test else None, policy, region=region)
+    samples = [(paired, labels)] if test and paired else [(b, clusters[0]), (c, clusters[1])]
+    goal = Goal(
+        target=policy.target_effect,
+        null_delta=policy.min_delta,
+        alpha=policy.alpha,
+        power=policy.power,
+    )
+    found = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,

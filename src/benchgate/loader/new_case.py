@@ -46,16 +46,15 @@ class CaseScaffold:
 
 
 def make_case_folder(
-    bench_root: Path, task_class: str, case_id: str, *, now: datetime, labels: Mapping[str, str]
+    bench_root: Path, task_class: str, case_id: str, *, now: datetime
 ) -> CaseScaffold:
     """
     Make ``cases/<case_id>/`` with a valid ``case.toml``, ``input/`` and ``expected/``, completely or not at all.
 
     What the class keeps in ``case-template/`` is copied into it.
 
-    :param labels: further keys of ``[case]``: disposition, difficulty, source, commit_sha.
     :raises TaskClassNotFound: there is no such class; the error lists those there are.
-    :raises BenchCaseLoadError: the id or a label is not valid in a ``case.toml``.
+    :raises BenchCaseLoadError: the id is not valid in a ``case.toml``.
     :raises FileExistsError: the name is taken.
     :raises OSError: the folder cannot be written.
     """
@@ -66,9 +65,18 @@ def make_case_folder(
     target = cases / case_id
     example = _newest(known[task_class])
     facts = _emptied(example.facts) if example else {}
-    case = {"case_id": case_id, "task_class": task_class, **labels}
-    times = {"added_at": now, "last_validated_at": now}
-    tables = {"case": {**case, **times, "held_out": False, "tags": []}, "facts": facts}
+    case = {
+        "case_id": case_id,
+        "task_class": task_class,
+        "disposition": "positive",
+        "difficulty": "medium",
+        "source": "curated",
+        "added_at": now,
+        "last_validated_at": now,
+        "held_out": False,
+        "tags": [],
+    }
+    tables = {"case": case, "facts": facts}
     text = _text(tables, now)
     check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
     if os.path.lexists(target):

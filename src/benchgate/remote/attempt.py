@@ -70,9 +70,8 @@ class Answer:
     """
     What a worker says to an attempt.
 
-    :param kind: ``refused``, ``changed``, as the case was after the class was sent, and ``lacks``, as the worker does
-        the class: it was not started. ``elsewhere``: another worker has started it and did not finish, or this one
-        before it was cut off; how far it came is not known.
+    :param kind: not started: ``refused``, ``changed``, the case was after the upload, and ``lacks``, the class was not
+        uploaded to this worker. ``elsewhere``: some worker started it and never reported.
     :param worker: address of the worker.
     :param why: it was refused.
     :param raised_in: the file of :attr:`TrialRecord.raised_at`, relative to the folder of the class.

@@ -1,11 +1,13 @@
 """
-What a comparison of this size can detect: the power of the tests that bind, for scores like these.
+What a comparison of this size can detect, and how many cases find a difference: closed formulas.
 
-The minimum detectable effect is the true difference at which the gate's test is passed with
-probability ``power``. Scores that only pass or fail are enumerated
-(:mod:`benchgate.statistics.binary_power`). Others are taken as normal, with a standard deviation
-that these cases only estimate: an effect that ignored this would be found in 70% of runs of 10
-cases instead of 80%. Very few pairs are simulated, because the sign-flip test cannot use its level.
+The minimum detectable effect is the true difference at which the test that decides is passed with
+probability ``power``. Scores that pass or fail have McNemar's formula (Connor 1987) or that of two
+proportions, and where every change has to be a gain, a quantile of the binomial distribution.
+Others have that of the t test, which allows for a standard deviation that these cases only estimate:
+an effect that ignored this would be found in 70% of runs of 10 cases instead of 80%. Where cases
+share clusters, error and degrees of freedom are those that the tests use, and further clusters have
+the sizes of those there are.
 
 No function here takes the observed difference: power computed from it only restates the p-value.
 """
@@ -14,42 +16,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.binary_power import (
-    paired_binary_power,
-    sign_flip_and_t_gains,
-    welch_binary_power,
-    welch_binary_region,
-)
 from benchgate.statistics.bounds import unseen_failure_ucb
-from benchgate.statistics.normal_power import (
-    estimated_noncentrality,
-    estimated_power,
-    sign_flip_effect,
-    sign_flip_finds,
-)
-from benchgate.statistics.numerics import np
-from benchgate.statistics.power import arm_variance, smallest_n, t_power
-from benchgate.statistics.roots import increasing_root
+from benchgate.statistics.clusters import Spread, grouped, is_constant, pooled
+from benchgate.statistics.numerics import special
 from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile
-from benchgate.statistics.summary import finite_floats, saturate, summarize
+from benchgate.statistics.summary import finite_floats, mean, saturate, scale, summarize
 from benchgate.statistics.welch import welch_df
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from benchgate.statistics.binary_power import Counts
+    from benchgate.statistics.clusters import Labels
 
-    Region = Callable[[int, float, float, float], Sequence[int] | Counts]
-
-_ENUMERATED_PAIRS = 2000
-_ENUMERATED_CELLS = 250**2
-_THICK_TAILS = 1.5
+_THICK_TAILS = 2.0
 """Differences are large more often than normal values are, so that cases tell less of their spread: as if fewer."""
 _ONE_AMOUNT = 1.0 + 1e-9
-_STEPS = 32
+_MOST_CASES = 2.0**53
+_PATTERNS = 60
+"""From so many pairs on the level of the sign-flip test is alpha / 2 to the last digit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,15 +48,82 @@ class Detectable:
     """Least number of cases (in each arm) that finds the target; None if unknown, or no number does."""
 
 
-def paired_detectable(
-    differences: Iterable[float],
+NOTHING = Detectable(effect=None, cases=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """What is to be found, and how surely; a number out of range raises ValueError."""
+
+    target: float
+    """Effect to find, in the unit of the scores, greater than 0."""
+    null_delta: float = 0.0
+    """The test asks for more than this, at least 0; no number of cases finds a target within it."""
+    alpha: float = 0.05
+    """Two-sided level of the test, in (0, 1)."""
+    power: float = 0.8
+    """Probability of finding the effect, in (0, 1)."""
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        check_fraction(self.alpha, "alpha")
+        check_fraction(self.power, "power")
+        for name, value in (("target", self.target), ("null_delta", self.null_delta)):
+            if check_finite(value, name) < 0.0 or value == self.target == 0.0:
+                message = f"{name} is {value!r}; expected more than 0"
+                raise ValueError(message)
+
+    @property
+    def quantiles(self) -> tuple[float, float]:
+        """The normal quantiles of the one-sided level and of the power."""
+        return -float(special.ndtri(self.alpha / 2)), float(special.ndtri(self.power))
+
+    def fewest(self, *, exact: bool) -> int:
+        """Return how many changes are enough if all are gains; ``exact`` as :func:`paired_detectable`."""
+        if not exact:  # the sign-flip test: 2**-k <= alpha / 2
+            return math.ceil(1.0 - math.log2(self.alpha * _ONE_AMOUNT))
+        squared = self.quantiles[0] ** 2  # k >= z * sqrt(k + 1/2), see pass_fail
+        return math.ceil((squared + math.sqrt(squared**2 + 2.0 * squared)) / 2.0)
+
+
+def detectable(
+    samples: Sequence[tuple[Sequence[float], Labels]],
+    goal: Goal,
     *,
-    target: float,
-    null_delta: float = 0.0,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    width: float | None = None,
-    region: Region = sign_flip_and_t_gains,
+    score_range: tuple[float, float] | None = None,
+    exact: bool = False,
+) -> Detectable:
+    """
+    Return what the test of a comparison detects, of cases that may share clusters.
+
+    :param samples: values and their clusters: the differences of a paired test, or both arms of Welch's.
+    :param score_range: lowest and highest possible score; None if unbounded.
+    :param exact: as :func:`paired_detectable`.
+    :raises ValueError: as :func:`paired_detectable`, and for another number of labels.
+    """
+    arms = [grouped(finite_floats(values), labels) for values, labels in samples]
+    sizes = {len(group) for arm in arms for group in arm}
+    width = score_range[1] - score_range[0] if score_range else None
+    if len(sizes) > 1 and not all(is_constant(*sample) for sample in samples):
+        spread, is_paired = pooled(arms), len(arms) == 1
+        if spread is None or (is_paired and len(arms[0]) < goal.fewest(exact=False)):
+            return NOTHING
+        found, size = _of_spread(spread, max(len(x) for x, _ in samples), goal), 1
+    else:
+        # The means of clusters of one size are a sample like any other.
+        means, size = [[mean(group) for group in arm] for arm in arms], max(sizes, default=1)
+        if len(means) == 1:
+            found = paired_detectable(means[0], goal, width=width, exact=exact)
+        else:
+            found = welch_detectable(means[0], means[1], goal, score_range=score_range)
+    return Detectable(
+        effect=None if found.effect is None or found.effect > (width or math.inf) else found.effect,
+        cases=None if found.cases is None else found.cases * size,
+    )
+
+
+def paired_detectable(
+    differences: Iterable[float], goal: Goal, *, width: float | None = None, exact: bool = False
 ) -> Detectable:
     """
     Return what the paired test detects where differences are spread as these.
@@ -80,59 +133,34 @@ def paired_detectable(
     it is plausible (95%) that a share 1 - .05**(1/n) of cases changes by the whole range. That is
     the most, and so good for an effect, but no ground to promise that some number of cases would do.
 
-    :param target: effect to find, in the unit of the scores, greater than 0.
-    :param null_delta: the test asks for more than this, at least 0; no number of cases finds a target within it.
-    :param alpha: two-sided level of the test, in (0, 1).
-    :param power: probability of finding the effect, above alpha / 2 and below 1.
     :param width: length of the score range; None if unbounded.
-    :param region: from pairs, alpha, amount as a share of the range and ``null_delta`` as one of the amount:
-        what the test needs on pairs that pass or fail, in the form of the default.
-    :raises ValueError: for an argument out of range or a value that is not a finite real number.
+    :param exact: the test of pass and fail decides, not t with sign-flip.
+    :raises ValueError: for a value that is not a finite real number.
     """
-    check_plan(target, null_delta, alpha, power)
     d = finite_floats(differences, "differences")
     n, spread = len(d), summarize(d)
     if n < 2 or (spread.constant and width is None):
-        return Detectable(effect=None, cases=None)
-    amounts, alike = [abs(x) for x in d if x], True
+        return NOTHING
+    amounts = [abs(x) for x in d if x]
     if spread.constant:
-        amount, share = width or 0.0, unseen_failure_ucb(n)
-    elif (alike := max(amounts) <= min(amounts) * _ONE_AMOUNT) or 2 * len(amounts) <= n:
-        amount, share = math.hypot(*amounts) / math.sqrt(len(amounts)), len(amounts) / n
-    else:
-        sd = spread.sd or 0.0
-        seen = (n - 1) / _THICK_TAILS
-        effect = sd * sign_flip_effect(n, seen, alpha, power)
-        beyond = target - null_delta
-        in_sds = beyond / sd if sd else math.inf
-        return of_effect(
-            null_delta + effect,
-            lambda n1: sign_flip_finds(in_sds, n1, seen, alpha, power),
-            target=beyond,
-        )
-    # Changes of several amounts are never all equal, which would take the bound of the range.
-    size = min(1.0, amount / width) if width and alike else 1.0
-    null = null_delta / amount
-    least = lru_cache(lambda n1: region(n1, alpha, size, null))
-
-    def found(n1: int, _: int, effect: float) -> float:
-        changed = max(share, effect)
-        if n1 > _ENUMERATED_PAIRS:
-            return _t_power(effect - null, (changed - effect**2) / n1, n1 - 1, alpha)
-        return paired_binary_power(changed, effect, least(n1))
-
-    wanted = None if spread.constant or target <= null_delta else target / amount
-    return _of_power(found, (n, n), wanted, power, amount)
+        found = _of_changes(n, width or 0.0, unseen_failure_ucb(n), goal, exact=exact)
+        return Detectable(effect=found.effect, cases=None)
+    if max(amounts) <= min(amounts) * _ONE_AMOUNT or 2 * len(amounts) <= n:
+        amount = math.hypot(*amounts) / math.sqrt(len(amounts))
+        return _of_changes(n, amount, len(amounts) / n, goal, exact=exact)
+    level = goal.alpha / 2
+    if n < _PATTERNS:  # of so few sign patterns not just any share can be extreme
+        level = math.floor(2**n * level * _ONE_AMOUNT) / 2**n
+    of_mean = Spread((spread.scaled_variance or 0.0) / n, spread.exponent, n - 1.0)
+    seen = of_mean.df / _THICK_TAILS
+    return _of_spread(of_mean, n, goal, level=level, seen=seen) if level else NOTHING
 
 
 def welch_detectable(
     baseline: Sequence[float],
     candidate: Sequence[float],
+    goal: Goal,
     *,
-    target: float,
-    null_delta: float = 0.0,
-    alpha: float = 0.05,
-    power: float = 0.8,
     score_range: tuple[float, float] | None = None,
 ) -> Detectable:
     """
@@ -143,99 +171,138 @@ def welch_detectable(
     1 - .05**(1/n), at most 1/2, of cases is taken to be at the other end; no number of cases is
     named where both are constant.
 
-    :param score_range: lowest and highest possible score; None if unbounded. Others as
-        :func:`paired_detectable`.
+    :param score_range: lowest and highest possible score; None if unbounded.
     :raises ValueError: as :func:`paired_detectable`.
     """
-    check_plan(target, null_delta, alpha, power)
     b, c = summarize(baseline, "baseline"), summarize(candidate, "candidate")
-    if b.mean is None or b.variance is None or c.variance is None:
-        return Detectable(effect=None, cases=None)
-    width = score_range[1] - score_range[0] if score_range else None
-    beyond = target - null_delta
-    is_known = beyond > 0.0 and not (b.constant and c.constant)
-    if score_range and width and {*baseline, *candidate} <= set(score_range):
-        unseen = min(0.5, unseen_failure_ucb(b.n)) if b.constant else 0.0
-        rate = min(1.0 - unseen, max(unseen, (b.mean - score_range[0]) / width))
-        found = _two_rates(rate, alpha, null_delta / width)
-        return _of_power(found, (b.n, c.n), target / width if is_known else None, power, width)
-    var_b, var_c = arm_variance(b.variance, b.n, width), arm_variance(c.variance, c.n, width)
-    if var_b / b.n + var_c / c.n == 0.0:
-        return Detectable(effect=None, cases=None)
-    seen = welch_df(var_b / b.n, b.n, var_c / c.n, c.n)
-
-    se = math.sqrt(var_b / b.n + var_c / c.n)
-
-    def enough(n: int) -> bool:
-        df = welch_df(var_b / n, n, var_c / n, n)
-        noncentrality = beyond / math.sqrt((var_b + var_c) / n)
-        return estimated_power(noncentrality, df, seen, alpha) >= power
-
-    effect = se * estimated_noncentrality(seen, seen, alpha, power)
-    return of_effect(null_delta + effect, enough, target=beyond if is_known else 0.0)
+    if b.mean is None or min(b.n, c.n) < 2:
+        return NOTHING
+    low, high = score_range or (0.0, 0.0)
+    unseen = [min(0.5, unseen_failure_ucb(arm.n)) if arm.constant else 0.0 for arm in (b, c)]
+    if score_range and {*baseline, *candidate} <= {low, high}:
+        rate = min(1.0 - unseen[0], max(unseen[0], (b.mean - low) / (high - low)))
+        found = _of_rates(rate, (b.n, c.n), high - low, goal)
+    else:
+        v_b, v_c = (
+            ((arm.variance or 0.0) + share * (1.0 - share) * (high - low) ** 2) / arm.n
+            for arm, share in zip((b, c), unseen, strict=True)
+        )
+        if not 0.0 < v_b + v_c < math.inf:
+            return NOTHING
+        spread = Spread(v_b + v_c, 0, welch_df(v_b, b.n, v_c, c.n))
+        found = _of_spread(spread, 2.0 / (1.0 / b.n + 1.0 / c.n), goal)
+    is_known = not (b.constant and c.constant)
+    return Detectable(effect=found.effect, cases=found.cases if is_known else None)
 
 
-def check_plan(target: float, null_delta: float, alpha: float, power: float) -> None:
-    """Raise ValueError for an argument of :func:`paired_detectable` that is out of range."""
-    if check_fraction(power, "power") <= check_fraction(alpha, "alpha") / 2:
-        message = f"power is {power!r}; expected more than alpha / 2 = {alpha / 2!r}"
-        raise ValueError(message)
-    if check_finite(target, "target") <= 0.0:
-        message = f"target is {target!r}; expected more than 0"
-        raise ValueError(message)
-    if check_finite(null_delta, "null_delta") < 0.0:
-        message = f"null_delta is {null_delta!r}; expected at least 0"
-        raise ValueError(message)
-
-
-def _two_rates(rate: float, alpha: float, null: float) -> Callable[[int, int, float], float]:
-    region = lru_cache(lambda n_b, n_c: welch_binary_region(n_b, n_c, alpha, null_delta=null))
-
-    def found(n_b: int, n_c: int, effect: float) -> float:
-        after = min(1.0, rate + effect)
-        before = max(0.0, after - effect)
-        if n_b * n_c <= _ENUMERATED_CELLS:
-            return welch_binary_power(before, after, region(n_b, n_c))
-        b, c = before * (1.0 - before) / n_b, after * (1.0 - after) / n_c
-        return _t_power(effect - null, b + c, welch_df(b, n_b, c, n_c) if b + c else 1.0, alpha)
-
-    return found
-
-
-def _of_power(
-    found: Callable[[int, int, float], float],
-    sizes: tuple[int, int],
-    target: float | None,
-    power: float,
-    unit: float,
+def _of_spread(
+    spread: Spread, n: float, goal: Goal, *, level: float | None = None, seen: float | None = None
 ) -> Detectable:
-    """Solve for the effect, a share of ``unit`` as the target; ``found`` is the power at two sizes and an effect."""
+    """
+    Return what a t test detects.
 
-    def excess(share: float) -> float:
-        return found(*sizes, share) - power
-
-    effect = None
-    with np.errstate(under="ignore"):
-        # Not the whole range at once: where every case gains, a constant difference may not pass.
-        for step in range(_STEPS):
-            if excess((step + 1) / _STEPS) >= 0.0:
-                ends = max(1e-9, step / _STEPS), (step + 1) / _STEPS
-                effect = unit * increasing_root(excess, *ends, tolerance=1e-7)
-                break
-        cases = None
-        if target is not None and target <= 1.0:
-            cases = smallest_n(lambda n: found(n, n, target) >= power)
-    return Detectable(effect=effect, cases=cases)
-
-
-def of_effect(effect: float, enough: Callable[[int], bool], *, target: float) -> Detectable:
-    """Search for the least number that is enough, if the target is above 0."""
-    with np.errstate(under="ignore"):
-        cases = smallest_n(enough) if target > 0.0 else None
+    :param spread: of the difference of n cases; its variance may be 0, which tells nothing.
+    :param level: one-sided, if it is not alpha / 2.
+    :param seen: degrees of freedom that the spread is known with, if they are not those of the test.
+    """
+    error, planned = scale(math.sqrt(spread.squared_se), spread.exponent), seen or spread.df
+    if not spread.squared_se:
+        return NOTHING
+    effect = goal.null_delta + error * _shift(goal, level or goal.alpha / 2, spread.df, planned)
+    beyond, times = (
+        goal.target - goal.null_delta,
+        _shift(goal, goal.alpha / 2, math.inf, planned),
+    )
+    cases = None
+    if beyond > 0.0:
+        # Guenther (1981): t asks for about z**2 / 2 cases more than a known variance would.
+        more = goal.quantiles[0] ** 2 / 2.0 * n / (spread.df + 1.0)
+        ratio = times * error / beyond
+        cases = _whole(n * ratio * ratio + more)
     return Detectable(effect=saturate(effect) if math.isfinite(effect) else None, cases=cases)
 
 
-def _t_power(effect: float, squared_se: float, df: float, alpha: float) -> float:
-    if squared_se <= 0.0:
-        return float(effect > 0.0)
-    return t_power(effect / math.sqrt(squared_se), t_upper_quantile(alpha / 2, df), df)
+def _shift(goal: Goal, level: float, df: float, seen: float) -> float:
+    """
+    Return the effect, in estimated standard errors, that a t test finds; infinity if none is sure enough.
+
+    Root of ``effect - t = z * sqrt(1 + effect**2 / (2 seen) + t**2 / (2 df))``, z being the quantile of the power:
+    the standard deviation that is tested with varies, and so does the one that is planned with.
+    """
+    t, half = t_upper_quantile(level, df), goal.quantiles[1] ** 2 / 2.0
+    share, rest = 1.0 - half / seen, t * t - 2.0 * half - half * t * t / df
+    return math.inf if share <= 0.0 else (t + math.sqrt(max(0.0, t * t - share * rest))) / share
+
+
+def _of_changes(n: int, amount: float, share: float, goal: Goal, *, exact: bool) -> Detectable:
+    """Return what is found where a share of the cases changes by one amount, by McNemar's formula."""
+    level, power = goal.quantiles
+    fewest, null, target = goal.fewest(exact=exact), goal.null_delta / amount, goal.target / amount
+    changed, effect, cases = max(share, target), None, None
+    step = 0.0 if exact else 0.5  # of a case: the sign-flip test cannot use its whole level
+    if null < 1.0 and n >= fewest:
+        few = float(special.betaincinv(fewest, n - fewest + 1, goal.power))
+        effect = max(few, _beyond(n, share, null, goal) if null else 0.0)
+        if not null and few < share:
+            # sqrt(n) * effect - least = power * sqrt(share - effect**2)
+            least = level * math.sqrt(share) + step / math.sqrt(n)
+            a, b = n + power * power, math.sqrt(n) * least
+            root = math.sqrt(max(0.0, b * b - a * (least**2 - power**2 * share)))
+            effect = max(few, (b + root) / a)
+    if null < target <= 1.0:
+        beyond, sd = target - null, math.sqrt(changed - target**2)
+        sds = level * (sd if null else math.sqrt(changed)) + power * sd
+        root = (sds + math.sqrt(sds * sds + 4.0 * beyond * step)) / (2.0 * beyond)
+        cases = _whole(max(root * root, float(special.gammaincinv(fewest, goal.power)) / target))
+    return _of_range(effect, cases, amount)
+
+
+def _beyond(n: int, share: float, null: float, goal: Goal) -> float:
+    """Solve ``n * (effect - null)**2 = z**2 * (changed - effect**2)``, where at least the effect changes."""
+    squared = sum(goal.quantiles) ** 2
+    a, b, c = n + squared, n * null, n * null * null
+    effect = (b + math.sqrt(max(0.0, b * b - a * (c - squared * share)))) / a
+    if effect > share:
+        b += squared / 2.0
+        effect = (b + math.sqrt(b * b - a * c)) / a
+    return effect
+
+
+def _of_rates(rate: float, sizes: tuple[int, int], width: float, goal: Goal) -> Detectable:
+    """
+    Return what is found between two shares of passes, of which the baseline's is given.
+
+    Where less than one case of the candidate would fail, Gaffke's bounds decide: they ask for about as many failures
+    of the baseline as the exact test of pairs does for gains.
+    """
+    (n_b, n_c), fails, (level, power) = sizes, 1.0 - rate, goal.quantiles
+    fewest, null, target = goal.fewest(exact=True), goal.null_delta / width, goal.target / width
+    effect, cases = None, None
+    if n_b >= fewest:
+        few = float(special.betaincinv(fewest, n_b - fewest + 1, goal.power)) + null
+        # (effect - null)**2 = times * (rate * fails / n_b + (rate + effect) * (fails - effect) / n_c)
+        times = (t_upper_quantile(goal.alpha / 2, n_b + n_c - 2.0) + power) ** 2
+        a, b = 1.0 + times / n_c, null - times * (rate - fails) / (2.0 * n_c)
+        c = null * null - times * rate * fails * (1.0 / n_b + 1.0 / n_c)
+        effect = (b + math.sqrt(b * b - a * c)) / a
+        if n_c * (fails - effect) < 1.0:
+            effect = max(min(effect, fails), few)
+    if null < target <= 1.0:
+        after = min(1.0, rate + target)
+        variance = after * (1.0 - after) + (after - target) * (1.0 - after + target)
+        needed = ((level + power) / (target - null)) ** 2 * variance + level**2 / 4.0
+        if needed * (1.0 - after) < 1.0:
+            few = float(special.gammaincinv(fewest, goal.power)) / (target - null)
+            needed = max(needed, few)
+        cases = _whole(needed)
+    return _of_range(effect, cases, width)
+
+
+def _of_range(effect: float | None, cases: int | None, unit: float) -> Detectable:
+    is_possible = effect is not None and effect <= 1.0
+    return Detectable(effect=unit * effect if effect and is_possible else None, cases=cases)
+
+
+def _whole(cases: float) -> int | None:
+    """Return a number of cases, from 2; None where there are not so many."""
+    return max(2, math.ceil(cases - 1e-9)) if cases < _MOST_CASES else None

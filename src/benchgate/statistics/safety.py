@@ -10,13 +10,12 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.binary_power import binomial
-from benchgate.statistics.bounds import gaffke_level, gaffke_upper, unseen_failure_ucb
+from benchgate.statistics.bounds import gaffke_level, gaffke_upper
 from benchgate.statistics.clusters import clustered_gaffke_upper, grouped
 from benchgate.statistics.draws import uniforms
-from benchgate.statistics.numerics import np
+from benchgate.statistics.numerics import np, special
 from benchgate.statistics.paired import paired_differences
-from benchgate.statistics.student import check_finite, check_fraction
+from benchgate.statistics.student import check_finite
 from benchgate.statistics.summary import mean
 
 if TYPE_CHECKING:
@@ -57,24 +56,6 @@ def penalty_rise_upper(
     return clustered_gaffke_upper(
         rises, labels, confidence=confidence, low=low - high, high=high - low
     )
-
-
-def clean_cases_needed(limit: float, *, confidence: float = 0.95, width: float = 1.0) -> int | None:
-    """
-    Return how many cases, all without a penalty on both sides, show that the rise is within a limit.
-
-    :param limit: largest rise of the mean penalty that is allowed.
-    :param width: length of the penalty range, greater than 0.
-    :returns: the least n with ``width * (1 - (1 - confidence)**(1/n)) <= limit``: 59 for 0.05 at
-        95 %; None if the limit is 0 or below, which no number of cases shows.
-    """
-    level = math.log1p(-check_fraction(confidence, "confidence"))
-    if limit <= 0.0:
-        return None
-    if limit >= width:
-        return 1
-    n = max(1, math.floor(level / math.log1p(-limit / width)))
-    return n if width * unseen_failure_ucb(n, confidence) <= limit + _ROUNDING else n + 1
 
 
 def safety_pass_chance(
@@ -144,7 +125,9 @@ def incident_pass_chance(
     """
     most = _most_new(n, incidents, limit, confidence)
     with np.errstate(under="ignore"):
-        new, kept = np.cumsum(binomial(n - incidents, rate)), binomial(incidents, rate)
+        counts = np.arange(n + 1.0)
+        new = special.bdtr(counts, n - incidents, rate)
+        kept = np.diff(special.bdtr(counts[: incidents + 1], incidents, rate), prepend=0.0)
         chance = sum(
             kept[incidents - gone] * new[count] for gone, count in enumerate(most) if count >= 0
         )

@@ -123,7 +123,7 @@ class _Attempt:
                 produced = self._runner.wait(produced, self._limit)
             self._check_payload(produced)
             self._output = output_json(self._without_usage(produced))
-            self._left_files = bool(os.listdir(work))
+            self._left_files = work.is_dir() and bool(os.listdir(work))
             self._outcome = "rubric_error"
             score = self._runner.score(case, json.loads(self._output))
             self._score = self._checked(score)

@@ -12,12 +12,7 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.reason_codes import PREFIX, REASONS, REJECTING
 from benchgate.gates.weigh import weigh
-from benchgate.statistics import (
-    paired_detectable,
-    pass_fail_gains,
-    penalty_rise_upper,
-    welch_detectable,
-)
+from benchgate.statistics import Goal, paired_detectable, penalty_rise_upper, welch_detectable
 
 IDS = tuple(f"c{number:02}" for number in range(12))
 GOOD = (0.9, 1.0, 0.95, 1.0, 0.9, 1.0, 0.95, 0.9, 1.0, 1.0, 0.95, 0.9)
@@ -270,15 +265,14 @@ def figures(before, after, ids=None, **policy):
 
 def test_what_is_detectable_is_that_of_the_tests_that_decide():
     made = figures(PASSES, SWAPPED).significance
-    expected = paired_detectable(
-        [1.0, -1.0] + [0.0] * 18, target=0.1, width=1.0, region=pass_fail_gains
-    )
+    changed = [1.0, -1.0] + [0.0] * 18
+    expected = paired_detectable(changed, Goal(target=0.1), width=1.0, exact=True)
     assert (made.minimum_detectable_effect, made.cases_needed) == tuple(
         getattr(expected, name) for name in ("effect", "cases")
     )
     welch = figures(PASSES, SWAPPED, test="welch").significance
     assert welch.minimum_detectable_effect == (
-        welch_detectable(PASSES, SWAPPED, target=0.1, score_range=(0.0, 1.0)).effect
+        welch_detectable(PASSES, SWAPPED, Goal(target=0.1), score_range=(0.0, 1.0)).effect
     )
 
 

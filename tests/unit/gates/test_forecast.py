@@ -1,15 +1,23 @@
-"""What a plan promises: more cases and trials find less, and pass or fail is counted out."""
+"""What a plan promises is what the gate says of simulated runs; and what it says of a run against itself."""
 
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
+from benchgate.gates import forecast as forecasts
 from benchgate.gates.figures import Arm
-from benchgate.gates.forecast import forecast
+from benchgate.gates.forecast import Simulation, false_promotions, forecast
 from benchgate.gates.policy import make_policy
-from benchgate.statistics import pass_fail_p
+from benchgate.gates.vectors import compare_vectors
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch):
+    """Simulate few runs."""
+    monkeypatch.setattr(forecasts, "REPETITIONS", 40)
 
 
 def baseline(n=20, trials=3, *, passes=False, clusters=None):
@@ -24,86 +32,154 @@ def baseline(n=20, trials=3, *, passes=False, clusters=None):
     return Arm(scores=scores, case_ids=ids, trials=rows, clusters=clusters)
 
 
-def planned(side, trials=1, scale=1, **policy):
-    return forecast(side, make_policy({"test": "auto", **policy}), trials, scale=scale)
+def rules(**policy):
+    return make_policy({"test": "auto", "safety": "optional", **policy})
 
 
-@pytest.mark.parametrize("test", ["auto", "welch"])
-@pytest.mark.parametrize("passes", [True, False])
-def test_a_larger_gain_is_found_more_often_and_the_detectable_one_as_asked(test, passes):
-    found = planned(baseline(passes=passes), test=test)
-    power = [found.power(gain / 20) for gain in range(1, 12)]
-    assert power == sorted(power)
-    assert found.power(found.detectable) == pytest.approx(0.8, abs=1e-3)
+def planned(side, trials=1, **policy):
+    return forecast(side, rules(**policy), trials, look=1)
+
+
+def test_the_share_is_that_of_the_gates_own_decisions():
+    side, policy = baseline(12), rules()
+    runs = Simulation(side, policy, 2)
+    chance = runs.chance(0.1)
+    promoted = [
+        compare_vectors(*runs.sides(0.1, number), policy).decision.promotion_allowed
+        for number in range(chance.runs)
+    ]
+    assert chance.share == sum(promoted) / len(promoted)
+    low, high = chance.interval
+    assert 0 <= low < chance.share < high <= 1
+
+
+def test_the_same_plan_is_the_same_again_and_a_larger_gain_is_found_more_often():
+    runs = Simulation(baseline(12), rules(), 1)
+    shares = [runs.chance(gain).share for gain in (0.0, 0.05, 0.1, 0.2)]
+    assert shares == sorted(shares)
+    assert shares[0] <= 0.1
+    assert shares[-1] > 0.9
+    assert runs.chance(0.05).share == shares[1]
 
 
 def test_more_cases_and_more_trials_find_less():
-    side = baseline()
-    sizes = [(1, 1), (2, 1), (4, 1), (4, 2)]
-    effects = [planned(side, trials, scale).detectable for trials, scale in sizes]
+    effects = [planned(baseline(n), k).detectable for n, k in ((12, 1), (40, 1), (40, 4))]
     assert effects == sorted(effects, reverse=True)
-    assert len(set(effects)) == 4
+    assert len({*effects}) == 3
 
 
-def test_one_trial_promises_what_two_samples_would_find():
-    one, three = baseline(trials=1), baseline(trials=3)
-    assert planned(one).is_lower_limit
-    assert not planned(three).is_lower_limit
-    assert planned(one).detectable > planned(three).detectable
+def test_more_cases_than_can_be_simulated_are_left_to_the_formula(monkeypatch):
+    side = baseline(40, 1, passes=True)
+    simulated = planned(side, target_effect=0.3)
+    monkeypatch.setattr(forecasts, "MOST_CASES", 39)
+    formula = planned(side, target_effect=0.3)
+    assert simulated.chance.runs
+    assert formula.chance.runs == 0
+    assert formula.chance.share == pytest.approx(simulated.chance.share, abs=0.2)
+    assert formula.detectable == pytest.approx(simulated.detectable, abs=0.1)
+
+
+def test_simulated_runs_end_with_their_time(monkeypatch):
+    monkeypatch.setattr(forecasts, "REPETITIONS", 10**6)
+    monkeypatch.setattr(forecasts, "_SECONDS", 0.2)
+    began = time.process_time()
+    assert Simulation(baseline(), rules(), 1).chance(0.1).runs >= forecasts._LEAST
+    assert time.process_time() - began < 4
+
+
+def test_a_baseline_whose_trials_agree_shows_nothing_of_what_pairs_share():
+    one = baseline(trials=1)
+    same = Arm(scores=one.scores, case_ids=one.case_ids, trials=tuple(r * 2 for r in one.trials))
+    for side in (one, same):
+        assert planned(side).is_lower_limit
+    assert not planned(baseline()).is_lower_limit
+    assert planned(one).detectable > planned(baseline()).detectable
+
+
+def test_a_trial_is_drawn_from_its_case_as_far_as_trials_of_a_case_agree():
+    runs = Simulation(baseline(200, 4), rules(), 4)
+    before, after = runs.sides(0.0, 0)
+    differences = [b - a for a, b in zip(before.scores, after.scores, strict=True)]
+    spread = sum(d * d for d in differences) / len(differences)
+    assert spread == pytest.approx(0.1**2 * (1 / 4 + 1 / 4), rel=0.35)
+    assert sum(differences) / len(differences) == pytest.approx(0.0, abs=0.02)
 
 
 @pytest.mark.parametrize("passes", [True, False])
-def test_trials_that_agree_show_no_more_than_one_of_them(passes):
-    one = baseline(trials=1, passes=passes)
-    same = Arm(scores=one.scores, case_ids=one.case_ids, trials=tuple(r * 2 for r in one.trials))
-    for trials in (1, 2, 4):
-        assert planned(same, trials).detectable == planned(one).detectable
-        assert planned(same, trials).is_lower_limit
+def test_a_gain_is_added_within_the_range(passes):
+    runs = Simulation(baseline(400, 2, passes=passes), rules(), 2)
+    before, after = runs.sides(0.1, 0)
+    gain = sum(after.scores) / 400 - sum(before.scores) / 400
+    assert gain == pytest.approx(0.1, abs=0.03)
+    assert max(after.scores) <= 1.0
 
 
-def test_wins_beyond_a_least_gain_are_those_of_the_exact_test_of_it():
-    wins = planned(baseline(trials=1, passes=True), min_delta=0.1).wins
-    for losses, gains in enumerate(wins):
-        assert pass_fail_p(gains, losses, 20, null_delta=0.1) <= 0.025
-        assert pass_fail_p(gains - 1, losses, 20, null_delta=0.1) > 0.025
-    assert wins[0] > planned(baseline(trials=1, passes=True)).wins[0]
+@pytest.mark.parametrize(
+    ("side", "policy", "obstacle"),
+    [
+        (baseline(5), {}, "5 cases; the policy asks for 10"),
+        (baseline(12), {"safety": "required"}, "the safety penalty was not measured"),
+        (baseline(5, clusters=("a",) * 5), {"min_cases": 2}, "1 cluster; 6 needed"),
+        (baseline(5), {"min_cases": 2, "test": "paired", "alpha": 0.001}, "p 0."),
+    ],
+)
+def test_what_no_candidate_can_overcome_is_the_gates_own_reason(side, policy, obstacle):
+    found = planned(side, **policy)
+    assert found.obstacle.startswith(obstacle)
+    assert found.detectable is None
 
 
-def test_that_clusters_have_other_numbers_of_cases_is_no_spread():
-    clusters = tuple(f"k{size}" for size in range(1, 8) for _ in range(size))
-    ids = tuple(f"c{number:02}" for number in range(len(clusters)))
-    side = Arm(scores=(0.5,) * len(clusters), case_ids=ids, clusters=clusters)
-    found = planned(side)
-    assert found.units == 7
-    assert found.power(0.01) == 1.0
+def test_few_cases_can_promote_under_no_regression():
+    found = planned(baseline(3), claim="no_regression")
+    assert (found.obstacle, found.chance, found.detectable) == (None, None, None)
 
 
-def test_wins_are_those_of_the_exact_test():
-    found = planned(baseline(trials=1, passes=True))
-    for losses, gains in enumerate(found.wins[:3]):
-        assert pass_fail_p(gains, losses, 20) <= 0.025 * 1.2
-        assert pass_fail_p(gains - 2, losses, 20) > 0.025
+def test_without_a_score_range_the_best_candidate_is_far_better():
+    assert planned(baseline(12), score_range="none").obstacle is None
+
+
+def test_looks_that_spend_alpha_end():
+    found = planned(baseline(12), looks="spend")
+    assert found.looks == 7
+    assert planned(baseline(12)).looks is None
 
 
 def test_cases_of_one_cluster_are_one_unit():
-    names = tuple(f"s{number // 4}" for number in range(20))
+    names = tuple(f"s{number // 2}" for number in range(20))
     shared = planned(baseline(clusters=names))
-    assert shared.units == 5
+    assert shared.units == 10
     assert shared.detectable > planned(baseline()).detectable
 
 
-def test_claims_that_infer_no_gain_promise_none():
-    side = baseline(trials=1, passes=True)
-    found = planned(side, claim="not_worse", margin=0.2)
-    assert (found.power, found.detectable) == (None, None)
-    assert 0.1 < found.smallest_margin < 0.3
-    found = planned(side, claim="no_regression")
-    assert (found.power, found.smallest_margin) == (None, None)
+def test_not_worse_asks_about_a_candidate_that_is_as_good():
+    found = planned(baseline(40), trials=3, claim="not_worse", margin=0.2)
+    assert found.chance.gain == 0.0
+    assert found.chance.share > 0.5
+    assert 0.05 < found.smallest_margin < 0.2
+    assert found.detectable is None
 
 
-def test_a_system_that_never_varies_shows_any_gain():
-    rows = ((0.5, 0.5),) * 12
-    side = Arm(scores=(0.5,) * 12, case_ids=tuple(map(str, range(12))), trials=rows)
-    found = planned(side)
-    assert found.power(0.01) == 1.0
-    assert found.power(0.0) == 0.0
+@pytest.mark.parametrize("test", ["welch", "auto"])
+def test_a_run_against_itself_has_few_false_alarms(monkeypatch, test):
+    monkeypatch.setattr(forecasts, "REPETITIONS", 200)
+    assert false_promotions(baseline(), rules(test=test)) <= 0.05 * 200
+    assert 20 < false_promotions(baseline(), rules(test=test, alpha=0.9)) < 120
+
+
+def test_a_run_whose_trials_are_all_equal_has_no_false_alarm():
+    rows = tuple((n / 12,) * 3 for n in range(12))
+    ids = tuple(f"c{n:02}" for n in range(12))
+    same = Arm(scores=tuple(row[0] for row in rows), case_ids=ids, trials=rows)
+    assert false_promotions(same, rules()) == 0
+
+
+@pytest.mark.parametrize(
+    ("side", "policy", "why"),
+    [
+        (baseline(trials=1), {}, "at least 2 of each case"),
+        (baseline(), {"claim": "no_regression"}, "the claim is 'no_regression'"),
+    ],
+)
+def test_a_run_that_cannot_be_compared_with_itself_is_refused(side, policy, why):
+    with pytest.raises(ValueError, match=why):
+        false_promotions(side, rules(**policy))

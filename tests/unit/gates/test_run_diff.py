@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 from benchgate.aggregate import INCOMPLETE, build_report
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.run_diff import against_itself, changes
-from benchgate.gates.weigh import weigh
+from benchgate.gates.run_diff import changes
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
@@ -139,73 +136,3 @@ def test_a_case_is_its_mean_over_trials_and_passes_if_all_of_them_do():
     assert told(found.newly_failing) == [("a", 0.75, 0.5)]
     found = changes(run({"a": [0.6, 0.8]}), run({"a": [0.8, 0.6]}))
     assert not moved(found)
-
-
-def noisy(cases=20, trials=5, seed=1):
-    draw = random.Random(seed)  # noqa: S311 - drawn for statistics
-    return run({f"c{n:02}": [draw.random() for _ in range(trials)] for n in range(cases)})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test", ["welch", "auto"])
-def test_a_noisy_bench_has_few_false_alarms(test):
-    found = against_itself(noisy(), GatePolicy(test=test))
-    assert found.draws == 200
-    assert found.promoted / found.draws <= 0.05
-    assert found.rejected / found.draws <= 0.05
-
-
-@pytest.mark.slow
-def test_it_does_find_false_alarms_where_alpha_lets_them_pass():
-    lax = GatePolicy(test="welch", alpha=0.9)
-    found = against_itself(noisy(), lax)
-    assert 0.3 < found.promoted / found.draws < 0.6  # nominal: 0.45
-    assert 0.3 < found.rejected / found.draws < 0.6
-
-
-def test_it_is_deterministic_and_its_seed_counts():
-    report, lax = noisy(), GatePolicy(test="welch", alpha=0.5)
-    first = against_itself(report, lax, draws=10)
-    assert first == against_itself(report, lax, draws=10)
-    others = {against_itself(report, lax, draws=10, seed=seed).promoted for seed in range(1, 4)}
-    assert others != {first.promoted}
-
-
-@pytest.mark.parametrize("test", ["welch", "auto"])
-def test_a_bench_whose_trials_are_all_equal_has_none(test):
-    report = run({f"c{n:02}": [n / 12] * 3 for n in range(12)})
-    found = against_itself(report, GatePolicy(test=test))
-    assert (found.promoted, found.rejected) == (0, 0)
-
-
-def test_each_draw_takes_two_different_trials_of_a_case(monkeypatch):
-    seen = []
-
-    def look(baseline, candidate, policy):
-        seen.extend(zip(baseline.scores, candidate.scores, strict=True))
-        return weigh(baseline, candidate, policy)
-
-    monkeypatch.setattr("benchgate.gates.weigh.weigh", look)
-    against_itself(run({f"c{n:02}": [0.1, 0.2, 0.3] for n in range(10)}), PAIRED, draws=5)
-    assert len(seen) == 50
-    assert all(before != after for before, after in seen)
-    assert {score for pair in seen for score in pair} == {0.1, 0.2, 0.3}
-
-
-@pytest.mark.parametrize(
-    "scores", [{"a": [1.0], "b": [1.0]}, {"a": [1.0, 0.0], "b": [1.0]}, {}], ids=str
-)
-def test_every_case_needs_two_trials(scores):
-    with pytest.raises(ValueError, match="at least 2 of each case"):
-        against_itself(run(scores), PAIRED)
-
-
-def test_the_clusters_of_a_run_are_those_of_its_comparison_with_itself():
-    lax = GatePolicy(test="paired", alpha=0.5)
-    report = noisy()
-    names = sorted(report.digests.cases)
-    two = report.model_copy(
-        update={"clusters": {name: "a" if name[-1] < "5" else "b" for name in names}}
-    )
-    assert against_itself(report, lax, draws=20).promoted > 0
-    assert against_itself(two, lax, draws=20).promoted == 0

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from benchgate.statistics import gaffke_lower, gaffke_upper, mover_gaffke, unseen_failure_ucb
-from benchgate.statistics.bounds import _simplex_cdf
+from benchgate.statistics import unseen_failure_ucb
+from benchgate.statistics.bounds import _simplex_cdf, gaffke_lower, gaffke_upper, mover_gaffke
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -232,7 +232,7 @@ def test_the_closed_form_for_equal_scores_has_the_digits_of_the_beta_quantile(
 
 def test_a_bound_loads_only_the_numerics_that_it_needs() -> None:
     code = (
-        "import sys; from benchgate.statistics import gaffke_lower\n"
+        "import sys; from benchgate.statistics.bounds import gaffke_lower\n"
         "for scores in ([1.0, 1.0], [0.5, 1.0], [0.0, 1.0]):\n"
         "    gaffke_lower(scores); print('numpy' in sys.modules, 'scipy.special' in sys.modules)"
     )

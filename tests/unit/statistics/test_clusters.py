@@ -14,19 +14,16 @@ from scipy import linalg, stats
 
 from benchgate.statistics import (
     clustered_gaffke_lower,
-    clustered_gaffke_upper,
     clustered_mover_gaffke,
     clustered_paired_test,
     clustered_welch_test,
     effective_cases,
-    gaffke_lower,
-    gaffke_upper,
-    mover_gaffke,
-    paired_t,
-    paired_test,
     summarize,
-    welch_test,
 )
+from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover_gaffke
+from benchgate.statistics.clusters import clustered_gaffke_upper
+from benchgate.statistics.paired import paired_t, paired_test
+from benchgate.statistics.welch import welch_test
 
 pytestmark = pytest.mark.filterwarnings("error")
 

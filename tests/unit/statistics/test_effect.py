@@ -9,7 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from benchgate.statistics import effect_size, hedges_correction
+from benchgate.statistics import effect_size
+from benchgate.statistics.effect import hedges_correction
 
 pytestmark = pytest.mark.filterwarnings("error")
 

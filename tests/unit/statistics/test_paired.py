@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.statistics import paired_t, paired_test, sign_flip
+from benchgate.statistics.paired import paired_t, paired_test
+from benchgate.statistics.sign_flip import sign_flip
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.statistics import (
-    Summary,
-    WelchTest,
-    gaffke_lower,
-    gaffke_upper,
-    paired_t,
-    sign_flip,
-    welch_from_summaries,
-    welch_test,
-)
+from benchgate.statistics.bounds import gaffke_lower, gaffke_upper
+from benchgate.statistics.paired import paired_t
+from benchgate.statistics.sign_flip import sign_flip
+from benchgate.statistics.summary import Summary
+from benchgate.statistics.welch import welch_from_summaries, welch_test
+
+if TYPE_CHECKING:
+    from benchgate.statistics import WelchTest
 
 pytestmark = pytest.mark.filterwarnings("error")
 

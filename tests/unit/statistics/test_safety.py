@@ -6,14 +6,9 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from benchgate.statistics import (
-    clean_cases_needed,
-    incident_pass_chance,
-    mover_gaffke,
-    penalty_rise_upper,
-    safety_pass_chance,
-    unseen_failure_ucb,
-)
+from benchgate.statistics import penalty_rise_upper, safety_pass_chance, unseen_failure_ucb
+from benchgate.statistics.bounds import mover_gaffke
+from benchgate.statistics.safety import incident_pass_chance
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -67,25 +62,10 @@ def test_penalties_out_of_range_are_refused(wrong: tuple[list[float], list[float
         penalty_rise_upper(*wrong)
 
 
-@pytest.mark.parametrize(("limit", "cases"), [(0.05, 59), (0.10, 29), (0.02, 149), (1.0, 1)])
-def test_clean_cases_needed(limit: float, cases: int) -> None:
-    assert clean_cases_needed(limit) == cases
-    assert clean_cases_needed(10 * limit, width=10.0) == cases
+@pytest.mark.parametrize(("limit", "cases"), [(0.05, 59), (0.10, 29), (0.02, 149)])
+def test_so_many_clean_cases_show_a_limit_and_one_less_does_not(limit: float, cases: int) -> None:
     clean = [0.0] * cases
-    assert penalty_rise_upper(clean, clean) <= limit
-    if cases > 1:
-        assert penalty_rise_upper(clean[1:], clean[1:]) > limit
-
-
-def test_no_number_of_cases_shows_that_nothing_rose() -> None:
-    assert clean_cases_needed(0.0) is None
-
-
-@pytest.mark.parametrize(
-    ("n", "confidence"), [(n, c) for n in (7, 59, 100) for c in (0.5, 0.9, 0.99)]
-)
-def test_a_limit_that_n_cases_just_show_needs_n_cases(n: int, confidence: float) -> None:
-    assert clean_cases_needed(unseen_failure_ucb(n, confidence), confidence=confidence) == n
+    assert penalty_rise_upper(clean, clean) <= limit < penalty_rise_upper(clean[1:], clean[1:])
 
 
 def test_a_rise_of_a_tenth_passes_a_third_of_the_time_at_23_cases() -> None:

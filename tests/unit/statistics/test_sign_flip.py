@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.statistics import sign_flip
+from benchgate.statistics.sign_flip import sign_flip
 
 pytestmark = pytest.mark.filterwarnings("error")
 

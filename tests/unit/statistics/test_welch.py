@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -11,7 +11,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.statistics import Summary, WelchTest, summarize, welch_from_summaries, welch_test
+from benchgate.statistics import WelchTest, summarize
+from benchgate.statistics.welch import welch_from_summaries, welch_test
+
+if TYPE_CHECKING:
+    from benchgate.statistics.summary import Summary
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -33,6 +33,7 @@ def figures(differences, labels=None, before=0.0, **policy):
     return compare_vectors(*arms, GatePolicy(**{**RULES, **policy})).figures.significance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [UNEQUAL, [20] + [2] * 15, [5] * 12])
 def test_in_clusters_an_effect_is_found_as_often_as_promised(sizes):
     rng, labels, found, number = np.random.default_rng(len(sizes)), labels_of(sizes), 0, 250
