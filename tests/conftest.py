@@ -14,18 +14,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import benchgate
-from benchgate.runner.run import RunSettings, run_class
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 # Small matrices, and other tests beside: more threads only wait for each other. Workers and commands inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-# pytester forgets what a run inside this process imported, and numpy cannot be imported twice.
-for module in pkgutil.walk_packages(benchgate.__path__, "benchgate."):
-    import_module(module.name)
-import_module("scipy.special")
 
 REGISTRATION = """
 from benchgate import register_task_class
@@ -166,6 +160,8 @@ class Echo(BenchFolder):
 
     def run(self, **settings):
         """Run the class; a run that is interrupted leaves its record all the same."""
+        from benchgate.runner.run import RunSettings, run_class
+
         settings = {"system": self.agent, "out": self.out, **settings}
         return run_class(
             RunSettings(task_class=self.name, bench_root=self.root / "bench", **settings)
@@ -230,6 +226,19 @@ def cheap_runs():
         installed = tuple(metadata.distributions())
         patch.setattr(metadata, "distributions", lambda: installed)
         yield
+
+
+@pytest.fixture(scope="session")
+def imported() -> None:
+    """Import all of benchgate: pytester forgets what a test imported, and numpy cannot be imported twice."""
+    for module in pkgutil.walk_packages(benchgate.__path__, "benchgate."):
+        import_module(module.name)
+    import_module("scipy.special")
+
+
+@pytest.fixture
+def pytester(imported: None, pytester: pytest.Pytester) -> pytest.Pytester:
+    return pytester
 
 
 @pytest.fixture

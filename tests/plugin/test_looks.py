@@ -7,6 +7,8 @@ import re
 import shutil
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchgate.cli import main
 from benchgate.gates.exit_status import HELD
@@ -99,8 +101,7 @@ def test_a_first_look_says_its_level_if_that_is_not_the_whole_of_alpha(looks):
     result.stdout.fnmatch_lines(["looks     look 1 against this baseline, at alpha 0.0304: *"])
 
 
-@pytest.mark.parametrize("number", range(2, 40))
-@pytest.mark.parametrize("rule", ["count", "spend"])
+@given(st.integers(2, 1000), st.sampled_from(["count", "spend"]))
 def test_the_share_that_a_line_states_is_no_smaller_than_the_chance(number, rule):
     policy = GatePolicy(looks=rule)
     chance = series_chance(policy, number)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import differences
-from benchgate.gates.unscored import first_three, incompleteness, too_many
+from benchgate.gates.unscored import first_three, incompleteness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate.gates.baseline import Baseline
-    from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
     from benchgate.models import BenchRunReport
 
@@ -23,17 +22,6 @@ def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
         yield "incomplete_run", incompleteness(report)
     if report.block_severity_failure_modes:
         yield "block_severity_failure_mode", f"severity block: {blocking(report)}"
-
-
-def unscored_blocker(
-    policy: GatePolicy, report: BenchRunReport, baseline: BenchRunReport | None = None
-) -> Iterator[Blocker]:
-    """Yield that too many trials of either run ended in an error, if they did."""
-    sides = (("candidate", report), ("baseline", baseline))
-    found = [(name, too_many(run, policy.max_unscored)) for name, run in sides if run]
-    texts = [f"{name}: {text}" for name, text in found if text]
-    if texts:
-        yield "too_many_unscored", "; ".join(texts)
 
 
 def blocking(report: BenchRunReport) -> str:

@@ -8,26 +8,21 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
-from benchgate.gates.blockers import (
-    baseline_blockers,
-    plan_blocker,
-    run_blockers,
-    unscored_blocker,
-)
+from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
 from benchgate.gates.looks import judged_at
-from benchgate.gates.notes import http_note, source_note
+from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
 from benchgate.gates.run_diff import changes
-from benchgate.gates.unscored import incompleteness, unscored_note
+from benchgate.gates.unscored import incompleteness, too_many, unscored_note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.baseline import Baseline, BaselineChoice
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Figures
+    from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
     from benchgate.gates.run_diff import RunChanges
@@ -106,6 +101,33 @@ class Judgement:
         return self.baseline.report if self.baseline and self.choice.system is not None else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """
+    All that the decision on a full run follows from. A record has it too, so that ``verify`` decides once more.
+
+    :param baseline: what the run is compared with; ``None`` if that cannot be.
+    :param beside: the report of a baseline that ran in the same session.
+    :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
+    :param excluded: why there is no baseline to compare with, and why the run is not evidence about its checkpoint.
+    :param plan_problems: how the run differs from the plan that it cites.
+    :param further: name and objection of each further gate that objects.
+    :param without_advantages: scored trials whose RL payload has no advantages.
+    :param replays: what the outputs were taken from; ``None`` if a system was called.
+    """
+
+    report: BenchRunReport
+    policy: GatePolicy
+    baseline: Arm | None
+    beside: BenchRunReport | None
+    look: int | None
+    excluded: tuple[Blocker, ...]
+    plan_problems: tuple[str, ...]
+    further: tuple[Blocker, ...]
+    without_advantages: int
+    replays: object | None
+
+
 def judge(
     report: BenchRunReport,
     *,
@@ -115,7 +137,8 @@ def judge(
     gates: Iterable[Gate] = (),
     checkpoints: Checkpoints | None = None,
     checkpoint_problems: tuple[str, ...] = (),
-    noted: tuple[Blocker, ...] = (),
+    without_advantages: int = 0,
+    replays: object | None = None,
     exit_rule: ExitRule = "strict",
     is_part: bool = False,
     count: Counter | None = None,
@@ -127,43 +150,36 @@ def judge(
     :param choice: how the baseline was chosen, and so whether the decision affects the exit status.
     :param gates: further gates; one that raises an exception counts as objecting.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
-    :param noted: notes that follow from the outputs, of which the report has none.
+    :param without_advantages: scored trials whose RL payload has no advantages.
+    :param replays: what the outputs were taken from; ``None`` if a system was called.
     :param is_part: of a run that is put together and judged later.
     :param plan_problems: how the run differs from the plan that it cites.
     :param count: returns the number of a look at a baseline; ``None`` if nobody counts.
     """
-    blockers = [*run_blockers(report), *baseline_blockers(report, baseline)]
+    excluded = tuple(baseline_blockers(report, baseline))
+    before = baseline.report if baseline and not excluded else None
     if checkpoint_problems:
-        blockers.append(("checkpoint_mismatch", brief(checkpoint_problems, "; ")))
-    blockers += plan_blocker(plan_problems)
-    comparable = baseline is not None and not any(c == "baseline_mismatch" for c, _ in blockers)
-    before = baseline.report if baseline and comparable else None
+        excluded += (("checkpoint_mismatch", brief(checkpoint_problems, "; ")),)
     is_look = before is not None and report.scope == "full" and report.complete
     look = count(before, report) if count and before and is_look else None
-    figures, score_blockers = _compare(report, before, judged_at(policy, look))
-    blockers += [*unscored_blocker(policy, report, before), *score_blockers]
     broken: list[str] = []
-    further = tuple(_objections(gates, report, before, broken)) if report.scope == "full" else ()
-    decision = None
+    further: tuple[Blocker, ...] = ()
+    figures, decision = None, None
     if report.scope == "full":
-        decision = decide(
-            GateInput(
-                policy=policy,
-                trial_count=report.trial_count,
-                figures=figures,
-                look=look,
-                blockers=tuple(blockers),
-                further=further,
-                is_log=report.source is not None,
-                noted=(
-                    *noted,
-                    *(unscored_note(before, "baseline") if before else ()),
-                    *unscored_note(report, "candidate"),
-                    *http_note(report, baseline.report if baseline and choice.system else None),
-                    *source_note(report, before),
-                ),
-            )
+        further = tuple(_objections(gates, report, before, broken))
+        facts = Facts(
+            report=report,
+            policy=policy,
+            baseline=arm(before) if before else None,
+            beside=baseline.report if baseline and choice.system else None,
+            look=look,
+            excluded=excluded,
+            plan_problems=plan_problems,
+            further=further,
+            without_advantages=without_advantages,
+            replays=replays,
         )
+        figures, decision = decision_of(facts)
     return Judgement(
         report=report,
         policy=policy,
@@ -187,6 +203,41 @@ def judge(
     )
 
 
+def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
+    """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
+    report, before, policy = facts.report, facts.baseline, facts.policy
+    candidate, figures = arm(report), None
+    blockers = [*run_blockers(report), *facts.excluded, *plan_blocker(facts.plan_problems)]
+    sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
+    noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
+    if before is not None:
+        # Imported here, because it loads scipy.
+        from benchgate.gates.vectors import weigh_arms
+
+        figures, objections = weigh_arms(before, candidate, judged_at(policy, facts.look))
+        blockers += objections
+        sides.append(("baseline", before, facts.beside))
+        noted += unscored_note(before, "baseline")
+    texts = {name: too_many(side, policy.max_unscored, of) for name, side, of in sides}
+    if too_many_texts := [f"{name}: {text}" for name, text in texts.items() if text]:
+        blockers.append(("too_many_unscored", "; ".join(too_many_texts)))
+    noted += [*unscored_note(candidate, "candidate"), *http_note(report, facts.beside)]
+    noted += source_note(report, facts.beside if before else None)
+    decision = decide(
+        GateInput(
+            policy=policy,
+            trial_count=report.trial_count,
+            figures=figures,
+            look=facts.look,
+            blockers=tuple(blockers),
+            further=facts.further,
+            is_log=report.source is not None,
+            noted=tuple(noted),
+        )
+    )
+    return figures, decision
+
+
 def _changes(report: BenchRunReport, baseline: Baseline | None) -> RunChanges | None:
     before = baseline.report if baseline else None
     return changes(before, report) if before and before.task_class == report.task_class else None
@@ -203,17 +254,6 @@ def _unusable(
         yield f"the run of the baseline is incomplete: {incompleteness(beside)}"
     elif baseline.problems and report.scope == "full":
         yield f"the baseline cannot be used: {baseline.path.name}: {brief(baseline.problems, '; ')}"
-
-
-def _compare(
-    report: BenchRunReport, before: BenchRunReport | None, policy: GatePolicy
-) -> tuple[Figures | None, tuple[Blocker, ...]]:
-    if before is None or report.scope != "full":
-        return None, ()
-    # Imported here, because it loads scipy.
-    from benchgate.gates.vectors import weigh_arms
-
-    return weigh_arms(arm(before), arm(report), policy)
 
 
 def _objections(

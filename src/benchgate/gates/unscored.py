@@ -11,6 +11,7 @@ from benchgate.aggregate import INCOMPLETE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.gates.figures import Arm
     from benchgate.gates.reason_codes import Blocker
     from benchgate.models import BenchRunReport, TrialResult
 
@@ -24,32 +25,37 @@ def error_count(report: BenchRunReport) -> str | None:
     return f"{len(errors)} of {len(report.per_case)} ({_types(errors)})" if errors else None
 
 
-def too_many(report: BenchRunReport, limit: float) -> str | None:
+def too_many(side: Arm, limit: float, report: BenchRunReport | None) -> str | None:
     """
-    Return that too many trials of a run ended in ``harness_error``, as a text; ``None`` if not.
+    Return that too many trials of one side ended in ``harness_error``, as a text; ``None`` if not.
 
     :param limit: the policy's ``max_unscored``, a share of all trials. One trial is always allowed.
+    :param report: that of the side, which knows the types of the errors; a file of samples does not.
     """
-    count, total = len(_errors(report)), len(report.per_case)
+    count, total = sum(len(facts.errors) for facts in side.facts or ()), _trial_count(side)
     if not total or (count < total and (count <= 1 or count / total <= limit)):
         return None
     share = "all" if count == total else f"{count} of"
+    types = f" ({_types(_errors(report))})" if report else ""
     allowed = f"allowed is a share of {limit:g}, or one"
-    return f"{share} {total} trials ended in harness_error ({_types(_errors(report))}); {allowed}"
+    return f"{share} {total} trials ended in harness_error{types}; {allowed}"
 
 
-def unscored_note(report: BenchRunReport, side: str) -> Iterator[Blocker]:
+def unscored_note(side: Arm, name: str) -> Iterator[Blocker]:
     """Yield the note for one side whose trials counted as 0 because of an error or the time limit."""
-    counts = Counter(
-        r.outcome for r in report.per_case if r.outcome in ("harness_error", "timeout")
-    )
-    if counts:
-        text = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
-        favour = ", in the candidate's favour" if side == "baseline" else ""
-        yield (
-            f"unscored_{side}",
-            f"{text} of {len(report.per_case)} trials count as score 0{favour}",
-        )
+    facts = side.facts or ()
+    counts = {
+        "harness_error": sum(len(case.errors) for case in facts),
+        "timeout": sum(len(case.timeouts) for case in facts),
+    }
+    if any(counts.values()):
+        text = ", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count)
+        favour = ", in the candidate's favour" if name == "baseline" else ""
+        yield f"unscored_{name}", f"{text} of {_trial_count(side)} trials count as score 0{favour}"
+
+
+def _trial_count(side: Arm) -> int:
+    return sum(len(row) for row in side.trials or ())
 
 
 def incompleteness(report: BenchRunReport) -> str:

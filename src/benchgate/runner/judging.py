@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
 from benchgate.gates.judge import judge
-from benchgate.gates.notes import advantages_note, replay_note
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, looked_at
 from benchgate.wire import clock
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.reason_codes import Blocker
     from benchgate.looks.tally import Looked
     from benchgate.models import BenchRunReport, Side
     from benchgate.runner.settings import Grounds, RunRequest
@@ -57,7 +55,8 @@ class RunFacts:
     sealed: SealedPlan | None = None
     checkpoints: Checkpoints | None = None
     checkpoint_problems: tuple[str, ...] = ()
-    noted: tuple[Blocker, ...] = ()
+    without_advantages: int = 0
+    replays: object | None = None
     exit_rule: ExitRule = "gate"
     is_beside: bool = False
     is_part: bool = False
@@ -88,10 +87,8 @@ class RunFacts:
             sealed=grounds.sealed,
             checkpoints=grounds.checkpoints,
             checkpoint_problems=problems,
-            noted=(
-                *advantages_note(candidate.without_advantages()),
-                *replay_note(recording and recording.source),
-            ),
+            without_advantages=candidate.without_advantages(),
+            replays=recording and recording.source,
             exit_rule=request.settings.exit_rule,
             is_beside=beside is not None,
             is_part=request.settings.shard is not None,
@@ -137,7 +134,8 @@ def judged(facts: RunFacts, count: Counting | None, gates: Iterable[Gate] = ()) 
         gates=gates,
         checkpoints=facts.checkpoints,
         checkpoint_problems=facts.checkpoint_problems,
-        noted=facts.noted,
+        without_advantages=facts.without_advantages,
+        replays=facts.replays,
         exit_rule=facts.exit_rule,
         is_part=facts.is_part,
         count=None if count is None else lambda before, _: count(facts.looked_at(before)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle
 from benchgate.artifacts.proof import PROOF_PARTS
@@ -12,19 +12,10 @@ from benchgate.artifacts.run_kinds import BaselineRef, RerunBaseline, case_file_
 from benchgate.artifacts.sealed_plan import broken
 from benchgate.errors import Unreadable
 from benchgate.gates.baseline import arm, baseline_beside, differences, read_baseline
-from benchgate.gates.blockers import (
-    baseline_blockers,
-    plan_blocker,
-    run_blockers,
-    unscored_blocker,
-)
-from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
-from benchgate.gates.looks import judged_at, number_of
-from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
+from benchgate.gates.blockers import baseline_blockers
+from benchgate.gates.judge import Facts, decision_of
+from benchgate.gates.looks import number_of
 from benchgate.gates.reason_codes import PREFIX
-from benchgate.gates.unscored import too_many, unscored_note
-from benchgate.gates.vectors import weigh_arms
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY, lacks_advantages
@@ -40,14 +31,9 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Arm
     from benchgate.gates.reason_codes import Blocker
-    from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
-
-
-GATE_CODE: Final = PREFIX + GATE
-BASELINE_NOTE: Final = "note_unscored_baseline"
 
 
 def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
@@ -64,7 +50,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     before = read_artifact(evidence / "baseline.json", ArmReport)
     yield from _baseline(folder, record, before)
     yield from _subject(record, found, outputs)
-    made, weighed = _decided(record, found, before, outputs)
+    weighed, made = decision_of(_facts(record, found, before, outputs))
     yield from _verdict(record)
     yield from same("decision", plain(made), plain(found))
     proof = read_artifact(evidence / "proof.json", ProofBundle)
@@ -111,10 +97,6 @@ def baseline_faults(
         return
     for problem in (*found.problems, *differences(found.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
-    unscored = too_many(found.report, record.policy.max_unscored)
-    counted = record.decision.reason_codes if record.decision else ()
-    if unscored and f"{PREFIX}too_many_unscored" not in counted:
-        yield f"baseline: could not be compared with: {unscored}"
     yield from same("baseline.run_id", found.report.run_id, reference.run_id)
     there, here = arm(found.report), arm_of_report(before)
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
@@ -154,58 +136,39 @@ def _checkpoint(output: Any) -> Any:
         return None
 
 
-def _decided(
+def _facts(
     record: RunRecord,
     found: CheckpointPromotionDecision,
     before: ArmReport | None,
     outputs: Mapping[str, Any],
-) -> tuple[CheckpointPromotionDecision, Figures | None]:
-    known, rerun = _rerun(record)
-    look = number_of(found.look)
-    weighed, objections = _weighed(record, look, arm(rerun) if rerun else _arm_of(record, before))
-    stated = [(remark.code, remark.message) for remark in found.remarks]
-    given = [
-        (code.removeprefix(PREFIX), message)
-        for code, message in stated
-        if _is_given(code.removeprefix(PREFIX), record, weighed)
-    ]
-    gates = [
-        (code.removeprefix(GATE_CODE), message)
-        for code, message in stated
-        if code.startswith(GATE_CODE)
-    ]
-    made = decide(
-        GateInput(
-            policy=record.policy,
-            trial_count=record.report.trial_count,
-            figures=weighed,
-            look=look,
-            blockers=(
-                *run_blockers(record.report),
-                *known,
-                *plan_blocker(_plan_problems(record)),
-                *unscored_blocker(record.policy, record.report, rerun),
-                *given,
-                *objections,
-            ),
-            further=tuple(gates),
-            is_log=record.report.source is not None,
-            noted=(
-                *advantages_note(_without_advantages(record, outputs)),
-                *replay_note(record.replays),
-                *(unscored_note(rerun, "baseline") if rerun else ()),
-                *(
-                    ("unscored_baseline", text)
-                    for code, text in stated
-                    if code == BASELINE_NOTE and record.rerun is None
-                ),
-                *unscored_note(record.report, "candidate"),
-                *http_note(record.report, record.rerun),
-                *source_note(record.report, record.rerun),
-            ),
-        )
+) -> Facts:
+    """Return the facts of a run; those of which the record has nothing but what was said of them, as it was said."""
+    beside, baseline = record.rerun, None
+    excluded: tuple[Blocker, ...] = ()
+    if beside is not None:
+        excluded = tuple(baseline_blockers(record.report, baseline_beside(beside)))
+        baseline = None if excluded else arm(beside)
+    elif before is not None:
+        baseline = arm_of_report(before)
+    given = ["checkpoint_mismatch"]
+    if beside is None and baseline is None:
+        given.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
+    stated = [(remark.code.removeprefix(PREFIX), remark.message) for remark in found.remarks]
+    scored = (result for result in record.report.per_case if result.outcome == "scored")
+    return Facts(
+        report=record.report,
+        policy=record.policy,
+        baseline=baseline,
+        beside=beside,
+        look=number_of(found.look),
+        excluded=(*excluded, *((code, text) for code, text in stated if code in given)),
+        plan_problems=_plan_problems(record),
+        further=tuple((c.removeprefix(GATE), text) for c, text in stated if c.startswith(GATE)),
+        without_advantages=sum(
+            lacks_advantages(outputs.get(case_file_name(result))) for result in scored
+        ),
+        replays=record.replays,
     )
-    return made, weighed
 
 
 def _plan_problems(record: RunRecord) -> tuple[str, ...]:
@@ -219,45 +182,6 @@ def _plan_problems(record: RunRecord) -> tuple[str, ...]:
     started = record.started_at
     found = broken(plan, record.report, record.policy, started, run_id=run_id, beside=beside)
     return tuple(found)
-
-
-def _rerun(record: RunRecord) -> tuple[tuple[Blocker, ...], BenchRunReport | None]:
-    """Return why a baseline that ran in the same session cannot be compared with; else its report, if one ran."""
-    if record.rerun is None:
-        return (), None
-    known = tuple(baseline_blockers(record.report, baseline_beside(record.rerun)))
-    return known, None if known else record.rerun
-
-
-def _arm_of(record: RunRecord, before: ArmReport | None) -> Arm | None:
-    """Return the baseline that was read from a file."""
-    return arm_of_report(before) if before is not None and record.rerun is None else None
-
-
-def _without_advantages(record: RunRecord, outputs: Mapping[str, Any]) -> int:
-    scored = (result for result in record.report.per_case if result.outcome == "scored")
-    return sum(lacks_advantages(outputs.get(case_file_name(result))) for result in scored)
-
-
-def _weighed(
-    record: RunRecord, look: int | None, before: Arm | None
-) -> tuple[Figures | None, tuple[Blocker, ...]]:
-    if before is None:
-        return None, ()
-    return weigh_arms(before, arm(record.report), judged_at(record.policy, look))
-
-
-def _is_given(code: str, record: RunRecord, weighed: Figures | None) -> bool:
-    """Whether a reason has to be taken from the record, and is consistent with its baseline."""
-    if record.rerun is not None:  # all that is known of it is in the record
-        return code == "checkpoint_mismatch"
-    if code == "too_many_unscored":  # of the candidate it is computed again: it cannot be dropped
-        return weighed is not None
-    if code == "baseline_missing":
-        return record.baseline is None
-    if code == "baseline_mismatch":
-        return record.baseline is not None and weighed is None
-    return code == "checkpoint_mismatch"
 
 
 def _verdict(record: RunRecord) -> Iterator[str]:

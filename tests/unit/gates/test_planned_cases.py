@@ -49,6 +49,7 @@ def test_in_clusters_an_effect_is_found_as_often_as_promised(sizes):
     assert found / number == pytest.approx(0.8, abs=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [[3] * 12, UNEQUAL, [1] * 20, [20, *[2] * 15]])
 @pytest.mark.parametrize("margin", [0.1, 0.03])
 def test_who_adds_the_clusters_that_were_named_shows_the_margin(sizes, margin):
