@@ -37,10 +37,10 @@ BUDGETS = {
     "artifacts": 1950,
     "audit": 1125,
     "cassettes": 325,
-    "check": 975,
+    "check": 725,
     "cli": 2925,
     "errors": 300,
-    "gates": 3850,
+    "gates": 3875,
     "http": 575,
     "ids": 150,
     "interop": 1675,
@@ -62,13 +62,13 @@ BUDGETS = {
     "training": 975,
     "training_types": 100,
     "trials": 1450,
-    "verify": 1550,
+    "verify": 1475,
     "wire": 2050,
     "wording": 725,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 33600
+TOTAL = 33300
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300
@@ -78,7 +78,6 @@ LONGER = {
     "benchgate.models": 379,
     "benchgate.statistics.clusters": 319,
     "benchgate.statistics.detectable": 308,
-    "benchgate.verify.recheck_decision": 304,
     "benchgate.wire.arguments": 402,
     "benchgate.wire.model": 319,
 }
