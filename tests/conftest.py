@@ -27,7 +27,8 @@ from benchgate import register_task_class
 from .rubric import EchoRubric
 from .system import system
 
-register_task_class("{name}", systems={{"shout": system}})(EchoRubric)
+@register_task_class("{name}", systems={{"shout": system}})
+class Registered(EchoRubric): ...
 """
 SYSTEM = """
 def system(case):
