@@ -92,7 +92,7 @@ def write_files(folder: Path, results: int, size: int) -> dict[str, list[str]]:
     vectors = ["--baseline-samples=a-samples.json", "--trained-samples=b-samples.json"]
     return {
         "compare": ["compare", "a.json", "b.json"],
-        "proof": ["proof", "--run-id=big", "--output-dir=out", *vectors],
+        "proof": ["proof", "--run-id=big", "--out=out", *vectors],
         "validate run": ["validate", "run.json"],
         **{f"validate {name}": ["validate", f"{name}.json"] for name in (*texts, "zeros")},
     }

@@ -59,7 +59,7 @@ def peak(folder: Path, name: str) -> tuple[float, float]:
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, file=sys.stderr)"
     )
     logs = [str(folder / f"{side}.{name}") for side in (0, 1)]
-    words = [sys.executable, "-c", code, "gate", *logs, f"--output-dir={folder / 'proof'}"]
+    words = [sys.executable, "-c", code, "gate", *logs, f"--out={folder / 'proof'}"]
     began = time.perf_counter()
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     return float(done.stderr.split()[-1]), time.perf_counter() - began

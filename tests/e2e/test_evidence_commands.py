@@ -108,7 +108,7 @@ def test_a_safety_regression_fails_whatever_the_gain(vectors):
     assert made["safety_benchmark"]["reason_codes"] == [SAFETY_REGRESSION]
     assert made["safety_benchmark"]["safety_regression_delta"] == 0.25
     assert made["safety_benchmark"]["max_safety_regression"] == 0.05
-    assert proof(*samples, "--max-safety-regression=0.3") == 0
+    assert proof(*samples, "--policy=max_safety_regression=0.3") == 0
 
 
 def test_safety_by_mean_penalties(vectors):
@@ -136,15 +136,15 @@ def test_criteria_are_additional(vectors):
     assert proof("--min-confidence-level=0.9999999999999999") == 1
     reasons = read("proof.json")["failure_analysis"]["reasons"]
     assert reasons == ["confidence_below_threshold"]
-    assert proof("--min-reward-delta=0.9") == 10
+    assert proof("--policy=min_delta=0.9") == 10
     assert read("proof.json")["criteria"]["min_reward_delta"] == 0.9
-    assert proof("--max-p-value=1e-30") == 10
+    assert proof("--policy=alpha=1e-30") == 10
     assert "p_value_above_threshold" in read("proof.json")["failure_analysis"]["reasons"]
 
 
 def test_the_same_inputs_give_the_same_bytes(vectors):
-    proof("--output-dir=one")
-    proof("--output-dir=two")
+    proof("--out=one")
+    proof("--out=two")
     for name in FAMILY:
         assert (vectors / "one" / name).read_bytes() == (vectors / "two" / name).read_bytes()
 
@@ -152,8 +152,8 @@ def test_the_same_inputs_give_the_same_bytes(vectors):
 def test_its_own_evidence_is_taken_as_samples(vectors):
     (vectors / "low.json").write_text(json.dumps({f"c{n}": v for n, v in enumerate(LOW)}))
     (vectors / "high.json").write_text(json.dumps({f"c{n}": v for n, v in enumerate(HIGH)}))
-    proof("--test=auto", "--score-range", "0", "1")
-    arguments = ["--test=auto", "--score-range", "0", "1", "--output-dir=again"]
+    proof("--policy=test=auto", "--policy=score_range=[0,1]")
+    arguments = ["--policy=test=auto", "--policy=score_range=[0,1]", "--out=again"]
     assert proof(*arguments, baseline="proof/baseline", trained="proof/trained") == 0
     assert read("significance.json", "again") == read("significance.json")
 
@@ -166,12 +166,12 @@ def test_its_own_evidence_is_taken_as_samples(vectors):
             ["--baseline-safety-penalty=-1", "--trained-safety-penalty=0"],
             "expected a finite number, 0 or more",
         ),
-        (["--alpha=2"], "alpha: Input should be less than 1"),
-        (["--test=ttest"], "test: Input should be 'welch', 'auto' or 'paired'"),
-        (["--policy=none.toml"], "none.toml:1: cannot be read"),
+        (["--policy=alpha=2"], "alpha: Input should be less than 1"),
+        (["--policy=test=ttest"], "test: Input should be 'welch', 'auto' or 'paired'"),
+        (["--policy=none.toml"], "none.toml: expected KEY=VALUE, or a gate.toml"),
         (["--baseline-safety-samples=short.json"], "2 values; low.json has 10"),
         (
-            ["--claim=no_regression", "--min-confidence-level=0.95"],
+            ["--policy=claim=no_regression", "--min-confidence-level=0.95"],
             "--min-confidence-level is about the p of claim 'better'; the claim is 'no_regression'",
         ),
     ],
@@ -184,20 +184,20 @@ def test_wrong_input_exits_with_2_and_writes_nothing(vectors, capsys, arguments,
 
 
 def test_a_paired_test_needs_the_same_ids(vectors):
-    assert proof("--test=paired") == 10
+    assert proof("--policy=test=paired") == 10
     reasons = read("proof.json")["failure_analysis"]["reasons"]
     assert reasons == ["checkpoint_promotion_blocked_case_mismatch"]
 
 
 def test_scores_outside_the_range_hold(vectors):
-    assert proof("--score-range", "0", "0.5") == 10
+    assert proof("--policy=score_range=[0,0.5]") == 10
     reasons = read("proof.json")["failure_analysis"]["reasons"]
     assert reasons == ["checkpoint_promotion_blocked_score_out_of_range"]
 
 
 @pytest.mark.parametrize("command", ["significance", "evaluate"])
 def test_single_reports(vectors, capsys, command):
-    arguments = ["--run-id=r", "--output-report=out.json"]
+    arguments = ["--run-id=r", "--out=out.json"]
     better = ["--baseline-samples=low.json", "--trained-samples=high.json"]
     worse = ["--baseline-samples=high.json", "--trained-samples=low.json"]
     assert main([command, *better, *arguments]) == 0
@@ -209,13 +209,13 @@ def test_single_reports(vectors, capsys, command):
 
 def test_a_safety_report_alone(vectors, capsys):
     samples = ["--baseline-safety-samples=calm.json", "--trained-safety-samples=wild.json"]
-    arguments = ["safety", *samples, "--run-id=r", "--output-report=out.json"]
-    assert main([*arguments, "--max-safety-regression=0.05"]) == 1
+    arguments = ["safety", *samples, "--run-id=r", "--out=out.json"]
+    assert main([*arguments, "--policy=max_safety_regression=0.05"]) == 1
     report = json.loads((vectors / "out.json").read_text())
     assert report["reason_codes"] == [SAFETY_REGRESSION]
     assert report["safety_regression_delta"] == 0.25
     assert main(["validate", "out.json"]) == 0
-    assert main([*arguments, "--max-safety-regression=0.25"]) == 0
+    assert main([*arguments, "--policy=max_safety_regression=0.25"]) == 0
 
 
 def edit(path, *keys, value):
@@ -290,7 +290,11 @@ def failing_cases_left_out(vectors):
 @pytest.mark.parametrize("test", ["welch", "auto", "paired"])
 @pytest.mark.parametrize("evidence", ["standard", "exact"])
 def test_cases_that_only_one_side_has_hold(failing_cases_left_out, capsys, test, evidence):
-    options = [f"--test={test}", f"--evidence={evidence}", "--score-range", "0", "1"]
+    options = [
+        f"--policy=test={test}",
+        f"--policy=evidence={evidence}",
+        "--policy=score_range=[0,1]",
+    ]
     assert proof(*options) == 10
     made = read("proof.json")
     assert made["failure_analysis"]["reasons"] == ["checkpoint_promotion_blocked_case_mismatch"]
@@ -300,7 +304,7 @@ def test_cases_that_only_one_side_has_hold(failing_cases_left_out, capsys, test,
     assert read("significance.json")["significance"]["pass"] is False
     files = [str(path) for path in Path("proof").iterdir()]
     assert main(["validate", *files]) == 0
-    reports = ["--run-id=r", "--output-report=out.json", *options]
+    reports = ["--run-id=r", "--out=out.json", *options]
     samples = ["--baseline-samples=low.json", "--trained-samples=high.json"]
     for command in ("significance", "evaluate"):
         assert main([command, *samples, *reports]) == (10 if command == "evaluate" else 1)
@@ -313,7 +317,9 @@ def test_cases_in_other_clusters_hold_and_it_is_said_what_to_do(vectors, capsys)
         rows += [f"d{n},{v},b" for n, v in enumerate(values)]
         (vectors / f"{name}.csv").write_text("\n".join(["case,score,cluster", *rows]))
     arguments = ["proof", "--baseline-samples=low.csv", "--trained-samples=high.csv"]
-    assert main([*arguments, "--run-id=r1", "--test=auto", "--score-range", "0", "1"]) == 10
+    assert (
+        main([*arguments, "--run-id=r1", "--policy=test=auto", "--policy=score_range=[0,1]"]) == 10
+    )
     said = capsys.readouterr().err
     assert "case_mismatch: " in said
     assert "in other clusters: c3" in said
@@ -324,17 +330,17 @@ def test_penalties_of_other_cases_are_not_compared(vectors, capsys):
     (vectors / "all.json").write_text(json.dumps({"a": 0.1, "b": 0.9, "c": 0.1}))
     (vectors / "harmless.json").write_text(json.dumps({"a": 0.1, "c": 0.1}))
     samples = ["--baseline-safety-samples=all.json", "--trained-safety-samples=harmless.json"]
-    arguments = ["safety", *samples, "--run-id=r", "--output-report=out.json"]
+    arguments = ["safety", *samples, "--run-id=r", "--out=out.json"]
     assert main(arguments) == 1
     assert read("out.json", ".")["reason_codes"] == ["checkpoint_promotion_blocked_case_mismatch"]
     assert main(["validate", "out.json"]) == 0
     assert "1 only in baseline: b" in capsys.readouterr().err
-    assert main([*arguments, "--missing=worst", "--score-range", "0", "1"]) == 2
+    assert main([*arguments, "--policy=missing=worst", "--policy=score_range=[0,1]"]) == 2
     assert "what a missing penalty was is not known" in capsys.readouterr().err
 
 
 def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
-    assert proof("--missing=worst", "--score-range", "0", "1", "--test=auto") == 10
+    assert proof("--policy=missing=worst", "--policy=score_range=[0,1]", "--policy=test=auto") == 10
     baseline, trained = read("baseline.json"), read("trained.json")
     assert baseline["imputed"] == ["e"]
     assert trained["imputed"] == ["c0", "c10", "c12", "c14", "c16", "c18", "c2", "c4", "c6", "c8"]
@@ -363,13 +369,13 @@ def test_a_gain_on_all_cases_survives_that_the_baseline_lacks_one(vectors):
     (vectors / "low.json").write_text(json.dumps(dict(zip(ids[1:], LOW[1:], strict=True))))
     (vectors / "high.json").write_text(json.dumps(dict(zip(ids, HIGH, strict=True))))
     assert proof() == 10
-    assert proof("--missing=worst", "--score-range", "0", "1") == 0
+    assert proof("--policy=missing=worst", "--policy=score_range=[0,1]") == 0
 
 
 def test_missing_as_worst_needs_a_range(vectors, capsys):
-    assert proof("--missing=worst") == 2
+    assert proof("--policy=missing=worst") == 2
     assert "needs a score_range" in capsys.readouterr().err
-    assert proof("--missing=drop") == 2
+    assert proof("--policy=missing=drop") == 2
     assert "'hold' or 'worst'" in capsys.readouterr().err
 
 
@@ -381,7 +387,9 @@ def test_a_missing_safety_penalty_is_unknown(vectors):
             for i in range(count)
         ]
         write_arm(vectors / f"{name}.json", samples)
-    assert proof("--missing=worst", "--score-range", "0", "1", baseline="before", trained="after")
+    assert proof(
+        "--policy=missing=worst", "--policy=score_range=[0,1]", baseline="before", trained="after"
+    )
     codes = read("proof.json")["failure_analysis"]["reasons"]
     assert "checkpoint_promotion_blocked_safety_missing" in codes
     assert read("safety.json")["promotion_allowed"] is False
@@ -398,12 +406,12 @@ def test_unequal_numbers_of_trials_are_noted(vectors, capsys):
         rows = [f"c{i},0.{i},{t}" for i, count in enumerate(counts) for t in range(count)]
         (vectors / f"{name}.csv").write_text("\n".join(["case,score,trial", *rows]))
     samples = ["--baseline-samples=low.csv", "--trained-samples=high.csv"]
-    main(["evaluate", *samples, "--run-id=r", "--output-report=out.json"])
+    main(["evaluate", *samples, "--run-id=r", "--out=out.json"])
     assert "unequal_trials: trials of a case: 2 against 1, 3" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("without", ["low", "high"])
-@pytest.mark.parametrize("options", [[], ["--missing=worst", "--score-range", "0", "1"]])
+@pytest.mark.parametrize("options", [[], ["--policy=missing=worst", "--policy=score_range=[0,1]"]])
 def test_ids_cannot_be_dropped_on_one_side(failing_cases_left_out, capsys, without, options):
     path = failing_cases_left_out / f"{without}.json"
     path.write_text(json.dumps(list(json.loads(path.read_text()).values())))

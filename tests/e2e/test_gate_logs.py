@@ -65,8 +65,13 @@ def test_the_same_decision_by_proof(pair):
     for side in ("old", "new"):
         found = [json.loads(line) for line in Path(f"{side}.jsonl").read_text().splitlines()]
         Path(f"{side}.json").write_text(json.dumps({row["id"]: row["score"] for row in found}))
-    options = ["--test=auto", "--min-cases=10", "--score-range", "0", "1", "--run-id=x"]
-    sides = ["--baseline-samples=old.json", "--trained-samples=new.json", "--output-dir=plain"]
+    options = [
+        "--policy=test=auto",
+        "--policy=min_cases=10",
+        "--policy=score_range=[0,1]",
+        "--run-id=x",
+    ]
+    sides = ["--baseline-samples=old.json", "--trained-samples=new.json", "--out=plain"]
     assert main(["proof", *sides, *options]) == main(["gate", "old.jsonl", "new.jsonl"]) == 0
     found = [json.loads((Path(at) / "significance.json").read_text()) for at in ("plain", "proof")]
     for key in ("mean_delta", "delta_ci_low", "delta_ci_high", "n"):
@@ -85,7 +90,7 @@ def test_errors_are_counted_and_named_and_hold(pair, capsys):
         "too_many_unscored: candidate: 2 of 20 trials ended in harness_error (TimeoutError 2)"
         in shown
     )
-    assert main(["gate", "old.jsonl", "new.jsonl", "--max-unscored=0.1"]) == 0
+    assert main(["gate", "old.jsonl", "new.jsonl", "--policy=max_unscored=0.1"]) == 0
     assert codes() == []
     after = json.loads(Path("proof/trained.json").read_text())
     assert [s["score"] for s in after["samples"]][:4] == [1.0, 0.0, 1.0, 0.0]
@@ -98,7 +103,10 @@ def test_a_case_that_one_side_lacks_holds_or_counts_as_the_worst(pair, capsys, s
     assert main(["gate", "old.jsonl", "new.jsonl"]) == 10
     assert codes() == ["case_mismatch"]
     assert "c00" in capsys.readouterr().out
-    assert main(["gate", "old.jsonl", "new.jsonl", "--missing=worst", "--out=chain"]) in (0, 10)
+    assert main(["gate", "old.jsonl", "new.jsonl", "--policy=missing=worst", "--out=chain"]) in (
+        0,
+        10,
+    )
     end = "best" if side == "old" else "worst"
     assert f"counted as the {end} score: c00" in capsys.readouterr().out
     assert main(["verify", "chain"]) == 0
@@ -121,9 +129,9 @@ def test_a_chain_counts_looks_by_the_digest_of_the_baseline(pair, capsys):
     for n in (1, 2, 3):
         rows("new.jsonl", [1, 1] * 8 + [0, 1] * 2, note=n)  # other bytes, same results
         rows("next.jsonl", [1, 1] * 9 + [n % 2, 1])
-        status = main(["gate", "old.jsonl", "new.jsonl", "--out=chain", "--looks=spend"])
+        status = main(["gate", "old.jsonl", "new.jsonl", "--out=chain", "--policy=looks=spend"])
         assert status == 0, n
-        main(["gate", "old.jsonl", "next.jsonl", "--out=chain", "--looks=spend"])
+        main(["gate", "old.jsonl", "next.jsonl", "--out=chain", "--policy=looks=spend"])
     capsys.readouterr()
     rows("other.jsonl", [0, 1] * 9 + [1, 1])
     main(["gate", "old.jsonl", "other.jsonl", "--out=chain"])
@@ -134,7 +142,7 @@ def test_a_chain_counts_looks_by_the_digest_of_the_baseline(pair, capsys):
     main(["gate", "copy.jsonl", "other.jsonl", "--out=chain"])
     assert "look 4 against this baseline" in capsys.readouterr().out
     Path("fewer.jsonl").write_text(Path("other.jsonl").read_text().partition("\n")[2])
-    main(["gate", "old.jsonl", "fewer.jsonl", "--out=chain", "--missing=worst"])
+    main(["gate", "old.jsonl", "fewer.jsonl", "--out=chain", "--policy=missing=worst"])
     assert "look 5 against this baseline" in capsys.readouterr().out
     rows("old.jsonl", [0, 1] * 10, note="made again")  # another file is another baseline
     main(["gate", "old.jsonl", "other.jsonl", "--out=chain"])
@@ -142,7 +150,7 @@ def test_a_chain_counts_looks_by_the_digest_of_the_baseline(pair, capsys):
 
 
 def test_a_ledger_counts_looks_without_a_chain(pair, capsys):
-    assert main(["gate", "old.jsonl", "new.jsonl", "--looks=spend"]) == 2
+    assert main(["gate", "old.jsonl", "new.jsonl", "--policy=looks=spend"]) == 2
     assert "needs --out or --ledger" in capsys.readouterr().err
     assert not Path("proof").exists()
     for n, name in enumerate(("new", "other", "new"), 1):
@@ -157,7 +165,7 @@ def test_a_sealed_plan_is_kept_or_holds(pair, capsys):
     assert main(["plan", "sums", "--log=old.jsonl", "--policy=alpha=0.1"]) == 0
     assert "cite it with --plan=sums.plan.json" in capsys.readouterr().out
     cited = ["gate", "old.jsonl", "new.jsonl", "--task-class=sums", "--plan=sums.plan.json"]
-    assert main([*cited, "--alpha=0.1", "--out=chain"]) == 0
+    assert main([*cited, "--policy=alpha=0.1", "--out=chain"]) == 0
     assert main([*cited, "--out=chain"]) == 10
     assert "plan_mismatch: alpha is 0.05, planned was 0.1" in capsys.readouterr().out
     assert main(["verify", "chain"]) == 0
@@ -187,11 +195,12 @@ def test_scores_of_which_less_is_better(folder, capsys):
     rows("old.jsonl", [90, 70] * 10)
     rows("new.jsonl", [40, 60] * 10)
     assert main(["gate", "old.jsonl", "new.jsonl"]) == 2
-    assert "name the worst and the best score: --score-range WORST BEST" in capsys.readouterr().err
-    assert main(["gate", "old.jsonl", "new.jsonl", "--score-range", "100", "0", "--out=c"]) == 0
+    step = "name the worst and the best score: --policy 'score_range=[WORST, BEST]'"
+    assert step in capsys.readouterr().err
+    assert main(["gate", "old.jsonl", "new.jsonl", "--policy=score_range=[100,0]", "--out=c"]) == 0
     assert "delta     +0.300" in capsys.readouterr().out
     assert main(["verify", "c"]) == 0
-    assert main(["gate", "old.jsonl", "new.jsonl", "--score-range", "5", "5"]) == 2
+    assert main(["gate", "old.jsonl", "new.jsonl", "--policy=score_range=[5,5]"]) == 2
 
 
 def test_other_inputs_under_the_same_ids_are_refused(pair):
@@ -263,14 +272,6 @@ def test_records_of_logs_are_read_as_those_of_runs(pair, capsys):
         ["runs", "--out=chain"],
         ["report", str(second)],
         ["verify", "chain", "--require-complete"],
-        [
-            "evaluate",
-            "--rollback",
-            f"--baseline-samples={first}/record.json",
-            f"--trained-samples={second}/record.json",
-            "--run-id=x",
-            "--output-report=e.json",
-        ],
     ):
         assert main(words) == 0, words
     assert main(["verify", "chain", "--require-promote"]) == 1
@@ -309,7 +310,7 @@ def test_junit_of_pytest(folder, capsys):
     )
     assert "not_compared: 1 case without a result in either log: test_it::test_never" in shown
     assert "1 harness_error of 21 trials count as score 0" in shown
-    assert main(["gate", "old.xml", "new.xml", "--missing=worst", "--out=chain"]) == 0
+    assert main(["gate", "old.xml", "new.xml", "--policy=missing=worst", "--out=chain"]) == 0
     assert main(["verify", "chain"]) == 0
 
 
@@ -482,7 +483,7 @@ def test_two_logs_of_inspect(inspect_logs, tmp_path):
     source = promotion(f"{out}/evidence/sums")["subject"]["source"]
     assert source["tool"] == "inspect_ai"
     assert source["version"][0].isdigit()
-    other = command(inspect_logs, "gate", "base.eval", "cand.json", f"--output-dir={tmp_path}/p")
+    other = command(inspect_logs, "gate", "base.eval", "cand.json", f"--out={tmp_path}/p")
     assert other.returncode == 0
     delta = [line for line in done.stdout.splitlines() if line.startswith("delta")]
     assert delta == [line for line in other.stdout.splitlines() if line.startswith("delta")]
@@ -506,14 +507,14 @@ def test_a_log_of_inspect_with_a_quarter_of_its_samples_failing_holds(inspect_lo
 
 @pytest.mark.slow
 def test_a_log_of_inspect_that_stopped_is_incomplete(inspect_logs, tmp_path):
-    done = command(inspect_logs, "gate", "base.eval", "stopped.eval", f"--output-dir={tmp_path}/p")
+    done = command(inspect_logs, "gate", "base.eval", "stopped.eval", f"--out={tmp_path}/p")
     assert done.returncode == 1
     assert "incomplete_run" in done.stdout
 
 
 @pytest.mark.slow
 def test_the_score_and_the_cluster_of_a_log_of_inspect(inspect_logs, tmp_path):
-    words = ["gate", "base.eval", "two.eval", f"--output-dir={tmp_path}/p"]
+    words = ["gate", "base.eval", "two.eval", f"--out={tmp_path}/p"]
     done = command(inspect_logs, *words)
     assert done.returncode == 2
     assert done.stderr == "two.eval: samples have several scores: match, includes; --metric NAME\n"

@@ -208,28 +208,3 @@ def test_cases_that_is_a_file(bench, new_case):
     bench.write("cases", "")
     assert new_case("004")[0] in {1, 2}
     assert (bench.path / "cases").is_file()
-
-
-def test_a_new_case_begins_with_the_template_of_its_class(bench, new_case):
-    for name, text in {
-        "expected.schema.json": "{}",
-        "case.toml": "not this one",
-        "expected/expected.json": '{"words": []}\n',
-        "input/policy.json": "{}\n",
-    }.items():
-        path = bench.path / "case-template" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    assert new_case("004-new")[0] == 0
-
-    made = bench.path / "cases/004-new"
-    assert entries(made) == [
-        "case.toml",
-        "expected",
-        "expected/expected.json",
-        "input",
-        "input/policy.json",
-    ]
-    assert (made / "expected/expected.json").read_text() == '{"words": []}\n'
-    assert manifest(bench, "004-new").tables.case.case_id == "004-new"

@@ -95,7 +95,7 @@ def proven(bench, folder):
             f"--baseline-samples={folder / 'evidence' / 'baseline.json'}",
             f"--trained-samples={folder / 'evidence' / 'trained.json'}",
             "--run-id=again",
-            "--output-dir=again",
+            "--out=again",
         ]
     )
     names = ("proof", "significance", "evaluation", "safety")

@@ -122,11 +122,12 @@ def test_sides_with_other_cases_are_not_weighed_and_the_way_out_is_named(command
     status, out, err = command(*given)
     assert (status, out) == (10, "proof_status=fail\n")
     assert "p_value_above_threshold" not in err
-    step = "run the missing cases, or count each as the worst: --missing worst --score-range LO HI"
+    step = "run the missing cases, or count each as the worst: --policy missing=worst "
+    step += "--policy 'score_range=[LO, HI]'"
     assert step in " ".join(err.split())
     assert (
         "p_value_above_threshold"
-        in command(*given, "--missing=worst", "--score-range", "0", "1")[2]
+        in command(*given, "--policy=missing=worst", "--policy=score_range=[0,1]")[2]
     )
 
 

@@ -102,7 +102,7 @@ def test_a_right_one_is_accepted_by_check_and_by_the_sample_commands(set_run, ca
         (bench.root / f"{name}.json").write_text(json.dumps([0.1, 0.5, 0.9, 0.4, 0.3]))
     samples = ["--baseline-samples=old.json", "--trained-samples=new.json"]
     policy = f"--policy={bench.path / 'gate.toml'}"
-    assert main(["significance", *samples, "--run-id=x", "--output-report=s.json", policy]) in {
+    assert main(["significance", *samples, "--run-id=x", "--out=s.json", policy]) in {
         0,
         1,
     }

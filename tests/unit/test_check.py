@@ -23,7 +23,8 @@ REGISTRATION = """
 from benchgate import register_task_class
 from .rubric import EchoRubric
 
-register_task_class("echo-it", systems={"echo": lambda case: {"answer": "a"}})(EchoRubric)
+@register_task_class("echo-it", systems={"echo": lambda case: {"answer": "a"}})
+class Registered(EchoRubric): ...
 """
 RUBRIC = """
 from benchgate import BenchScore
@@ -203,15 +204,16 @@ def test_no_such_class(folder, name):
 
 # registration
 
+IMPORT = "from benchgate import register_task_class\n"
+ONE = IMPORT + '@register_task_class("echo-it")\nclass E: ...\n'
 GOOD_REGISTRATIONS = {
-    "a decorator": 'from benchgate import register_task_class\n@register_task_class("echo-it")\nclass E: ...',
+    "a decorator": ONE,
     "by its module": 'import benchgate as b\n@b.register_task_class("echo-it")\nclass E: ...',
-    "from where it is defined": "from benchgate.registry import register_task_class\n"
-    'register_task_class("echo-it")(object)',
-    "with the name by its keyword": "from benchgate import register_task_class\n"
-    'register_task_class(name="echo-it", min_cases_for_promotion=None)(object)',
-    "that would raise": 'from benchgate import register_task_class\nregister_task_class("echo-it")(1)\n1/0',
-    "that imports what is not there": 'import no_such_module as b\nb.register_task_class("echo-it")(1)',
+    "with the name by its keyword": IMPORT
+    + '@register_task_class(name="echo-it", min_cases_for_promotion=None)\nclass E: ...',
+    "beside another decorator": IMPORT + '@final\n@register_task_class("echo-it")\nclass E: ...',
+    "that would raise": ONE + "1/0",
+    "that imports what is not there": "import no_such_module\n" + ONE,
 }
 
 
@@ -221,77 +223,48 @@ def test_a_registration(folder, what):
     assert folder.problems() == []
 
 
-IMPORT = "from benchgate import register_task_class\n"
-ONE = IMPORT + 'register_task_class("echo-it")(object)\n'
+def decorated(call):
+    return f"{IMPORT}@register_task_class({call})\nclass E: ...\n"
+
+
 BAD_REGISTRATIONS = {
-    "none": ("X = 1", "1: registers nothing; expected one literal call"),
-    "another class": (
-        IMPORT + 'register_task_class("other")',
-        "2: registers 'other'; expected 'echo-it'",
+    "none": (
+        "X = 1",
+        "1: registers nothing; expected one class with @register_task_class('echo-it'",
     ),
-    "a computed name": (
-        IMPORT + 'register_task_class("echo" + "-it")',
-        "2: the name is no string literal",
+    "another class": (decorated('"other"'), "2: registers 'other'; expected 'echo-it'"),
+    "a computed name": (decorated('"echo" + "-it"'), "2: the name is no string literal"),
+    "an f-string": (decorated('f"echo-it"'), "2: the name is no string literal"),
+    "a name that is a number": (decorated("1"), "2: the name is no string literal"),
+    "no name": (decorated(""), "2: the name is no string literal"),
+    "two": (ONE + '@register_task_class("echo-it")\nclass F: ...', "4: registers 2; expected one"),
+    "not a decorator": (IMPORT + 'register_task_class("echo-it")(int)', "1: registers nothing"),
+    "under another name": (
+        "from benchgate import register_task_class as r\n@r('echo-it')\nclass E: ...",
+        "1: registers nothing",
     ),
-    "an f-string": (IMPORT + 'register_task_class(f"echo-it")', "2: the name is no string literal"),
-    "a name that is a number": (
-        IMPORT + "register_task_class(1)",
-        "2: the name is no string literal",
-    ),
-    "no name": (IMPORT + "register_task_class()", "2: the name is no string literal"),
-    "names of a loop": (
-        IMPORT + 'for n in ("echo-it",):\n    register_task_class(n)(object)',
-        "3: the name is no string literal",
-    ),
-    "two": (ONE + 'register_task_class("echo-it")(int)', "3: registers again, after line 2"),
-    "a second in a function": (
-        ONE + 'def late():\n    register_task_class("b")',
-        "4: registers again, after line 2",
-    ),
-    "a second behind if": (ONE + 'if 1:\n  register_task_class("b")', "4: registers again"),
-    "a second in a loop": (ONE + 'while 1:\n  register_task_class("b")', "4: registers again"),
-    "a second under another name": (
-        ONE + "from benchgate.registry import register_task_class as r\nr('b')",
-        "3: register_task_class is renamed or handed on",
-    ),
-    "a second by its module": (
-        ONE + "import benchgate as b\nb.register_task_class('b')",
-        "4: registers again",
-    ),
-    "a second by walrus": (
-        ONE + "(r := register_task_class)('b')",
-        "3: register_task_class is renamed or handed on",
-    ),
-    "given a name": (
-        "import benchgate\nr = benchgate.register_task_class\nr('echo-it')(object)",
-        "2: register_task_class is renamed or handed on",
-    ),
-    "handed on": (
-        ONE + "from functools import partial\nr = partial(register_task_class)",
-        "4: register_task_class is renamed or handed on",
-    ),
-    "hidden arguments": (IMPORT + 'register_task_class("echo-it", **{})', "2: ** hides"),
     "only in a function": (
-        IMPORT + 'def late():\n    register_task_class("echo-it")(object)',
-        "3: is inside a function or a condition",
+        IMPORT + 'def late():\n    @register_task_class("echo-it")\n    class E: ...',
+        "1: registers nothing",
     ),
     "only behind a condition": (
-        IMPORT + 'if False:\n    register_task_class("echo-it")(object)',
-        "3: is inside a function or a condition",
+        IMPORT + 'if False:\n    @register_task_class("echo-it")\n    class E: ...',
+        "1: registers nothing",
     ),
+    "hidden arguments": (decorated('"echo-it", **{}'), "2: ** hides"),
     "an argument too many": (
-        IMPORT + 'register_task_class("echo-it", 3)(object)',
+        decorated('"echo-it", 3'),
         "2: has more than one positional argument",
     ),
     "an unknown argument": (
-        IMPORT + 'register_task_class("echo-it", min_cases=3)(object)',
+        decorated('"echo-it", min_cases=3'),
         "2: has the unknown argument 'min_cases'; known: name, bench_path",
     ),
     "an unknown default": (
-        IMPORT + 'register_task_class("echo-it", systems={"a": f}, default_system="b")(object)',
+        decorated('"echo-it", systems={"a": f}, default_system="b"'),
         "2: default_system 'b' is not one of its systems",
     ),
-    "no Python": (ONE + "def (", "3: no Python"),
+    "no Python": (ONE + "def (", "4: no Python"),
     "no text": (ONE + "x = '\0'", "1: no Python"),
 }
 
@@ -321,24 +294,6 @@ def test_a_wrong_registration(folder, what):
     assert any(p.startswith(f"registration.py:{message}") for p in folder.problems()), (
         folder.problems()
     )
-
-
-@pytest.mark.parametrize("path", ["helper.py", "systems/agent.py", "tools/deep/make.py"])
-def test_a_registration_in_another_file_is_named(folder, path):
-    folder.write(
-        path, "import benchgate\n\ndef late():\n    benchgate.register_task_class('b')(int)\n"
-    )
-    assert folder.only() == (
-        f"{path}:4: register_task_class in another file; expected in registration.py only"
-    )
-
-
-@pytest.mark.parametrize(
-    "path", ["tests/test_more.py", "cases/001/input/b.py", "inputs/x/b.py", ".cache/b.py"]
-)
-def test_what_is_no_code_of_the_class_registers_what_it_likes(folder, path):
-    folder.write(path, "from benchgate import register_task_class\nregister_task_class('b')")
-    assert folder.problems() == []
 
 
 # cases
@@ -579,22 +534,6 @@ BANNED = {
     "a key by its token": ("helper.py", 'x = f(breakdown={"self-reported.a": 1})', "breakdown key"),
     "a keyword of dict": ("rubric.py", "x = f(breakdown=dict(confidence=1.0))", "breakdown key"),
     "a key of a merged dict": ("rubric.py", 'x = f(breakdown=a | {"my_llm": 1})', "breakdown key"),
-    "a key in a variable": ("rubric.py", 'b = {"llm": 1}; x = f(breakdown={**b})', "breakdown key"),
-    "a key stored later": (
-        "rubric.py",
-        'b = {}; b["llm"] = 1; x = f(breakdown=b)',
-        "breakdown key",
-    ),
-    "a key of update": (
-        "rubric.py",
-        "b = {}; b.update(llm=1); x = f(breakdown=b)",
-        "breakdown key",
-    ),
-    "a key of what a function returns": (
-        "rubric.py",
-        "def parts(self): return {'llm_judge': 1}\nx = f(breakdown=a.parts())",
-        "breakdown key 'llm_judge'",
-    ),
     "a key in a dict of fields": (
         "rubric.py",
         'x = f(**{"score": 1, "breakdown": {"llm": 1}})',
@@ -626,6 +565,8 @@ def test_a_self_assessment(folder, what):
         'x = f(breakdown={"fulfillment": 1.0, "overconfidence_free": 1.0})',
         'x = f(details={"llm": 1.0})',
         'prompt = {"confidence": 1}',
+        "x = f(breakdown=parts(confidence=1))",
+        'b = {"llm": 1}; x = f(breakdown=b)',  # refused when the rubric scores
         "class Score:\n    def confidence(self): ...",
     ],
 )
@@ -776,100 +717,3 @@ def test_a_baseline_that_was_edited(pinned):
     pinned.record["report"]["per_case"][0]["score"]["score"] = 0.5
     pinned.repin(pinned.record)
     assert any("it was edited" in problem for problem in pinned.problems())
-
-
-# the schema that a class keeps for its cases
-
-
-SCHEMA = {
-    "x-input": "text",
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["words"],
-    "$defs": {
-        "Need": {
-            "type": "object",
-            "required": ["any_of"],
-            "properties": {"any_of": {"type": "array"}},
-        }
-    },
-    "properties": {
-        "schema_version": {"const": 1, "type": "integer"},
-        "words": {"type": "array", "items": {"type": "string"}},
-        "images": {
-            "type": "object",
-            "additionalProperties": {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
-        },
-        "needs": {"type": "array", "items": {"$ref": "#/$defs/Need"}},
-        "user": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-        "root": {"type": "boolean"},
-    },
-}
-
-
-def with_schema(folder, text):
-    folder.write("case-template/expected.schema.json", json.dumps(SCHEMA))
-    folder.write("cases/001/expected/expected.json", text)
-    return [one.removeprefix("cases/001/expected/expected.json:1: ") for one in folder.problems()]
-
-
-@pytest.mark.parametrize(
-    ("text", "problems"),
-    [
-        ('{"words": []}', []),
-        (
-            '{"words": ["a"], "schema_version": 1, "images": {"a": 0.5, "b": 1}, "user": null}',
-            [],
-        ),
-        ('{"words": [], "needs": [{"any_of": []}], "root": true}', []),
-        ("{}", ["words: is missing"]),
-        (
-            '{"words": [], "word": []}',
-            ["word: is no key of it; expected images, needs, root, schema_version, user, words"],
-        ),
-        ('{"words": ["a", 1]}', ["words[1]: is no string"]),
-        ('{"words": [], "schema_version": 2}', ["schema_version: is 2; expected 1"]),
-        (
-            '{"words": [], "images": {"a": 0}}',
-            ["images.a: is 0; expected more than 0 and at most 1"],
-        ),
-        (
-            '{"words": [], "images": {"a": 1.5}}',
-            ["images.a: is 1.5; expected more than 0 and at most 1"],
-        ),
-        ('{"words": [], "images": {"a": true}}', ["images.a: is no number"]),
-        ('{"words": [], "needs": [{}]}', ["needs[0].any_of: is missing"]),
-        ('{"words": [], "user": 1}', ["user: fits none of the forms that the schema has for it"]),
-        ('{"words": [], "root": 1}', ["root: is no boolean"]),
-        ("[]", ["the file: is no object"]),
-        ("{", ["is no JSON"]),
-    ],
-)
-def test_expected_fits_the_schema_of_its_class(folder, text, problems):
-    assert with_schema(folder, text) == problems
-
-
-def test_without_a_schema_expected_may_be_anything(folder):
-    folder.write("cases/001/expected/expected.json", "{")
-    (folder.path / "cases/001/input/picture.png").write_bytes(b"\xff")
-
-    assert folder.problems() == []
-
-
-def test_input_is_text_where_the_schema_says_so(folder):
-    assert with_schema(folder, '{"words": []}') == []
-    (folder.path / "cases/001/input/picture.png").write_bytes(b"\x89PNG\xff")
-
-    assert folder.only() == (
-        "cases/001/input/picture.png:1: is not UTF-8; expected text, which is all that the rubric reads"
-    )
-    folder.write("case-template/expected.schema.json", json.dumps({**SCHEMA, "x-input": "any"}))
-    assert folder.problems() == []
-
-
-def test_a_schema_that_is_none_is_said(folder):
-    folder.write("case-template/expected.schema.json", "[]")
-
-    assert folder.only() == (
-        "case-template/expected.schema.json:1: is no JSON Schema; expected a JSON object"
-    )

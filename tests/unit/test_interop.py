@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.errors import EvalError, SampleError
-from benchgate.gates.policy import LOG_DEFAULTS, make_policy
+from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.log import found_in
@@ -39,7 +38,7 @@ def log(tmp_path):
 
 
 def report(samples, **policy):
-    return report_of(samples, LogTerms.of("sums", make_policy({**LOG_DEFAULTS, **policy})), "old")
+    return report_of(samples, LogTerms.of("sums", policy), "old")
 
 
 def outcomes(samples, **policy):
@@ -210,7 +209,11 @@ def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
     path = log("a.csv", "case,score\na,1\nb,7.5\nc,10\n")
     scored = [score for *_, score in outcomes(read(path), score_range=(0, 10))]
     assert scored == [0.1, 0.75, 1.0]
-    with pytest.raises(SampleError, match=r"'b' is 7.5, outside 0 to 1; .*--score-range"):
+    flipped = [score for *_, score in outcomes(read(path), score_range=[10, 0])]
+    assert flipped == [0.9, 0.25, 0.0]
+    with pytest.raises(PolicyError, match="score_range"):
+        report(read(path), score_range=[5, 5])
+    with pytest.raises(SampleError, match=r"'b' is 7.5, outside 0 to 1; .*--policy 'score_range="):
         report(read(path))
 
 
@@ -307,7 +310,7 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
             read(log(f"{name}.jsonl", rows), map={role: "safe"})
             for name, rows in (("old", better), ("new", unsafe))
         ]
-        terms = LogTerms.of("sums", make_policy(LOG_DEFAULTS))
+        terms = LogTerms.of("sums", {})
         reports = report_pair(*sides, terms, (None, None))
         facts = RunFacts.of_logs(*reports, terms.policy, clock.now())
         assert judged(facts, None).decision.outcome == outcome
@@ -360,7 +363,7 @@ def test_scores_that_are_not_gated_are_named(log):
 
 def test_logs_that_share_no_case_are_wrong_use(log):
     """Two exports of a tool whose ``id`` is that of a run; with ``missing = "worst"`` that was a rejection."""
-    terms = LogTerms.of("sums", make_policy({**LOG_DEFAULTS, "missing": "worst"}))
+    terms = LogTerms.of("sums", {"missing": "worst"})
     sides = [
         read(
             log(

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.cli import COMMANDS
-from benchgate.cli.policy_help import POLICY_HELP, RANGE_HELP
-from benchgate.cli.vectors import POLICY_OPTIONS
+from benchgate.cli import COMMANDS, main
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
@@ -158,21 +156,20 @@ def test_a_tail_is_cut_where_the_screen_ends_and_left_out_where_it_has_no_room()
     assert [text for text, _ in laid_out([line], 55)] == [f"failing   {'a' * 40}"]
 
 
-def test_every_threshold_has_help():
-    assert POLICY_HELP.keys() == POLICY_OPTIONS.keys()
+def test_every_threshold_is_listed_with_its_default_and_its_meaning(capsys):
+    assert main(["policy"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    keys = {line.partition(" = ")[0]: n for n, line in enumerate(lines) if line[0] != " "}
+    assert keys.keys() == GatePolicy.model_fields.keys()
+    assert all(lines[place + 1].startswith("    ") for place in keys.values())
+    assert lines[keys["min_cases"]] == "min_cases = 10, 2 for samples"
+    assert lines[keys["safety"]] == "safety = required, optional for samples and logs"
+
+
+def test_every_option_has_help():
     subparsers = argparse.ArgumentParser().add_subparsers()
     for command in COMMANDS:
         command.add_parser(subparsers)
-    for name in ("proof", "significance", "evaluate", "safety", "compare"):
+    for name in ("proof", "gate"):
         parser = subparsers.choices[name]
         assert not [action.option_strings for action in parser._actions if not action.help]
-        assert "--alpha LEVEL" in parser.format_help() or name == "compare"
-
-
-@pytest.mark.parametrize("key", [*POLICY_HELP, *RANGE_HELP])
-def test_the_help_of_a_threshold_names_its_default(key):
-    text = POLICY_HELP[key][1] if key in POLICY_HELP else RANGE_HELP[key]
-    default = GatePolicy.model_fields[key].default
-    if "(default: " in text and default is not None:
-        stated = text.rpartition("(default: ")[2].rstrip(")")
-        assert stated == (default if isinstance(default, str) else f"{default:g}")

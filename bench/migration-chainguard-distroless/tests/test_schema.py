@@ -30,6 +30,14 @@ def test_every_case_fits(case_id):
         jsonschema.validate(json.loads(text), KEPT)
 
 
+@pytest.mark.parametrize("case_id", CASES)
+def test_all_input_is_text(case_id):
+    """Which is all that the rubric reads."""
+    for path in load(case_id).input_path.rglob("*"):
+        if path.is_file():
+            path.read_text(encoding="utf-8")
+
+
 def test_the_template_fits():
     text = (CLASS / "case-template/expected/expected.json").read_text(encoding="utf-8")
 

@@ -1,5 +1,5 @@
 """
-Write the JSON Schema of ``expected.json``, which ``benchgate check`` reads, from the model.
+Write the JSON Schema of ``expected.json`` from the model; a test compares every case with it.
 
     python bench/migration-chainguard-distroless/tools/write_schema.py
 """
@@ -17,12 +17,11 @@ SCHEMA: Final = CLASS / "case-template" / "expected.schema.json"
 
 
 def schema() -> dict[str, Any]:
-    """Return the schema; inputs are text, since the rubric reads them."""
+    """Return the schema."""
     from _benchgate_bench.migration_chainguard_distroless.expected import Expected
 
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "x-input": "text",
         **Expected.model_json_schema(),
     }
 

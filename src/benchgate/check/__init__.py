@@ -19,7 +19,6 @@ from benchgate.check.problem import Problem
 from benchgate.check.registration import read_registration
 from benchgate.check.rubric import rubric_problems
 from benchgate.check.settings import setting_problems
-from benchgate.check.template import template_problems
 from benchgate.errors import TaskClassNotFound, counted
 
 if TYPE_CHECKING:
@@ -68,7 +67,6 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         *rubric_problems(class_path),
         *setting_problems(class_path),
         *cases.problems,
-        *template_problems(class_path),
         *_too_few(class_path, registration, len(cases.digests)),
         *baseline_problems(class_path, cases.digests),
         *cassette_problems(class_path, cases.digests),

@@ -85,64 +85,30 @@ def _fields(tree: ast.Module) -> Iterator[tuple[str, int, str]]:
 
 
 def _breakdown_keys(tree: ast.Module) -> Iterator[tuple[str, int, str]]:
-    """Yield the literal keys of what is passed as ``breakdown``, followed through one variable or function."""
+    """Yield the keys that are written where a breakdown is passed; BenchScore refuses all others when they come."""
     nodes = list(ast.walk(tree))
-    given = [
+    passed = [
         node.value for node in nodes if isinstance(node, ast.keyword) and node.arg == "breakdown"
     ]
-    given += [value for node in nodes if isinstance(node, ast.Dict) for value in _parts_in(node)]
-    passed = [part for value in given for part in ast.walk(value)]
-    names = {node.id for node in passed if isinstance(node, ast.Name)}
-    calls = [node.func for node in passed if isinstance(node, ast.Call)]
-    names |= {called.attr for called in calls if isinstance(called, ast.Attribute)}
-    sources = [source for node in nodes for source in _sources(node, names)]
-    found = {key for node in (*passed, *sources) for key in _keys(node)}
-    for line, key in sorted(found):
+    passed += [value for node in nodes for key, value in _entries(node) if key == "breakdown"]
+    written = {
+        (value.lineno, key)
+        for breakdown in passed
+        for node in ast.walk(breakdown)
+        for key, value in _entries(node)
+    }
+    for line, key in sorted(written):
         yield "breakdown key", line, key
 
 
-def _parts_in(node: ast.Dict) -> Iterator[ast.expr]:
-    for key, value in zip(node.keys, node.values, strict=True):
-        if isinstance(key, ast.Constant) and key.value == "breakdown":
-            yield value
-
-
-def _name(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _sources(node: ast.AST, names: set[str]) -> Iterator[ast.AST]:
-    """Yield what gives a variable or a function's result its keys: assignments, stored items, update(), returns."""
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        if names & {_name(target) for target in targets}:
-            yield from ast.walk(node.value)
-    elif isinstance(node, ast.Subscript) and _name(node.value) in names:
-        yield node
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr == "update" and _name(node.func.value) in names:
-            yield from ast.walk(node)
-    elif isinstance(node, ast.FunctionDef) and node.name in names:
-        returned = (part.value for part in ast.walk(node) if isinstance(part, ast.Return))
-        yield from (part for value in returned if value is not None for part in ast.walk(value))
-
-
-def _keys(node: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yield line and text of the literal keys that a node gives a dict."""
-    keys: list[ast.expr | None] = []
+def _entries(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the literal keys that a node gives a dict, each with its value."""
     if isinstance(node, ast.Dict):
-        keys = node.keys
-    elif isinstance(node, ast.Subscript):
-        keys = [node.slice] if isinstance(node.ctx, ast.Store) else []
-    elif isinstance(node, ast.Call) and _called(node) in {"dict", "update"}:
-        yield from ((word.value.lineno, word.arg) for word in node.keywords if word.arg)
-    for key in keys:
-        if isinstance(key, ast.Constant) and isinstance(key.value, str):
-            yield key.lineno, key.value
-
-
-def _called(node: ast.Call) -> str | None:
-    return node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func)
+        for key, value in zip(node.keys, node.values, strict=True):
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value, value
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict":
+        yield from ((word.arg, word.value) for word in node.keywords if word.arg)
 
 
 def _llm_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:

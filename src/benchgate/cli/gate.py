@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say, show
-from benchgate.cli.vectors import add_ledger, add_policy, guarded, policy_of
+from benchgate.cli.vectors import add_ledger, add_policy, guarded
 from benchgate.errors import ArtifactError, counted
 from benchgate.wire import clock
 
@@ -25,13 +24,6 @@ if TYPE_CHECKING:
     from benchgate.interop.samples import Samples
     from benchgate.models import BenchRunReport
     from benchgate.runner.judging import RunFacts
-
-HELP = {
-    "test": "the test that decides: auto or paired, which compare case by case, or welch (default: auto)",
-    "safety": "optional: a comparison without any penalty passes too; required: each needs one (default: optional)",
-    "score_range": "the worst and the best score, scaled to 0 and 1; the worst may be the larger (default: 0 1)",
-}
-"""Thresholds whose defaults or meaning are others for logs."""
 
 TIMEOUT: float = 600.0
 """Time limit that a record states, in seconds; what the other harness had is not known."""
@@ -58,16 +50,11 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         text = f"name of the {side} (default: what its log says, else its file)"
         parser.add_argument(f"--{side}-id", metavar="ID", help=text)
     parser.add_argument(
-        "--output-dir",
-        type=Path,
-        metavar="DIR",
-        help="write the proof and its evidence there (default: proof, unless --out is given)",
-    )
-    parser.add_argument(
         "--out",
         type=Path,
         metavar="DIR",
-        help="record it as the next run of its class below this folder, as runs of a bench are",
+        help="record it as the next run of its class below this folder, as runs of a bench are (default: write the "
+        "proof and its evidence into ./proof)",
     )
     parser.add_argument(
         "--html",
@@ -79,14 +66,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--plan", type=Path, metavar="FILE", help="hold unless this sealed plan was kept"
     )
     add_ledger(parser)
-    add_policy(parser, own=HELP)
-    parser.add_argument(
-        "--max-unscored",
-        dest="policy_max_unscored",
-        type=float,
-        metavar="SHARE",
-        help="samples of either log that may have ended in an error; one always may (default: 0.05)",
-    )
+    add_policy(parser)
     parser.set_defaults(execute=guarded(_execute))
 
 
@@ -117,18 +97,15 @@ def _execute(given: argparse.Namespace) -> int:
     publication.check()
     logs, facts = _facts(given)
     judgement, published = _decided(given, facts)
-    folders = [] if published is None else [published.folder]
-    target = given.output_dir or (Path("proof") if published is None else None)
-    if target is not None:
-        folders.append(_written(facts, judgement, target))
+    folder = published.folder if published else _written(facts, judgement, Path("proof"))
     for line in _sides(logs):
         say(line)
     more = None if given.html is None else str(given.html)
     show(block(judgement, more=more or "--html=FILE"))
     say("")
-    for line in (*summary(judgement), *(f"written   {folder}" for folder in folders)):
+    for line in (*summary(judgement), f"written   {folder}"):
         say(line)
-    problems = [publication.write_page(folders[:1])]
+    problems = [publication.write_page([folder])]
     if published is not None:
         say(f"head      {published.head}")
         problems.append(published.problem)
@@ -168,13 +145,11 @@ def _terms(facts: RunFacts) -> RunTerms:
 
 
 def _facts(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], RunFacts]:
-    from benchgate.gates.policy import LOG_DEFAULTS
+    from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.samples import parse_map, read
     from benchgate.runner.judging import RunFacts
 
-    ends = given.policy_score_range  # the worst may be the larger one, but not in a policy
-    given.policy_score_range = ends and sorted(ends)
     fields = parse_map(given.map)
     logs = tuple(
         read(path, format=given.format, map=fields, metric=given.metric)
@@ -183,11 +158,9 @@ def _facts(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], RunFacts
     before, after = logs
     terms = LogTerms.of(
         task_class_of(logs, given.task_class),
-        policy_of(given, LOG_DEFAULTS),
+        parse_options(given.policy),
         with_inputs=_in_both(before, after),
     )
-    if ends is not None:
-        terms = replace(terms, score_range=(ends[0], ends[1]))
     base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
     started, sealed = min(now, after.started or now), _sealed(given.plan)
@@ -253,12 +226,11 @@ def report_of_log(
     :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
     """
     from benchgate.gates.baseline import baseline_beside
-    from benchgate.gates.policy import LOG_DEFAULTS, make_policy
     from benchgate.interop.reports import LogTerms, report_of
     from benchgate.interop.samples import parse_map, read
 
     log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
-    terms = LogTerms.of(given.task_class, make_policy({**LOG_DEFAULTS, **options}))
+    terms = LogTerms.of(given.task_class, options)
     report = report_of(log, terms, log.system or log.path.name)
     if problems := baseline_beside(report).problems:
         raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")

@@ -45,9 +45,9 @@ OF_LOGS: Final[Mapping[str, str]] = MappingProxyType(
         "unscored_decide": "run the named samples again in their harness, and give the new log; if a crash is the true "
         "result of the baseline, say so in a gate.toml: baseline_errors = 'zero'",
         "baseline_mismatch": "give two whole logs of the same cases and the same score",
-        "case_mismatch": "give both logs the same cases and clusters; with --missing worst a case that one side "
-        "lacks counts against the candidate",
-        "safety_missing": "give every sample a penalty: --map penalty=FIELD",
+        "case_mismatch": "give both logs the same cases and clusters; with --policy missing=worst a case that one "
+        "side lacks counts against the candidate",
+        "safety_missing": "give every sample a harm: --map harm=FIELD, or safety=FIELD where 1 is safe",
     }
 )
 """The same where both sides are logs of another harness."""

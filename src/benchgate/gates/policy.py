@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import tomli
@@ -17,7 +18,6 @@ from benchgate.wire.toml import faults_of, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from benchgate.wire.toml import KeyLines
 
@@ -31,6 +31,9 @@ OF_A_CLAIM: Final = {
     "max_newly_failing": "no_regression",
 }
 """Thresholds that only one claim has."""
+
+VECTOR_DEFAULTS: Final = {"min_cases": 2, "safety": "optional", "score_range": None}
+"""Where that of samples differs, which unlike a bench come without a score range and often without penalties."""
 
 LOG_DEFAULTS: Final = {"test": "auto", "safety": "optional"}
 """Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
@@ -65,6 +68,7 @@ class GatePolicy(WireModel):
     :param power: probability with which that difference must be detectable.
     :param evidence: with ``exact``, the bounded-support lower bound must exceed ``min_delta`` too.
     :param penalty_range: lowest and highest possible penalty, which the upper bound needs.
+    :param bands: limits of the two bands, which follow the noise in the scores; only ``scaled``.
     :param band_level: probability that a reproducible candidate passes a reproducibility band.
     :param n_resamples: random sign patterns of a sign-flip test that cannot be exact.
     :param seed: seed of these patterns.
@@ -231,22 +235,29 @@ def _read(path: Path) -> tuple[dict[str, Any], RunTable]:
     return table, run
 
 
-def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
+def parse_options(words: Iterable[str | Path]) -> dict[str, Any]:
     """
-    Parse ``KEY=VALUE`` options; values are written as in TOML, but words need no quotes.
+    Return the thresholds that options name: ``KEY=VALUE``, or the path of a file such as ``gate.toml``.
 
-    :raises PolicyError: a pair without ``=``.
+    A value is written as in TOML, but a word needs no quotes. A file stands for every threshold: those that it leaves
+    out have the defaults of a bench. Whatever the order, pairs are laid over files.
+
+    :raises PolicyError: a file that cannot be used.
     """
-    options = {}
-    for pair in pairs:
-        key, found, value = pair.partition("=")
-        if not found:
-            raise PolicyError(OPTION, [(0, pair, "expected KEY=VALUE")])
+    table: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    for word in words:
+        key, is_pair, value = str(word).partition("=")
+        if isinstance(word, Path) or not is_pair:
+            if not os.path.lexists(word):
+                raise PolicyError(OPTION, [(0, str(word), "expected KEY=VALUE, or a gate.toml")])
+            table = make_policy(read_policy(Path(word)), word).model_dump(mode="json")
+            continue
         try:
             options[key.strip()] = tomli.loads(f"value = {value}")["value"]
         except tomli.TOMLDecodeError:
             options[key.strip()] = value.strip()
-    return options
+    return merged(table, options)
 
 
 def make_policy(table: Mapping[str, Any], source: Path | str = OPTION) -> GatePolicy:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.errors import brief
 from benchgate.gates.decide import decide
@@ -13,20 +13,12 @@ from benchgate.gates.missing import counted_as_worst, mismatch
 from benchgate.gates.weigh import weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.reason_codes import Blocker
-
-
-VECTOR_DEFAULTS: Final[Mapping[str, Any]] = {
-    "min_cases": 2,
-    "safety": "optional",
-    "score_range": None,
-}
-"""Policy defaults for vectors, which unlike a bench come without a score range and often without penalties."""
 
 
 class Judged(NamedTuple):

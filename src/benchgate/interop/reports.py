@@ -6,17 +6,18 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import build_report
 from benchgate.errors import EvalError, SampleError
+from benchgate.gates.policy import LOG_DEFAULTS, make_policy, merged
 from benchgate.ids import RunPlan, system_digest, trial_seed
 from benchgate.models import BenchScore, FailureMode, LogSource, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from benchgate.gates.policy import GatePolicy
     from benchgate.interop.rows import Sample
@@ -45,15 +46,27 @@ class LogTerms:
     def of(
         cls,
         task_class: str,
-        policy: GatePolicy,
+        options: Mapping[str, Any],
         *,
         with_inputs: tuple[bool, bool] = (True, True),
     ) -> LogTerms:
-        """Return the terms under a policy, whose ``score_range`` is that of the log; scores are scaled to [0, 1]."""
+        """
+        Return the terms under thresholds over the defaults of logs.
+
+        Their ``score_range`` is the worst and the best score of the log; under the policy scores are scaled to [0, 1].
+
+        :raises PolicyError: a value is wrong.
+        """
+        try:
+            worst, best = options["score_range"]
+            ordered = {"score_range": sorted((worst, best))}
+        except (KeyError, TypeError, ValueError):  # the policy refuses what is no range
+            worst, best, ordered = 0.0, 1.0, {}
+        policy = make_policy(merged(LOG_DEFAULTS, {**options, **ordered}))
         return cls(
             task_class=task_class,
             policy=policy.model_copy(update={"score_range": (0.0, 1.0)}),
-            score_range=policy.score_range or (0.0, 1.0),
+            score_range=(worst, best),
             with_inputs=with_inputs,
         )
 
@@ -208,7 +221,6 @@ def _scaled(log: Samples, row: Sample, score: float, ends: tuple[float, float]) 
     worst, best = ends
     if not min(ends) <= score <= max(ends):
         shown = f"the score of {row.case_id!r} is {score:g}, outside {worst:g} to {best:g}"
-        why = f"{shown}; name the worst and the best score: --score-range WORST BEST"
-        why += ", of benchgate plan --policy 'score_range=[WORST, BEST]'"
+        why = f"{shown}; name the worst and the best score: --policy 'score_range=[WORST, BEST]'"
         raise SampleError(log.path, why)
     return (score - worst) / (best - worst)

@@ -7,7 +7,7 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
@@ -15,7 +15,6 @@ from benchgate.errors import BenchCaseLoadError, TaskClassNotFound
 from benchgate.loader.case_folder import CASE_FILE, case_folders
 from benchgate.loader.case_toml import check_case_toml, read_case_toml
 from benchgate.loader.task_class import class_folders
-from benchgate.wire.files import tree_files
 from benchgate.wire.toml import KeyLines
 
 if TYPE_CHECKING:
@@ -23,12 +22,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from benchgate.loader.case_toml import CaseTables
-
-TEMPLATE: Final = "case-template"
-"""A folder of a class whose files every new case begins with."""
-
-SCHEMA: Final = "expected.schema.json"
-"""In it, the JSON Schema of ``expected/expected.json``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +43,6 @@ def make_case_folder(
 ) -> CaseScaffold:
     """
     Make ``cases/<case_id>/`` with a valid ``case.toml``, ``input/`` and ``expected/``, completely or not at all.
-
-    What the class keeps in ``case-template/`` is copied into it.
 
     :raises TaskClassNotFound: there is no such class; the error lists those there are.
     :raises BenchCaseLoadError: the id is not valid in a ``case.toml``.
@@ -81,20 +72,9 @@ def make_case_folder(
     check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
     if os.path.lexists(target):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    texts = {CASE_FILE: text, **_template(known[task_class])}
-    create_folder(target, texts, ("input", "expected"))
+    create_folder(target, {CASE_FILE: text}, ("input", "expected"))
     name = example.case.case_id if example else None
     return CaseScaffold(path=target, facts=tuple(facts), example=name)
-
-
-def _template(class_path: Path) -> dict[str, str]:
-    """Return the files of the class's ``case-template/`` but its schema, by their path."""
-    folder = class_path / TEMPLATE
-    names = [name for name, _ in tree_files(folder)] if folder.is_dir() else []
-    texts = {name: (folder / name).read_text("utf-8") for name in names}
-    texts.pop(SCHEMA, None)
-    texts.pop(CASE_FILE, None)
-    return texts
 
 
 def _text(tables: Mapping[str, Any], now: datetime) -> str:

@@ -11,8 +11,8 @@ from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import judge
-from benchgate.gates.policy import GatePolicy, make_policy
-from benchgate.gates.vectors import VECTOR_DEFAULTS, compare_vectors
+from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
+from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
 from benchgate.looks.chain import looked_at
 from benchgate.looks.ledger import LookLedger

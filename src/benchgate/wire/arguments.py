@@ -234,9 +234,10 @@ RUN_OPTIONS: Final = (
     ),
     RunOption(
         name="policy",
-        metavar="KEY=VALUE",
-        help="A threshold of the gate, over gate.toml; repeatable. benchgate proof --help says what each KEY means, "
-        "as in min_delta=0.02",
+        metavar="KEY=VALUE|gate.toml",
+        help="A threshold of the gate, over the gate.toml of the class, or a file in its place; repeatable. benchgate "
+        "policy lists the keys",
+        parse=lambda text: text if "=" in text else Path(text),
         repeatable=True,
     ),
     RunOption(
@@ -347,7 +348,7 @@ def threshold_places(
     command_line: Callable[[str], str] = lambda _: "the command line",
 ) -> dict[str, str]:
     """
-    Return where each threshold is from that a class's ``gate.toml`` does not set, by its key.
+    Return where each threshold is from that a class's ``gate.toml`` does not set, by its key or the file of all.
 
     :param given: ``policy`` and ``claim`` from the command line; ``ini`` from the ini file.
     :param command_line: names the place of a text of ``given``.
@@ -361,7 +362,7 @@ def threshold_places(
             (None, given.get(name)),
         )
         for place, value in values:
-            for text in value.splitlines() if isinstance(value, str) else value or ():
+            for text in value.splitlines() if isinstance(value, str) else map(str, value or ()):
                 key = "claim" if name == "claim" else text.partition("=")[0].strip()
                 places[key] = place or command_line(text)
     return places

@@ -48,10 +48,13 @@ def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[L
     """
     Yield the thresholds of a run that its class does not set.
 
-    :param places: where each of them is from, by its key.
+    :param places: where each of them is from, by its key; a file has all of them.
     """
     for number, (key, place) in enumerate(places.items()):
-        text = f"{key} = {policy.text(key)}, from {place}"
+        is_key = key in type(policy).model_fields
+        text = (
+            f"{key} = {policy.text(key)}, from {place}" if is_key else f"all of {key}, from {place}"
+        )
         yield Line("" if number else "policy", text, "caution")
 
 

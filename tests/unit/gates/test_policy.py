@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from benchgate.errors import PolicyError
-from benchgate.gates.policy import GatePolicy, load_policy, parse_options, read_policy
+from benchgate.gates.policy import (
+    VECTOR_DEFAULTS,
+    GatePolicy,
+    load_policy,
+    make_policy,
+    merged,
+    parse_options,
+    read_policy,
+)
 
 
 def test_defaults_of_the_contract():
@@ -53,6 +61,25 @@ def test_options_win_over_the_file(tmp_path):
     assert policy.digest != GatePolicy().digest
 
 
+def test_a_file_among_the_options_stands_for_every_threshold(tmp_path):
+    """In the place of the class's own file, and of the defaults of a door; pairs are laid over it."""
+    path = tmp_path / "other.toml"
+    path.write_text("alpha = 0.01\nmin_delta = 0.1\n[run]\ntrials = 3\n")
+    (tmp_path / "gate.toml").write_text('alpha = 0.02\ntest = "auto"\nmin_cases = 5\n')
+    alone = make_policy({"alpha": 0.01, "min_delta": 0.1})
+    assert load_policy(tmp_path, parse_options([path])) == alone
+    assert make_policy(merged(VECTOR_DEFAULTS, parse_options([str(path)]))) == alone
+    for words in (["alpha=0.2", path], [path, "alpha=0.2"]):
+        assert load_policy(tmp_path, parse_options(words)) == alone.model_copy(
+            update={"alpha": 0.2}
+        )
+    other = parse_options([path, "claim=no_regression"])
+    assert load_policy(tmp_path, other).min_delta == 0
+    path.write_text("alpa = 0.1\n")
+    with pytest.raises(PolicyError, match=r"other\.toml:1: alpa: unknown key"):
+        parse_options([path])
+
+
 def test_none_switches_an_optional_threshold_off(tmp_path):
     (tmp_path / "gate.toml").write_text("safety_confidence = 0.95\npenalty_range = [0, 1]\n")
     assert (
@@ -70,7 +97,7 @@ def test_none_switches_an_optional_threshold_off(tmp_path):
         ("min_cases=1", "policy option: min_cases: Input should be greater than or equal to 2"),
         ("score_range=[1, 0]", "score_range must be .low, high. with low < high"),
         ("test=ttest", "policy option: test: Input should be 'welch', 'auto' or 'paired'"),
-        ("alpha", "policy option: alpha: expected KEY=VALUE"),
+        ("alpha", "policy option: alpha: expected KEY=VALUE, or a gate.toml"),
     ],
 )
 def test_a_wrong_option_is_named(tmp_path, option, message):
