@@ -67,7 +67,7 @@ def test_without_a_gate_that_binds_nothing_is_held(twelve, baseline):
 
 def test_an_incomplete_run_exits_with_1(twelve):
     twelve.rubric('if case.case_id == "02": raise ValueError("no")')
-    run = twelve.run(baseline="auto")
+    run = twelve.run(baseline="auto", exit_rule="gate")
     assert run.exit_status == 1
     assert "incomplete_run" in reasons(run)
 
