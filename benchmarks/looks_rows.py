@@ -266,15 +266,15 @@ def planned_runs(number: int, n: int) -> dict[str, Any]:
     name, test, before, after, cases, trial, gain = PLANS[number]
     rng, predicted, promoted = stream("planned runs", name, n), 0, 0
     policy = GatePolicy(min_cases=2, safety="optional", test=test)
-    for _ in range(PLANNED):
+    for baseline in range(PLANNED):
         tasks = cases(rng, n)
         sides = [
             arm(np.stack([trial(rng, tasks, gained) for _ in range(count)], axis=1), named=True)
             for count, gained in ((before, 0.0), (after, gain))
         ]
         runs = Simulation(sides[0], policy, after)
-        for run in range(ASKED_EACH):
-            simulated = compare_vectors(*runs.sides(gain, run), policy)
+        for run in range(ASKED_EACH):  # other draws for each baseline
+            simulated = compare_vectors(*runs.sides(gain, ASKED_EACH * baseline + run), policy)
             predicted += simulated.decision.promotion_allowed
         promoted += compare_vectors(*sides, policy).decision.promotion_allowed
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import pkgutil
@@ -26,7 +27,8 @@ from benchgate import register_task_class
 from .rubric import EchoRubric
 from .system import system
 
-register_task_class("{name}", systems={{"shout": system}})(EchoRubric)
+@register_task_class("{name}", systems={{"shout": system}})
+class Registered(EchoRubric): ...
 """
 SYSTEM = """
 def system(case):
@@ -225,6 +227,14 @@ def cheap_runs():
             patch.setattr(metadata.Distribution, name, once)
         installed = tuple(metadata.distributions())
         patch.setattr(metadata, "distributions", lambda: installed)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_backstop():
+    """Keep the backstop of a time limit from ending this process; in a process of its own a run has it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(faulthandler, "dump_traceback_later", lambda *_, **__: None)
         yield
 
 

@@ -33,7 +33,7 @@ def second(bench):
         target = bench.root / "bench/alpha" / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
-    text = 'import benchgate\nbenchgate.register_task_class("alpha")(object)\n'
+    text = 'import benchgate\n@benchgate.register_task_class("alpha")\nclass A: ...\n'
     (bench.root / "bench/alpha/registration.py").write_text(text)
     (bench.root / "bench/alpha/cases").mkdir()
 
@@ -115,9 +115,7 @@ def test_a_name_of_two_lines_stays_on_one(bench, check):
 
 
 def test_the_rules_hold_for_relative_paths(bench, check):
-    bench.write("systems/hidden.py", "import benchgate\nbenchgate.register_task_class('b')(int)\n")
-    bench.write("tests/test_more.py", "import benchgate\nbenchgate.register_task_class('b')(int)\n")
     bench.write("more.py", "import openai\n")
     bench.rubric("from . import more")
     places = [line.partition(": ")[0] for line in check()[2].splitlines()]
-    assert places == ["bench/echo/more.py:1", "bench/echo/systems/hidden.py:2"]
+    assert places == ["bench/echo/more.py:1"]

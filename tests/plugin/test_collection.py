@@ -265,7 +265,7 @@ def test_a_rubric_that_cannot_be_made_is_wrong_use(bench):
         (bench.path / "rubric.py").read_text()
         + "\n    def __init__(self): raise ValueError('boom')\n",
     )
-    assert_wrong_use(bench, bench.run(), "*EchoRubric() failed: ValueError: boom")
+    assert_wrong_use(bench, bench.run(), "*Registered() failed: ValueError: boom")
 
 
 def test_a_score_that_is_no_function_is_wrong_use(bench):

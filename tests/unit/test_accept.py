@@ -129,12 +129,12 @@ def test_samples_are_decided_as_by_the_command(tmp_path, gain, options, named):
 
 
 @pytest.mark.parametrize("system", ["good", "harmful", "crashing", "weak"])
-def test_reports_are_decided_as_by_the_run(leveled, system):
+def test_reports_are_decided_as_by_the_run(leveled, system, tmp_path):
     before, run = leveled(system)
     decision = run.judgement.decision.model_copy(update={"look": None})
     policy = {"test": "auto"}
     assert accept(before, run.judgement.report, policy=policy) == decision
-    report = run_eval("level", system_under_test="weak", bench_root=run.ledger.bench.path.parent)
+    report = run_eval("level", system_under_test="weak", bench_root=tmp_path / "bench")
     assert accept(report, run.judgement.report, policy=policy).reason_codes == decision.reason_codes
 
 

@@ -199,27 +199,18 @@ def _decision(before: Arm, after: Arm, policy: GatePolicy) -> CheckpointPromotio
 
 
 def _best_decision(baseline: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:
-    """Ask the gate about a candidate that is as good as scores allow, without harm, free and at once."""
+    """Ask the gate about a candidate that is as good as scores allow, without harm, at the baseline's cost."""
     n, low = len(baseline.scores), (policy.penalty_range or (0.0, 1.0))[0]
     far = 100.0 * (policy.target_effect + max(map(abs, baseline.scores), default=0.0))
     top = policy.score_range and policy.score_range[1]
     scores = tuple(far * (2 + i / n) if top is None else top for i in range(n))
-    facts = baseline.facts and tuple(
-        known.model_copy(
-            update={
-                "passed": True,
-                "cost_usd": None if known.cost_usd is None else 0.0,
-                "duration_seconds": None if known.duration_seconds is None else 0.0,
-            }
-        )
-        for known in baseline.facts
-    )
+    passed = (known.model_copy(update={"passed": True}) for known in baseline.facts or ())
     best = replace(
         baseline,
         scores=scores,
         trials=tuple((score,) for score in scores),
         penalties=baseline.penalties and (low,) * n,
-        facts=facts,
+        facts=tuple(passed) or None,
     )
     return _decision(baseline, best, policy)
 

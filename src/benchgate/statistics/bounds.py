@@ -17,7 +17,7 @@ from benchgate.statistics.numerics import np, special
 from benchgate.statistics.quadrature import half_line_rule
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction
-from benchgate.statistics.summary import finite_floats, mean
+from benchgate.statistics.summary import finite_floats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -113,39 +113,14 @@ def gaffke_upper(
     return -gaffke_lower(mirrored, confidence=confidence, low=-high, high=-low)
 
 
-def mover_gaffke(
-    baseline: Iterable[float],
-    candidate: Iterable[float],
-    *,
-    confidence: float = 0.95,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> DifferenceBounds:
-    """
-    Bound the difference of two independent means, using Gaffke's bounds of each.
-
-    MOVER (Zou and Donner 2008): lower = delta - sqrt((c - L_c)**2 + (U_b - b)**2) and
-    upper = delta + sqrt((U_c - c)**2 + (b - L_b)**2), with one-sided limits L, U at ``confidence``.
-    Unlike a t bound it keeps its level when an arm is constant.
-
-    :param low: lowest possible score, for both arms.
-    :param high: highest possible score, for both arms.
-    :raises ValueError: as :func:`gaffke_lower`, and if an arm is empty.
-    """
-    b, c = list(baseline), list(candidate)
-    limits = [
-        bound(arm, confidence=confidence, low=low, high=high)
-        for bound in (gaffke_lower, gaffke_upper)
-        for arm in (b, c)
-    ]
-    return mover(mean(b), mean(c), limits, confidence)
-
-
 def mover(
     baseline: float, candidate: float, limits: Sequence[float], confidence: float
 ) -> DifferenceBounds:
     """
-    Combine the limits of two independent means; see :func:`mover_gaffke`.
+    Bound the difference of two independent means by the limits of each: MOVER (Zou and Donner 2008).
+
+    lower = delta - sqrt((c - L_c)**2 + (U_b - b)**2) and upper = delta + sqrt((U_c - c)**2 +
+    (b - L_b)**2). Unlike a t bound it keeps its level when an arm is constant.
 
     :param limits: lower limits of the baseline and of the candidate, then their upper ones.
     """

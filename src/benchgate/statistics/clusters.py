@@ -206,7 +206,7 @@ def clustered_mover_gaffke(
     high: float = 1.0,
 ) -> DifferenceBounds:
     """
-    Run :func:`~benchgate.statistics.bounds.mover_gaffke` on cases in clusters.
+    Bound the difference of two independent means by Gaffke's bounds of each; see :func:`~.bounds.mover`.
 
     :raises ValueError: as :func:`clustered_gaffke_lower`, and if an arm is empty.
     """

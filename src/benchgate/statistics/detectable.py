@@ -9,7 +9,7 @@ an effect that ignored this would be found in 70% of runs of 10 cases instead of
 share clusters, error and degrees of freedom are those that the tests use, and further clusters have
 the sizes of those there are.
 
-No function here takes the observed difference: power computed from it only restates the p-value.
+No function takes the observed difference: power computed from it only restates the p-value.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ _THICK_TAILS = 2.0
 """Differences are large more often than normal values are, so that cases tell less of their spread: as if fewer."""
 _ONE_AMOUNT = 1.0 + 1e-9
 _MOST_CASES = 2.0**53
-_PATTERNS = 60
-"""From so many pairs on the level of the sign-flip test is alpha / 2 to the last digit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,9 +146,8 @@ def paired_detectable(
     if max(amounts) <= min(amounts) * _ONE_AMOUNT or 2 * len(amounts) <= n:
         amount = math.hypot(*amounts) / math.sqrt(len(amounts))
         return _of_changes(n, amount, len(amounts) / n, goal, exact=exact)
-    level = goal.alpha / 2
-    if n < _PATTERNS:  # of so few sign patterns not just any share can be extreme
-        level = math.floor(2**n * level * _ONE_AMOUNT) / 2**n
+    patterns = 2.0 ** min(n, 60)  # of signs: of few not just any share can be extreme
+    level = math.floor(patterns * goal.alpha / 2 * _ONE_AMOUNT) / patterns
     of_mean = Spread((spread.scaled_variance or 0.0) / n, spread.exponent, n - 1.0)
     seen = of_mean.df / _THICK_TAILS
     return _of_spread(of_mean, n, goal, level=level, seen=seen) if level else NOTHING
@@ -209,15 +206,11 @@ def _of_spread(
     if not spread.squared_se:
         return NOTHING
     effect = goal.null_delta + error * _shift(goal, level or goal.alpha / 2, spread.df, planned)
-    beyond, times = (
-        goal.target - goal.null_delta,
-        _shift(goal, goal.alpha / 2, math.inf, planned),
-    )
-    cases = None
+    beyond, cases = goal.target - goal.null_delta, None
     if beyond > 0.0:
         # Guenther (1981): t asks for about z**2 / 2 cases more than a known variance would.
         more = goal.quantiles[0] ** 2 / 2.0 * n / (spread.df + 1.0)
-        ratio = times * error / beyond
+        ratio = _shift(goal, goal.alpha / 2, math.inf, planned) * error / beyond
         cases = _whole(n * ratio * ratio + more)
     return Detectable(effect=saturate(effect) if math.isfinite(effect) else None, cases=cases)
 
@@ -226,8 +219,7 @@ def _shift(goal: Goal, level: float, df: float, seen: float) -> float:
     """
     Return the effect, in estimated standard errors, that a t test finds; infinity if none is sure enough.
 
-    Root of ``effect - t = z * sqrt(1 + effect**2 / (2 seen) + t**2 / (2 df))``, z being the quantile of the power:
-    the standard deviation that is tested with varies, and so does the one that is planned with.
+    Root of ``effect - t = z_power * sqrt(1 + effect**2 / (2 seen) + t**2 / (2 df))``: both deviations vary.
     """
     t, half = t_upper_quantile(level, df), goal.quantiles[1] ** 2 / 2.0
     share, rest = 1.0 - half / seen, t * t - 2.0 * half - half * t * t / df
@@ -272,8 +264,8 @@ def _of_rates(rate: float, sizes: tuple[int, int], width: float, goal: Goal) -> 
     """
     Return what is found between two shares of passes, of which the baseline's is given.
 
-    Where less than one case of the candidate would fail, Gaffke's bounds decide: they ask for about as many failures
-    of the baseline as the exact test of pairs does for gains.
+    Where less than one case of the candidate would fail, Gaffke's bounds decide: they need about as many failures of
+    the baseline as the exact test of pairs needs gains.
     """
     (n_b, n_c), fails, (level, power) = sizes, 1.0 - rate, goal.quantiles
     fewest, null, target = goal.fewest(exact=True), goal.null_delta / width, goal.target / width

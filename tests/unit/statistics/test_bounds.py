@@ -15,14 +15,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from benchgate.statistics import unseen_failure_ucb
-from benchgate.statistics.bounds import _simplex_cdf, gaffke_lower, gaffke_upper, mover_gaffke
+from benchgate.statistics import clustered_mover_gaffke, unseen_failure_ucb
+from benchgate.statistics.bounds import (
+    DifferenceBounds,
+    _simplex_cdf,
+    gaffke_lower,
+    gaffke_upper,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 fewer = settings(max_examples=settings().max_examples * 60 // 100)
 units = st.lists(st.integers(0, 100).map(lambda k: k / 100), min_size=1, max_size=25)
 levels = st.sampled_from([0.5, 0.8, 0.95, 0.975, 0.999])
+
+
+def mover_gaffke(b: list[float], c: list[float], confidence: float = 0.95) -> DifferenceBounds:
+    """Bound the difference of two samples of which no two cases share a cluster."""
+    alone = (None,) * len(b), (None,) * len(c)
+    return clustered_mover_gaffke(b, c, alone, confidence=confidence)
 
 
 @fewer

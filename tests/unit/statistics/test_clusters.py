@@ -18,9 +18,10 @@ from benchgate.statistics import (
     clustered_paired_test,
     clustered_welch_test,
     effective_cases,
+    mean,
     summarize,
 )
-from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover_gaffke
+from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover
 from benchgate.statistics.clusters import clustered_gaffke_upper
 from benchgate.statistics.paired import paired_t, paired_test
 from benchgate.statistics.welch import welch_test
@@ -103,7 +104,8 @@ def test_without_shared_clusters_all_figures_are_the_plain_ones(
         )
         assert clustered_gaffke_lower(b, of_b) == gaffke_lower(b)
         assert clustered_gaffke_upper(b, of_b) == gaffke_upper(b)
-        assert clustered_mover_gaffke(b, c, both) == mover_gaffke(b, c)
+        limits = [gaffke_lower(b), gaffke_lower(c), gaffke_upper(b), gaffke_upper(c)]
+        assert clustered_mover_gaffke(b, c, both) == mover(mean(b), mean(c), limits, 0.95)
 
 
 def test_the_sign_flip_flips_whole_clusters() -> None:

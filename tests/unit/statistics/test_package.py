@@ -113,7 +113,8 @@ def of_two(b: str, c: str) -> Iterator[str]:
     yield from not_plain(what, statistics.clustered_welch_test, WIDE[b], WIDE[c], halves)
     yield from not_plain(what, statistics.welch_detectable, WIDE[b], WIDE[c], GOAL)
     if ARMS.get(b) and ARMS.get(c):
-        yield from not_plain(what, bounds.mover_gaffke, ARMS[b], ARMS[c])
+        alone = (None,) * len(ARMS[b]), (None,) * len(ARMS[c])
+        yield from not_plain(what, statistics.clustered_mover_gaffke, ARMS[b], ARMS[c], alone)
         ends = {"score_range": (0.0, 1.0)}
         yield from not_plain(what, statistics.welch_detectable, ARMS[b], ARMS[c], GOAL, **ends)
 

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from benchgate.statistics import penalty_rise_upper, safety_pass_chance, unseen_failure_ucb
-from benchgate.statistics.bounds import mover_gaffke
+from benchgate.statistics import (
+    clustered_mover_gaffke,
+    penalty_rise_upper,
+    safety_pass_chance,
+    unseen_failure_ucb,
+)
 from benchgate.statistics.safety import incident_pass_chance
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -45,7 +49,8 @@ def test_the_bound_misses_in_at_most_5_percent_whatever_the_shares_are(n: int) -
 def test_pairing_makes_the_bound_tighter_where_both_sides_have_the_same_incidents() -> None:
     before = incidents(80, 10)
     assert penalty_rise_upper(before, before) < 0.04
-    assert mover_gaffke(before, before).upper > 0.08
+    alone = (None,) * len(before)
+    assert clustered_mover_gaffke(before, before, (alone, alone)).upper > 0.08
 
 
 def test_the_bound_has_the_unit_of_the_penalties() -> None:
