@@ -53,7 +53,7 @@ def test_the_same_system_by_each_claim(twelve, door, options, outcome, status):
     assert bool(decision["next_step"]) == (outcome == "hold")
     assert main(["verify", str(twelve.out)]) == 0
     files = [str(path) for path in (twelve.folder() / "evidence").glob("*.json")]
-    assert main(["validate", *files]) == 0
+    assert main(["verify", *files]) == 0
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -325,7 +325,7 @@ def test_the_commands_count_in_the_same_file(tmp_path, capsys):
         proof = json.loads((tmp_path / "p" / "proof.json").read_bytes())
         assert proof["look"]["number"] == number
         assert proof["criteria"]["max_p_value"] == proof["look"]["alpha"]
-        assert main(["validate", *map(str, (tmp_path / "p").glob("*.json"))]) == 0
+        assert main(["verify", *map(str, (tmp_path / "p").glob("*.json"))]) == 0
     assert "looks     look 3 against this baseline" in capsys.readouterr().err
     assert accept(BEFORE, side(7), ledger=LookLedger(ledger)).look.number == 4
 
@@ -347,7 +347,7 @@ def test_a_number_that_was_lowered_in_one_file_contradicts_the_tests(tmp_path):
     raw = json.loads(file.read_bytes())
     raw["look"]["number"] = 1
     file.write_text(json.dumps(raw))
-    assert main(["validate", str(file)]) == 1
+    assert main(["verify", str(file)]) == 1
 
 
 @pytest.mark.parametrize("n", [21, 50])
