@@ -93,8 +93,8 @@ def write_files(folder: Path, results: int, size: int) -> dict[str, list[str]]:
     return {
         "compare": ["compare", "a.json", "b.json"],
         "proof": ["proof", "--run-id=big", "--out=out", *vectors],
-        "validate run": ["validate", "run.json"],
-        **{f"validate {name}": ["validate", f"{name}.json"] for name in (*texts, "zeros")},
+        "validate run": ["verify", "run.json"],
+        **{f"validate {name}": ["verify", f"{name}.json"] for name in (*texts, "zeros")},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import json
 import os
 import pkgutil
@@ -226,6 +227,14 @@ def cheap_runs():
             patch.setattr(metadata.Distribution, name, once)
         installed = tuple(metadata.distributions())
         patch.setattr(metadata, "distributions", lambda: installed)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_backstop():
+    """Keep the backstop of a time limit from ending this process; in a process of its own a run has it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(faulthandler, "dump_traceback_later", lambda *_, **__: None)
         yield
 
 

@@ -201,9 +201,9 @@ def test_single_reports(vectors, capsys, command):
     better = ["--baseline-samples=low.json", "--trained-samples=high.json"]
     worse = ["--baseline-samples=high.json", "--trained-samples=low.json"]
     assert main([command, *better, *arguments]) == 0
-    assert main(["validate", "out.json"]) == 0
+    assert main(["verify", "out.json"]) == 0
     assert main([command, *worse, *arguments]) == 1
-    assert main(["validate", "out.json"]) == 0
+    assert main(["verify", "out.json"]) == 0
     assert "_status=" in capsys.readouterr().out
 
 
@@ -214,7 +214,7 @@ def test_a_safety_report_alone(vectors, capsys):
     report = json.loads((vectors / "out.json").read_text())
     assert report["reason_codes"] == [SAFETY_REGRESSION]
     assert report["safety_regression_delta"] == 0.25
-    assert main(["validate", "out.json"]) == 0
+    assert main(["verify", "out.json"]) == 0
     assert main([*arguments, "--policy=max_safety_regression=0.25"]) == 0
 
 
@@ -262,18 +262,18 @@ def test_an_edit_is_found_though_its_digest_was_mended(vectors, capsys, name, ke
     proof(*samples)
     folder = vectors / "proof"
     files = [str(path) for path in sorted(folder.iterdir())]
-    assert main(["validate", *files]) == 0
+    assert main(["verify", *files]) == 0
     edit(folder / name, *keys, value=value)
     if name != "proof.json":
         mend(folder)
-    assert main(["validate", *files]) == 1
+    assert main(["verify", *files]) == 1
     assert "no valid" in capsys.readouterr().err
 
 
 def test_a_proof_without_what_it_stands_on_is_not_valid(vectors, capsys):
     proof()
     shutil.move(vectors / "proof" / "proof.json", vectors / "proof.json")
-    assert main(["validate", "proof.json"]) == 1
+    assert main(["verify", "proof.json"]) == 1
     assert "baseline.json: cannot be read" in capsys.readouterr().err
 
 
@@ -303,7 +303,7 @@ def test_cases_that_only_one_side_has_hold(failing_cases_left_out, capsys, test,
     assert "1 only in candidate: e" in detail
     assert read("significance.json")["significance"]["pass"] is False
     files = [str(path) for path in Path("proof").iterdir()]
-    assert main(["validate", *files]) == 0
+    assert main(["verify", *files]) == 0
     reports = ["--run-id=r", "--out=out.json", *options]
     samples = ["--baseline-samples=low.json", "--trained-samples=high.json"]
     for command in ("significance", "evaluate"):
@@ -333,7 +333,7 @@ def test_penalties_of_other_cases_are_not_compared(vectors, capsys):
     arguments = ["safety", *samples, "--run-id=r", "--out=out.json"]
     assert main(arguments) == 1
     assert read("out.json", ".")["reason_codes"] == ["checkpoint_promotion_blocked_case_mismatch"]
-    assert main(["validate", "out.json"]) == 0
+    assert main(["verify", "out.json"]) == 0
     assert "1 only in baseline: b" in capsys.readouterr().err
     assert main([*arguments, "--policy=missing=worst", "--policy=score_range=[0,1]"]) == 2
     assert "what a missing penalty was is not known" in capsys.readouterr().err
@@ -355,11 +355,11 @@ def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
     assert read("significance.json")["significance"]["test"] == "paired"
     assert "missing_in_candidate: counted as the worst score: c0, c10" in told
     files = [str(path) for path in Path("proof").iterdir()]
-    assert main(["validate", *files]) == 0
+    assert main(["verify", *files]) == 0
     # An imputed score is computed again, and is no fact for the next comparison.
     edit(Path("proof/trained.json"), "samples", 0, "score", value=0.5)
     mend(Path("proof"))
-    assert main(["validate", "proof/proof.json", "proof/trained.json"]) == 1
+    assert main(["verify", "proof/proof.json", "proof/trained.json"]) == 1
     assert proof(baseline="proof/baseline", trained="proof/baseline") == 10
     assert read("baseline.json")["metrics"]["episodes"] == 21
 

@@ -1,4 +1,4 @@
-"""``benchgate gate`` and ``convert`` on logs that other harnesses wrote: what is printed, recorded and exited with."""
+"""``benchgate gate``, and ``new class --from``, on logs of other harnesses: what they print, record and exit with."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_better_log_is_promoted_and_its_evidence_is_valid(pair, capsys):
     assert source["sha256"] == promotion()["subject"]["digest"]
     files = sorted(map(str, Path("proof").iterdir()))
     assert len(files) == 7
-    assert main(["validate", *files]) == 0
+    assert main(["verify", *files]) == 0
 
 
 def test_the_same_decision_by_proof(pair):
@@ -255,7 +255,7 @@ def test_an_edited_record_of_a_log_is_found(pair, capsys):
     told = json.loads(record.read_text())
     told["subject"]["source"]["tool"] = "pytest"
     record.write_text(json.dumps(told))
-    assert main(["validate", str(record)]) == 1
+    assert main(["verify", str(record)]) == 1
     assert "subject.source" in "".join(capsys.readouterr())
 
 
@@ -268,7 +268,7 @@ def test_records_of_logs_are_read_as_those_of_runs(pair, capsys):
     assert main(["compare", str(first), str(second)]) == 10
     assert "is next.jsonl better than new.jsonl?" in capsys.readouterr().out
     for words in (
-        ["history", "log", "--out=chain"],
+        ["runs", "--scores", "--task-class=log", "--out=chain"],
         ["runs", "--out=chain"],
         ["report", str(second)],
         ["verify", "chain", "--require-complete"],
@@ -357,7 +357,7 @@ def test_a_log_becomes_a_class_that_runs(folder, capsys):
         row["answer"] = " it.\n" if row["score"] else "no"
     found[0] |= {"error": "TimeoutError: x"}
     Path("log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
-    assert main(["convert", "log.jsonl", "sayings"]) == 0
+    assert main(["new", "class", "sayings", "--from=log.jsonl"]) == 0
     said = capsys.readouterr()
     assert "pytest --bench=sayings --bench-system=recorded --bench-baseline=none" in said.out
     assert "1 sample of the log without an answer" in said.err
@@ -377,12 +377,12 @@ def test_a_log_becomes_a_class_that_runs(folder, capsys):
     start = body.index("    question = "), body.index("@register_task_class")
     code.write_text(body[: start[0]] + '    return {"answer": "that"}\n\n\n' + body[start[1] :])
     assert main(run) in (0, 10)
-    assert main(["convert", "log.jsonl", "sayings"]) == 1
+    assert main(["new", "class", "sayings", "--from=log.jsonl"]) == 1
     for row in found:
         row["answer"] = "I think that it is: it"
     Path("log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in found))
     capsys.readouterr()
-    assert main(["convert", "log.jsonl", "verbose"]) == 0
+    assert main(["new", "class", "verbose", "--from=log.jsonl"]) == 0
     said = capsys.readouterr()
     assert "rubric   says what the log says on 5 of 11 samples" in said.out
     assert "the rubric is not the scorer of the log: mend rubric.py" in said.err
@@ -397,7 +397,7 @@ def test_a_log_becomes_a_class_that_runs(folder, capsys):
 )
 def test_a_log_without_inputs_or_targets_makes_no_class(folder, capsys, row, message):
     Path("log.jsonl").write_text(json.dumps(row) + "\n")
-    assert main(["convert", "log.jsonl", "sayings"]) == 2
+    assert main(["new", "class", "sayings", "--from=log.jsonl"]) == 2
     assert message in capsys.readouterr().err
     assert not Path("bench").exists()
 
@@ -554,7 +554,7 @@ def test_a_key_that_is_twice_in_a_log_of_inspect_is_refused(inspect_logs, tmp_pa
 def test_fifty_samples_of_inspect_are_gated_by_pytest(inspect_logs, tmp_path):
     log = str(inspect_logs / "fifty.eval")
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    assert command(tmp_path, "convert", log, "sums").returncode == 0
+    assert command(tmp_path, "new", "class", "sums", f"--from={log}").returncode == 0
     assert "On 50 of 50 samples" in (tmp_path / "bench/sums/README.md").read_text()
     code = tmp_path / "bench/sums/registration.py"
     body = code.read_text()

@@ -1,4 +1,4 @@
-"""``benchgate new-case``: the folder it makes, what it refuses, and that it leaves nothing behind."""
+"""``benchgate new case``: the folder it makes, what it refuses, and that it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def new_case(bench, capsys):
     def run(*arguments: object, task_class: str = "echo") -> tuple[int, str, str]:
         capsys.readouterr()
         try:
-            status = main(["new-case", task_class, *map(str, arguments)])
+            status = main(["new", "case", task_class, *map(str, arguments)])
         except SystemExit as error:  # argparse
             status = error.code
         return status, *capsys.readouterr()

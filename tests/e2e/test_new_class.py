@@ -1,4 +1,4 @@
-"""``benchgate new-class``: what it makes runs, by the commands that it prints; it touches nothing that exists."""
+"""``benchgate new class``: what it makes runs, by the commands that it prints; it touches nothing that exists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def new_class(pytester, capsys):
     def run(*arguments: str) -> tuple[int, str, str]:
         capsys.readouterr()
         try:
-            status = main(["new-class", *arguments])
+            status = main(["new", "class", *arguments])
         except SystemExit as error:  # argparse
             status = error.code
         return status, *capsys.readouterr()

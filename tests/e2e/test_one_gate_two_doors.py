@@ -142,7 +142,7 @@ def test_a_run_and_a_proof_of_its_evidence_decide_alike(graded, system, trials):
     own = json.loads((folder / "evidence" / "proof.json").read_bytes())
     assert own["failure_analysis"] == analysis
     files = [graded.root / "again", folder / "evidence"]
-    assert main(["validate", *(str(file) for f in files for file in f.glob("*.json"))]) == 0
+    assert main(["verify", *(str(file) for f in files for file in f.glob("*.json"))]) == 0
 
 
 @pytest.mark.parametrize("trials", [1, 3])
@@ -225,7 +225,7 @@ def test_a_record_that_forgets_its_clusters_is_found(graded, capsys):
     record = json.loads(path.read_bytes())
     record["report"]["clusters"] = {}
     path.write_text(json.dumps(record))
-    assert main(["validate", str(path)]) == 1
+    assert main(["verify", str(path)]) == 1
     assert "score_lower_bound_95" in capsys.readouterr().err
 
 

@@ -49,7 +49,7 @@ def test_verify_agrees_with_the_session(out, name):
     promotion = out / name / "evidence" / name / "promotion.json"
     assert json.loads(promotion.read_bytes())["decision"]["outcome"] == decided
     evidence = [str(path) for path in promotion.parent.glob("*.json")]
-    assert benchgate("validate", *evidence).returncode == 0
+    assert benchgate("verify", *evidence).returncode == 0
     # Turned round, it is found.
     other = "hold" if decided == "promote" else "promote"
     promotion.write_text(

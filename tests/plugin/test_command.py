@@ -142,8 +142,8 @@ WRONG_USE = {
     "no time": ["run", "--task-class=echo", "--timeout=0"],
     "a time of NaN": ["run", "--task-class=echo", "--timeout=nan"],
     "a negative time": ["run", "--task-class=echo", "--timeout=-1"],
-    "no file to validate": ["validate"],
-    "an unknown schema": ["schema", "frobnicate"],
+    "no file to validate": ["verify", "--head"],
+    "an unknown schema": ["verify", "--schema=frobnicate"],
 }
 
 
@@ -187,7 +187,7 @@ def test_what_a_system_prints_does_not_get_between_the_json_lines(bench, capsys)
         json.loads(line)
 
 
-# benchgate validate, benchgate schema
+# benchgate verify, benchgate verify --schema
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def make_artifacts(bench):
 
 def test_every_artifact_of_a_run_is_valid_and_every_kind_is_among_them(artifacts, command):
     assert {validate_file(path) for path in artifacts} == set(KINDS)
-    status, _, err = command("validate", *map(str, artifacts))
+    status, _, err = command("verify", *map(str, artifacts))
     assert (status, err) == (0, "")
 
 
@@ -412,17 +412,25 @@ def test_an_artifact_of_another_version_is_invalid(artifacts):
 def test_validate_refuses_what_is_no_artifact(tmp_path, command, content, status):
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    found, _, err = command("validate", str(path))
+    found, _, err = command("verify", str(path))
     assert found == status
     assert err.startswith(f"{path}: ")
     assert err.count("\n") == 1
 
 
+def test_files_are_verified_alone(tmp_path, command):
+    file = tmp_path / "x.json"
+    file.write_text("{}")
+    for words in (["--require-promote", str(file)], [str(tmp_path), str(file)]):
+        status, _, err = command("verify", *words)
+        assert (status, err) == (2, "expected one output folder, or files without an option\n")
+
+
 def test_validate_exits_with_2_for_a_file_that_cannot_be_read(tmp_path, command):
-    status, _, err = command("validate", str(tmp_path / "no.json"))
+    status, _, err = command("verify", str(tmp_path / "no.json"))
     assert status == 2
     assert err == f"{tmp_path / 'no.json'}: cannot be read: No such file or directory\n"
-    assert command("validate", str(tmp_path))[0] == 2
+    assert command("verify", str(tmp_path), str(tmp_path / "no.json"))[0] == 2
 
 
 def test_validate_checks_every_file_and_exits_with_the_worst(bench, command, tmp_path, capsys):
@@ -430,7 +438,7 @@ def test_validate_checks_every_file_and_exits_with_the_worst(bench, command, tmp
     (tmp_path / "bad.json").write_text("{}")
     files = [tmp_path / "bad.json", bench.folder() / "record.json", tmp_path / "no.json"]
     capsys.readouterr()
-    assert main(["validate", *map(str, files)]) == 2
+    assert main(["verify", *map(str, files)]) == 2
     out, err = capsys.readouterr()
     assert out == f"{files[1]}: valid record\n"
     assert len(err.splitlines()) == 2
@@ -443,7 +451,7 @@ def test_a_kept_schema_is_the_one_that_its_model_makes(kind):
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_command_prints_the_schema_of_a_kind(kind, capsys):
-    assert main(["schema", kind]) == 0
+    assert main(["verify", f"--schema={kind}"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == make_schema(kind)
     jsonschema.Draft202012Validator.check_schema(printed)

@@ -278,4 +278,4 @@ def test_verify_finds_a_digest_that_was_not_handed(played):
         old = f'"{field}": "{digest(played.root / "late.bin")}"'
         assert text.count(old) == 1
         path.write_text(text.replace(old, f'"{field}": "{"0" * 64}"'))
-        assert main(["validate", str(path)]) == 1
+        assert main(["verify", str(path)]) == 1

@@ -107,13 +107,13 @@ def test_the_commands_that_read_print_it_escaped(hostile, capfd):
     vectors = [f"--{side}-samples={hostile.root}/samples.json" for side in ("baseline", "trained")]
     for arguments, status in (
         (["verify", str(hostile.out)], 1),
-        (["validate", str(forged), str(odd), str(hostile.root / HOSTILE)], 2),
+        (["verify", str(forged), str(odd), str(hostile.root / HOSTILE)], 2),
         (["check"], 1),
         (["compare", str(record), str(forged)], 1),
         (["compare", str(odd), str(forged)], 1),
         (["verdict", "--task-class=echo", "--target-tier=silver"], 1),
-        (["new-case", "echo", HOSTILE], 2),
-        (["new-case", HOSTILE, "07"], 1),
+        (["new", "case", "echo", HOSTILE], 2),
+        (["new", "case", HOSTILE, "07"], 1),
         (["run", f"--task-class={HOSTILE}"], 1),
         (["proof", "--run-id=r", *vectors], 2),
     ):

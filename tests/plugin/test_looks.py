@@ -128,7 +128,7 @@ def test_looks_that_spend_alpha_end_in_one_that_cannot_promote(looks, door):
     )
     assert json.loads((evidence / "proof.json").read_bytes())["look"]["number"] == 8
     assert main(["verify", str(looks.bench.out)]) == 0
-    assert main(["validate", *map(str, evidence.glob("*.json"))]) == 0
+    assert main(["verify", *map(str, evidence.glob("*.json"))]) == 0
     if door == "pytest":
         looks.bench.run(f"--bench-{spend}").stdout.fnmatch_lines(
             ["looks     look 8 *: so few cases can no longer be promoted, whatever their scores"]

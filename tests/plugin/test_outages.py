@@ -71,7 +71,7 @@ def test_an_outage_holds_and_concludes_nothing_about_the_candidate(graded):
     )
     assert main(["verify", str(graded.out)]) == 0
     files = [str(path) for path in (graded.out / "evidence/echo").glob("*.json")]
-    assert main(["validate", *files]) == 0
+    assert main(["verify", *files]) == 0
 
 
 def test_an_outage_of_the_baseline_is_no_gain_of_the_same_system(graded, capsys):
@@ -86,7 +86,7 @@ def test_an_outage_of_the_baseline_is_no_gain_of_the_same_system(graded, capsys)
     (graded.root / "bench" / "echo" / "baseline.json").unlink()
     path = graded.folder() / "record.json"
     path.write_text(path.read_text().replace(f"{PREFIX}too_many_unscored", "note_few_cases"))
-    assert main(["validate", str(path)]) == 1
+    assert main(["verify", str(path)]) == 1
     assert "recomputed: 'checkpoint_promotion_blocked_too_many_un" in capsys.readouterr().err
 
 

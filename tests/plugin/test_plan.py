@@ -104,7 +104,7 @@ def test_a_run_that_keeps_its_plan_says_so_in_the_proof(planned, door, capsys):
     assert proof["plan"] == {"seal": sealed["seal"], "sealed_at": sealed["sealed_at"]}
     assert planned.bench.record()["sealed_plan"] == sealed
     assert main(["verify", str(planned.bench.out)]) == 0
-    assert main(["validate", str(planned.file), *map(str, evidence.glob("*.json"))]) == 0
+    assert main(["verify", str(planned.file), *map(str, evidence.glob("*.json"))]) == 0
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -165,7 +165,7 @@ def test_a_plan_that_was_edited_or_sealed_too_late_is_none(planned):
     planned.file.write_text(json.dumps({**raw, "sealed_at": "2020-01-01T00:00:00Z"}))
     planned.run("pytest", "trials=2")
     assert planned.reason == "the plan was edited after it was sealed"
-    assert main(["validate", str(planned.file)]) == 1
+    assert main(["verify", str(planned.file)]) == 1
     planned.reseal(datetime(2999, 1, 1, tzinfo=UTC))
     planned.run("pytest", "trials=2")
     assert planned.reason == "the plan was sealed at 2999-01-01 00:00:00, after the run began"

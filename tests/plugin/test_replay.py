@@ -112,7 +112,7 @@ def test_a_cassette_has_a_file_of_each_trial_and_their_digests(recorded):
     for name in manifest["files"]:
         own = bench.folder() / "cases" / name
         assert (recorded.cassette / name).read_bytes() == own.read_bytes()
-    assert main(["validate", str(recorded.cassette / "manifest.json")]) == 0
+    assert main(["verify", str(recorded.cassette / "manifest.json")]) == 0
     assert [p.name for p in (bench.path / "cassettes").iterdir()] == ["agent"]
 
 

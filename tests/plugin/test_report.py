@@ -368,7 +368,7 @@ def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, caps
     for _ in range(2):  # the same results are no further look
         bench.run()
     capsys.readouterr()
-    assert main(["history", "echo", f"--out={bench.out}", "--json"]) == 0
+    assert main(["runs", "--scores", "--task-class=echo", f"--out={bench.out}", "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row["seq"] for row in rows] == [1, 2, 3, 4]
     assert [row["look"] for row in rows] == [None, 1, 2, 2]
@@ -376,7 +376,7 @@ def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, caps
     record = bench.record()
     assert rows[3]["head"] == f"4:{bench.head()['sha256']}"
     assert rows[3]["mean_score"] == record["report"]["mean_score"]
-    assert main(["history", "echo", f"--out={bench.out}"]) == 0
+    assert main(["runs", "--scores", "--task-class=echo", f"--out={bench.out}"]) == 0
     table = capsys.readouterr().out
     assert "became the baseline" in table
     assert "mean score  ██▆▆" in table
@@ -388,10 +388,10 @@ def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, caps
 
 
 def test_a_class_without_runs_has_no_history(bench, capsys):
-    assert main(["history", "echo", f"--out={bench.out}"]) == 1
+    assert main(["runs", "--scores", "--task-class=echo", f"--out={bench.out}"]) == 1
     bench.run()
     capsys.readouterr()
-    assert main(["history", "other", f"--out={bench.out}"]) == 1
+    assert main(["runs", "--scores", "--task-class=other", f"--out={bench.out}"]) == 1
     assert "known: echo" in capsys.readouterr().err
 
 

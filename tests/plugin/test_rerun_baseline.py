@@ -86,7 +86,7 @@ class Rerun:
 
     def is_valid(self) -> bool:
         path = self.bench.folder() / "record.json"
-        return main(["verify", str(self.bench.out)]) == 0 and main(["validate", str(path)]) == 0
+        return main(["verify", str(self.bench.out)]) == 0 and main(["verify", str(path)]) == 0
 
 
 @pytest.fixture
@@ -452,7 +452,7 @@ def test_the_comparison_follows_from_the_record_alone(rerun):
         "minimum_detectable_effect": None,
     }
     (folder / "record.json").write_text(json.dumps(record))
-    assert main(["validate", str(folder / "record.json")]) == 1
+    assert main(["verify", str(folder / "record.json")]) == 1
 
 
 # Files that other commands read

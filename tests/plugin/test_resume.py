@@ -407,7 +407,7 @@ def test_a_plan_is_not_edited_unseen(resumable, capsys):
     resumable.mend()
     resumable.pytest()
     path = resumable.bench.folder() / "plan.json"
-    assert main(["validate", str(path)]) == 0
+    assert main(["verify", str(path)]) == 0
     text = path.read_text()
     path.write_text(text.replace('"seed": 0', '"seed": 1'))
     capsys.readouterr()

@@ -250,7 +250,7 @@ def test_a_proof_of_vectors_names_its_checkpoints(policies, monkeypatch):
     proof = json.loads((policies.root / "proof" / "proof.json").read_text())
     assert proof["failure_analysis"]["reasons"] == [f"{PREFIX}checkpoint_mismatch"]
     files = [str(path) for path in (policies.root / "proof").iterdir()]
-    assert main(["validate", *files]) == 0
+    assert main(["verify", *files]) == 0
     assert main([*arguments, "--checkpoint=none.json"]) == 2
 
 
@@ -259,8 +259,8 @@ def test_validate_knows_bundles(policies, capsys, monkeypatch):
     (policies.root / "one.json").write_text(json.dumps(payload()))
     lines = [payload(), payload(trajectory__discount_factor=1.5), payload(steps=0)]
     (policies.root / "many.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert main(["validate", "one.json"]) == 0
-    assert main(["validate", "many.jsonl"]) == 1
+    assert main(["verify", "one.json"]) == 0
+    assert main(["verify", "many.jsonl"]) == 1
     printed = capsys.readouterr()
     assert "one.json: valid RL payload bundles" in printed.out
     assert "many.jsonl:2: discount_out_of_range" in printed.err

@@ -129,12 +129,12 @@ def test_samples_are_decided_as_by_the_command(tmp_path, gain, options, named):
 
 
 @pytest.mark.parametrize("system", ["good", "harmful", "crashing", "weak"])
-def test_reports_are_decided_as_by_the_run(leveled, system):
+def test_reports_are_decided_as_by_the_run(leveled, system, tmp_path):
     before, run = leveled(system)
     decision = run.judgement.decision.model_copy(update={"look": None})
     policy = {"test": "auto"}
     assert accept(before, run.judgement.report, policy=policy) == decision
-    report = run_eval("level", system_under_test="weak", bench_root=run.ledger.bench.path.parent)
+    report = run_eval("level", system_under_test="weak", bench_root=tmp_path / "bench")
     assert accept(report, run.judgement.report, policy=policy).reason_codes == decision.reason_codes
 
 
@@ -325,7 +325,7 @@ def test_the_commands_count_in_the_same_file(tmp_path, capsys):
         proof = json.loads((tmp_path / "p" / "proof.json").read_bytes())
         assert proof["look"]["number"] == number
         assert proof["criteria"]["max_p_value"] == proof["look"]["alpha"]
-        assert main(["validate", *map(str, (tmp_path / "p").glob("*.json"))]) == 0
+        assert main(["verify", *map(str, (tmp_path / "p").glob("*.json"))]) == 0
     assert "looks     look 3 against this baseline" in capsys.readouterr().err
     assert accept(BEFORE, side(7), ledger=LookLedger(ledger)).look.number == 4
 
@@ -347,7 +347,7 @@ def test_a_number_that_was_lowered_in_one_file_contradicts_the_tests(tmp_path):
     raw = json.loads(file.read_bytes())
     raw["look"]["number"] = 1
     file.write_text(json.dumps(raw))
-    assert main(["validate", str(file)]) == 1
+    assert main(["verify", str(file)]) == 1
 
 
 @pytest.mark.parametrize("n", [21, 50])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,56 @@ FLOORS = (
     DOORS,
 )
 """Lowest first. A room imports from lower floors and from itself, never from its neighbours or from above."""
+
+BUDGETS = {
+    "__init__": 150,
+    "aggregate": 200,
+    "artifacts": 1950,
+    "audit": 1125,
+    "cassettes": 325,
+    "check": 725,
+    "cli": 2650,
+    "errors": 300,
+    "gates": 3875,
+    "http": 575,
+    "ids": 150,
+    "interop": 1675,
+    "live": 450,
+    "loader": 1350,
+    "looks": 475,
+    "models": 400,
+    "promotion": 350,
+    "pytest_plugin": 2500,
+    "registry": 225,
+    "remote": 800,
+    "replay": 225,
+    "report": 1475,
+    "rubric": 50,
+    "runner": 1775,
+    "statistics": 2650,
+    "taxonomy": 75,
+    "testing": 100,
+    "training": 975,
+    "training_types": 100,
+    "trials": 1450,
+    "verify": 1475,
+    "wire": 2050,
+    "wording": 725,
+}
+"""Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
+
+TOTAL = 33000
+"""Lines of the package, rounded up to 100: not every room can grow to its budget."""
+
+MOST = 300
+LONGER = {
+    "benchgate.gates.figures": 314,
+    "benchgate.models": 379,
+    "benchgate.statistics.clusters": 319,
+    "benchgate.wire.arguments": 403,
+    "benchgate.wire.model": 319,
+}
+"""Modules of more than :data:`MOST` lines, with their lines: they may only shrink."""
 
 
 def name_of(path):
@@ -68,6 +119,36 @@ def imports():
         module: {found for name in imported(path) if (found := module_of(name))} - {module}
         for module, path in MODULES.items()
     }
+
+
+def lines_of(path):
+    return len(path.read_text().splitlines())
+
+
+def test_no_room_grows_beyond_its_budget():
+    rooms = Counter()
+    for module, path in MODULES.items():
+        rooms[room_of(module)] += lines_of(path)
+    assert BUDGETS.keys() == rooms.keys()
+    allowed = {**BUDGETS, "the package": TOTAL}
+    over = [
+        f"{room}: {lines} lines, {allowed[room]} allowed; delete, or raise the budget, which is a visible diff"
+        for room, lines in [*sorted(rooms.items()), ("the package", rooms.total())]
+        if lines > allowed[room]
+    ]
+    assert not over, "\n".join(over)
+
+
+def test_no_module_is_longer_than_fits_a_reader():
+    long = {name: lines for name, path in MODULES.items() if (lines := lines_of(path)) > MOST}
+    over = [
+        f"{name}: {lines} lines, {LONGER.get(name, MOST)} allowed"
+        for name, lines in long.items()
+        if lines > LONGER.get(name, MOST)
+    ]
+    assert not over, "\n".join(over)
+    short = LONGER.keys() - long.keys()
+    assert not short, f"no longer than {MOST} lines now: take it out of LONGER: {sorted(short)}"
 
 
 def test_every_room_is_on_a_floor():

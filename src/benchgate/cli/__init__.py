@@ -17,12 +17,9 @@ import benchgate
 from benchgate.cli import (
     check,
     compare,
-    convert,
     gate,
-    history,
     merge,
-    new_case,
-    new_class,
+    new,
     pin,
     plan,
     policy,
@@ -30,8 +27,6 @@ from benchgate.cli import (
     report,
     run,
     runs,
-    schema,
-    validate,
     verdict,
     verify,
 )
@@ -43,7 +38,6 @@ COMMANDS = (
     run,
     runs,
     merge,
-    history,
     report,
     pin,
     plan,
@@ -51,20 +45,19 @@ COMMANDS = (
     proof,
     gate,
     policy,
-    validate,
     verify,
     verdict,
     check,
-    new_class,
-    new_case,
-    convert,
-    schema,
+    new,
 )
 
 
 def _refuse_misspelt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """End with an error that names the option which was meant; argparse says only which one is required then."""
     known = parser._option_string_actions  # noqa: SLF001 - argparse has no public name for it
+    kinds = parser._subparsers  # noqa: SLF001 - the same
+    if kinds is not None:  # the parser of its kind knows the options
+        return
     for word in takewhile(lambda word: word != "--", words):
         name = word.partition("=")[0]
         if re.fullmatch("--[a-z-]+", name) and not any(one.startswith(name) for one in known):

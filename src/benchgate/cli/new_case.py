@@ -1,4 +1,4 @@
-"""``benchgate new-case CLASS ID``."""
+"""``benchgate new case CLASS ID``."""
 
 from __future__ import annotations
 
@@ -17,21 +17,7 @@ if TYPE_CHECKING:
 BENCH_ROOT = Path("bench")
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "new-case",
-        help="make the folder of a new case, with a case.toml to fill in",
-        description="Makes case.toml, input/ and expected/; never changes what exists already. The keys of "
-        "[facts] are those of the newest case of the class.",
-    )
-    parser.add_argument("task_class", metavar="CLASS")
-    parser.add_argument("case_id", metavar="ID")
-    parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
-    parser.set_defaults(execute=execute)
-
-
-def execute(given: argparse.Namespace) -> int:
+def make_case(given: argparse.Namespace) -> int:
     """Make the case; 1 if the class is unknown or the case exists, 2 if it cannot be made."""
     from benchgate.errors import BenchCaseLoadError, EvalError, TaskClassNotFound
     from benchgate.loader.new_case import make_case_folder

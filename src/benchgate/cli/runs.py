@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.audit.runs import KnownRun
+    from benchgate.report.history import PastRun
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,6 +24,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
     parser.add_argument("--task-class", metavar="CLASS", help="this class only")
+    parser.add_argument(
+        "--scores",
+        action="store_true",
+        help="list score, change, decision, look at the baseline and cost of the recorded runs of each class, the "
+        "oldest first; checks nothing, benchgate verify does",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
     parser.set_defaults(execute=execute)
 
@@ -32,7 +39,7 @@ def execute(given: argparse.Namespace) -> int:
     from benchgate.errors import ArtifactError, TaskClassNotFound
 
     try:
-        return _list(given)
+        return _scores(given) if given.scores else _list(given)
     except TaskClassNotFound as error:
         complain(error)
         return 1
@@ -94,3 +101,56 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         yield "  ".join(f"{v:{w}}" for v, w in zip(line, widths, strict=True)).rstrip()
+
+
+def _scores(given: argparse.Namespace) -> int:
+    from benchgate.audit.runs import class_runs
+    from benchgate.report.history import past_runs, sparkline
+    from benchgate.wire.writing import json_line
+
+    classes = {runs.name: past_runs(runs) for runs in class_runs(given.out, given.task_class)}
+    classes = {name: past for name, past in classes.items() if past}
+    if not classes:
+        complain(f"{given.out}: no run is recorded")
+        return 1
+    for name, past in classes.items():
+        if given.json:
+            lines = [json_line({"task_class": name, **run.plain()}) for run in past]
+        else:
+            lines = [name, *_scores_table(past)]
+            if len(past) > 1:
+                lines.append(f"mean score  {sparkline([run.report.mean_score for run in past])}")
+        for line in lines:
+            say(line)
+    return 0
+
+
+def _scores_table(runs: list[PastRun]) -> Iterator[str]:
+    from benchgate.report.words import number
+    from benchgate.wire.usage import usd
+
+    rows = [
+        ("seq", "time", "system", "mean", "bound", "delta", "decision", "look", "cost USD", "head")
+    ]
+    for run in runs:
+        report = run.report
+        outcome = run.decision.outcome if run.decision else "not judged"
+        marks = "" if report.complete else ", incomplete"
+        marks += ", became the baseline" if run.pinned else ""
+        rows.append(
+            (
+                str(run.seq),
+                f"{run.time:%Y-%m-%d %H:%M}",
+                report.system,
+                number(report.mean_score),
+                number(report.score_lower_bound_95),
+                "-" if run.mean_delta is None else f"{run.mean_delta:+.3f}",
+                f"{outcome}{marks}",
+                str(run.look or "-"),
+                usd(report.total_cost_usd) if report.total_cost_usd else "-",
+                f"{run.seq}:{run.head[:12]}",
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

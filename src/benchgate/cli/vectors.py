@@ -26,14 +26,14 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_policy(parser: argparse.ArgumentParser) -> None:
+def add_policy(parser: argparse.ArgumentParser, which: str = "of the gate") -> None:
     """Declare the thresholds, as every door has them."""
     parser.add_argument(
         "--policy",
         action="append",
         default=[],
         metavar="KEY=VALUE|gate.toml",
-        help="a threshold, or a file with all of them; repeatable; benchgate policy lists the keys",
+        help=f"a threshold {which}, or a file with all of them; repeatable; benchgate policy lists the keys",
     )
 
 

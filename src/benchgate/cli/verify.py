@@ -1,13 +1,17 @@
-"""``benchgate verify [OUT]``."""
+"""``benchgate verify [OUT | FILE...]``."""
 
 from __future__ import annotations
 
 import argparse
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.artifacts.schemas import schema_kinds, schema_text
 from benchgate.cli.say import complain, say
+from benchgate.cli.vectors import add_policy
+from benchgate.cli.verify_files import verify_files
 from benchgate.errors import counted
 
 if TYPE_CHECKING:
@@ -25,17 +29,24 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "verify",
-        help="verify the records of an output folder: chain, digests, and every decision, recomputed",
+        help="verify the records of an output folder: chain, digests, and every decision, recomputed; or single files",
         description="Checks integrity; what was decided only with --require-promote. Without --head it cannot see that "
-        "the newest records were removed or that the whole chain was rewritten, and says so.",
+        "the newest records were removed or that the whole chain was rewritten, and says so. Of a file it finds the "
+        "kind itself, and checks schema, digests and arithmetic; files of RL payload bundles are taken, too.",
     )
     parser.add_argument(
-        "out",
+        "paths",
         type=Path,
-        nargs="?",
-        default=Path(".benchgate"),
-        metavar="OUT",
-        help="output folder (default: .benchgate)",
+        nargs="*",
+        metavar="OUT|FILE",
+        help="one output folder (default: .benchgate), or files",
+    )
+    kinds = schema_kinds()
+    parser.add_argument(
+        "--schema",
+        choices=kinds,
+        metavar="KIND",
+        help=f"print the JSON Schema of a kind of artifact, and do nothing else: {', '.join(kinds)}",
     )
     parser.add_argument(
         "--task-class",
@@ -74,13 +85,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="the bench that the newest decisions must have been made under: its policy, rubric, cases, failure modes "
         "and baseline.json; it is read and nothing of it is imported (default: the default policy alone)",
     )
-    parser.add_argument(
-        "--policy",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="a threshold that is meant to differ from gate.toml or the defaults; repeatable",
-    )
+    add_policy(parser, "that is meant to differ from gate.toml or the defaults")
     parser.set_defaults(execute=execute)
 
 
@@ -93,6 +98,21 @@ def _head(text: str) -> tuple[str, int, str]:
 
 
 def execute(given: argparse.Namespace) -> int:
+    """Verify files or a folder, or print a schema; 2 for wrong use."""
+    if given.schema is not None:
+        sys.stdout.write(schema_text(given.schema))
+        return 0
+    folders = [path for path in given.paths if path.is_dir() or not path.suffix]
+    of_folder = ("task_class", "head", "require_complete", "require_promote", "policy")
+    if given.paths and not folders and not any(getattr(given, name) for name in of_folder):
+        return verify_files(given.paths)
+    if len(given.paths) > 1 or folders != given.paths:
+        complain("expected one output folder, or files without an option")
+        return 2
+    return _verify_folder(given, folders[0] if folders else Path(".benchgate"))
+
+
+def _verify_folder(given: argparse.Namespace, out: Path) -> int:
     """Print a line for each class; 1 if one is invalid or not as required or there is no record, 2 without a folder."""
     from benchgate.errors import EvalError
     from benchgate.gates.policy import parse_options
@@ -101,14 +121,14 @@ def execute(given: argparse.Namespace) -> int:
 
     try:
         found = verify(
-            given.out,
+            out,
             _retained(given.head),
             expected=given.task_class,
             require_complete=given.require_complete or given.require_promote,
         )
         said = parse_options(given.policy)
         terms = {
-            one.task_class: Terms.of(one.newest, given.out, given.bench_root, said)
+            one.task_class: Terms.of(one.newest, out, given.bench_root, said)
             for one in found
             if one.newest is not None and not one.faults
         }
@@ -116,9 +136,9 @@ def execute(given: argparse.Namespace) -> int:
         complain(error)
         return 2
     for one in found:
-        _report(one, given.out, terms.get(one.task_class))
+        _report(one, out, terms.get(one.task_class))
     if not any(one.records for one in found):
-        complain(f"{given.out}: there is no record of a run")
+        complain(f"{out}: there is no record of a run")
         return 1
     held = [
         f"{one.task_class}: not promoted: {reason}"

@@ -1,20 +1,17 @@
-"""Makes a task class of a log that has inputs and targets."""
+"""Makes the files of a task class of a log that has inputs, targets and answers."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from dataclasses import dataclass, field
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import tomli_w
 
 from benchgate.errors import SampleError
 from benchgate.interop.formats import opened
 from benchgate.interop.rows import RowReader
-from benchgate.loader.new_class import make_class_folder
+from benchgate.registry import slug
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
@@ -22,151 +19,135 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from benchgate.interop.rows import Sample
+RUBRIC: Final = '''"""Scores one answer: it is one of the targets of its case, but for case and space, or it is not."""
 
-MAX_CASES: Final = 10_000
+import json
 
-
-@dataclass(slots=True)
-class _Case:
-    """What a log has of one case."""
-
-    input: Any
-    choices: Any
-    targets: list[str]
-    answers: dict[tuple[int, str], str | None] = field(default_factory=dict)
+from benchgate import BenchScore
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Converted:
-    """
-    A class that was made.
+class TargetRubric:
+    """Compares an answer with the targets of its case."""
 
-    :param agreed: samples on which the rubric that was written says what the score of the log says, of ``scored``.
-    :param unanswered: samples without an answer, such as those with an error: their trials fail when they are played.
-    """
+    def score(self, case, output, /):
+        """Score ``{"answer": text}``."""
+        targets = json.loads((case.expected_path / "target.json").read_text(encoding="utf-8"))
+        right = plain(output.get("answer")) in map(plain, targets)
+        return BenchScore(passed=right, score=float(right))
 
-    path: Path
-    cases: int
-    trials: int
+
+def plain(text):
+    """Return a text without what does not count."""
+    return " ".join(str(text).casefold().split()).removesuffix(".")
+'''
+REGISTRATION: Final = '''"""Registers the task class: its rubric, and the systems under test by name."""
+
+import json
+
+from benchgate import register_task_class
+
+from .rubric import TargetRubric
+
+
+def recorded(case):
+    """Give the answer that the log has: the system to beat."""
+    answers = json.loads(case.cassette("recorded").path.read_text(encoding="utf-8"))["answers"]
+    if answers[case.trial] is None:
+        raise ValueError(f"the log has no answer of trial {case.trial}")
+    return {"answer": answers[case.trial]}
+
+
+def candidate(case):
+    """Read the question, and answer it: call your agent here."""
+    question = json.loads((case.input_path / "input.json").read_text(encoding="utf-8"))
+    raise NotImplementedError(f"no agent answers {question!r} yet: change registration.py")
+
+
+@register_task_class(
+    "@NAME@",
+    systems={"recorded": recorded, "candidate": candidate},
+    default_system="candidate",
+    min_cases_for_promotion={"bronze": @BRONZE@},
+)
+class Targets(TargetRubric):
+    """Compares an answer with the target of its case."""
+'''
+TEST: Final = """from _benchgate_bench.@SLUG@.rubric import plain
+
+
+def test_case_and_space_do_not_count():
+    assert plain(" It. ") == plain("it")
+"""
+
+
+class Agreement(NamedTuple):
+    """Samples on which the rubric says what the log says, of those with an answer, and those without one."""
+
     agreed: int
     scored: int
     unanswered: int
 
 
-def convert(
-    path: Path,
-    name: str,
-    bench_root: Path,
-    *,
-    now: datetime,
-    format: str = "auto",  # noqa: A002
-    map: Mapping[str, str] | None = None,  # noqa: A002
-    metric: str | None = None,
-) -> Converted:
+def class_files(
+    path: Path, name: str, now: datetime, options: Mapping[str, Any]
+) -> tuple[dict[str, str], Agreement]:
     """
-    Make ``bench/<name>/`` of a log: its cases, a rubric that compares with the target, and its answers as a recording.
+    Return the files of a class by path: the cases of a log, a rubric for their targets, and the answers as a system.
 
-    :raises SampleError: it has no inputs, or a sample no target. :raises EvalError: as :func:`benchgate.interop.read`.
-    :raises FileExistsError: the class exists. :raises OSError: it cannot be written.
+    :param options: ``format``, ``map`` and ``metric``, as of :func:`benchgate.interop.read`.
+    :raises SampleError: it has no inputs, or a sample no target. :raises EvalError: it cannot be read.
     """
-    cases: dict[str, _Case] = {}
-    tally: dict[bool, int] = defaultdict(int)
-    with opened(path, format, in_full=True) as source:
-        reader = RowReader(path, source.log, dict(map or {}), metric)
+    cases: dict[str, tuple[Any, list[str], dict[tuple[int, str], Any]]] = {}
+    agreed: list[bool | None] = []
+    with opened(path, options["format"], in_full=True) as source:
+        reader = RowReader(path, source.log, dict(options["map"]), options["metric"])
         for line, row in source.log.rows:
-            sample = reader.sample(line, row)
-            case = cases.setdefault(sample.case_id, _case(path, reader, row, sample, line))
-            answer = None if sample.error and sample.score is None else reader.value(row, "answer")
-            text = None if answer is None else str(answer)
-            case.answers[len(sample.trial), sample.trial] = text
-            if sample.score is not None and text is not None:
-                tally[_agrees(text, case.targets) == (sample.score >= 1.0)] += 1
-            if len(cases) > MAX_CASES:
-                raise SampleError(path, f"more than {MAX_CASES} cases")
+            sample, choices = reader.sample(line, row), row.get("choices")
+            found = {role: reader.value(row, role) for role in ("input", "target")}
+            for role in (role for role, value in found.items() if value in (None, "", [])):
+                why = f"sample {sample.case_id!r} has no {role}; name its field: --map {role}=FIELD"
+                raise SampleError(path, why, line=line)
+            target = found["target"]
+            targets = [str(one) for one in (target if isinstance(target, list) else [target])]
+            shown = {"input": found["input"]} | ({"choices": choices} if choices else {})
+            answer = None if sample.score is None else reader.value(row, "answer")
+            answers = cases.setdefault(sample.case_id, (shown, targets, {}))[2]
+            answers[len(sample.trial), sample.trial] = answer if answer is None else str(answer)
+            is_right = _plain(answer) in map(_plain, targets)
+            agreed.append(None if answer is None else is_right == ((sample.score or 0) >= 1))
     if not cases:
         raise SampleError(path, "has no samples")
-    trials = max(len(case.answers) for case in cases.values())
-    words = {
-        "@BRONZE@": str(min(10, len(cases))),
-        "@TRIALS@": str(trials),
-        "@CASES@": str(len(cases)),
-        "@AGREED@": str(tally[True]),
-        "@SCORED@": str(sum(tally.values())),
-        "@METRIC@": reader.metric,
+    trials = max(len(answers) for _, _, answers in cases.values())
+    agreement = Agreement(agreed.count(True), len(agreed) - agreed.count(None), agreed.count(None))
+    registration = REGISTRATION.replace("@BRONZE@", str(min(10, len(cases))))
+    texts = {
+        "README.md": f"# {name}\n\nThe cases, targets and answers of the log `{path.name}`.\n\nOn "
+        f"{agreement.agreed} of {agreement.scored} samples the rubric says what the log says.\n",
+        "failure_modes.toml": "# The rubric gives no code.\n",
+        "gate.toml": tomli_w.dumps(
+            {"test": "auto", "safety": "optional", "run": {"trials": trials}}
+        ),
+        "registration.py": registration.replace("@NAME@", name),
+        "rubric.py": RUBRIC,
+        f"tests/test_{slug(name)}_rubric.py": TEST.replace("@SLUG@", slug(name)),
     }
-    folder = make_class_folder(
-        bench_root,
-        name,
-        now=now,
-        templates=files("benchgate.interop") / "class_files",
-        words=words,
-        further=_case_files(name, cases, now),
-    )
-    answers = [one for case in cases.values() for one in case.answers.values()]
-    return Converted(
-        path=folder,
-        cases=len(cases),
-        trials=trials,
-        agreed=tally[True],
-        scored=sum(tally.values()),
-        unanswered=answers.count(None),
-    )
-
-
-def _case(path: Path, reader: RowReader, row: dict[str, Any], sample: Sample, line: int) -> _Case:
-    question, target = reader.value(row, "input"), reader.value(row, "target")
-    targets = [str(one) for one in (target if isinstance(target, list) else [target])]
-    for role, found in (("input", question), ("target", target)):
-        if found in (None, "", []):
-            why = f"sample {sample.case_id!r} has no {role}; name its field: --map {role}=FIELD"
-            raise SampleError(path, why, line=line)
-    return _Case(question, row.get("choices"), targets)
-
-
-def _agrees(answer: str, targets: list[str]) -> bool:
-    """Whether the rubric that is written will pass an answer."""
-    return _plain(answer) in {_plain(target) for target in targets}
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split()).removesuffix(".")
-
-
-def _case_files(name: str, cases: Mapping[str, _Case], now: datetime) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for number, (log_id, case) in enumerate(sorted(cases.items()), 1):
-        slug = re.sub(r"[^a-z0-9]+", "-", log_id.lower()).strip("-")[:48].strip("-")
-        case_id = f"{number:0{len(str(len(cases)))}}-{slug}".rstrip("-")
-        shown = {"input": case.input} | ({"choices": case.choices} if case.choices else {})
-        answers = _json({"answers": [case.answers[key] for key in sorted(case.answers)]})
-        tables = {
-            "case": {
-                "case_id": case_id,
-                "task_class": name,
-                "disposition": "positive",
-                "difficulty": "medium",
-                "source": "curated",
-                "added_at": now,
-                "last_validated_at": now,
-            },
-            "facts": {"log_id": log_id},
-            "cassettes": {
-                "recorded": {
-                    "path": "cassettes/recorded.json",
-                    "sha256": sha256_hex(answers.encode()),
-                }
-            },
-        }
-        toml = tomli_w.dumps(tables).replace(str(now), now.isoformat().replace("+00:00", "Z"))
+    for number, (log_id, (shown, targets, answers)) in enumerate(sorted(cases.items()), 1):
+        words = re.sub(r"[^a-z0-9]+", "-", log_id.lower()).strip("-")[:48].strip("-")
+        case_id = f"{number:0{len(str(len(cases)))}}-{words}".rstrip("-")
+        recorded = json.dumps({"answers": [answers[key] for key in sorted(answers)]})
+        cassette = {"path": "cassettes/recorded.json", "sha256": sha256_hex(recorded.encode())}
+        case = {"case_id": case_id, "task_class": name, "disposition": "positive"}
+        case |= {"difficulty": "medium", "source": "curated"}
+        tables = {"facts": {"log_id": log_id}, "cassettes": {"recorded": cassette}}
+        stamps = {"added_at": now, "last_validated_at": now}
         texts |= {
-            f"cases/{case_id}/case.toml": toml,
-            f"cases/{case_id}/input/input.json": _json(shown),
-            f"cases/{case_id}/expected/target.json": _json(case.targets),
-            f"cases/{case_id}/cassettes/recorded.json": answers,
+            f"cases/{case_id}/case.toml": tomli_w.dumps({"case": case | stamps} | tables),
+            f"cases/{case_id}/cassettes/recorded.json": recorded,
+            f"cases/{case_id}/expected/target.json": json.dumps(targets, ensure_ascii=False),
+            f"cases/{case_id}/input/input.json": json.dumps(shown, ensure_ascii=False),
         }
-    return texts
+    return texts, agreement
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+def _plain(text: object) -> str:
+    return " ".join(str(text).casefold().split()).removesuffix(".")

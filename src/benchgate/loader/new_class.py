@@ -28,16 +28,12 @@ def make_class_folder(
     name: str,
     *,
     now: datetime,
-    templates: Traversable | None = None,
-    words: Mapping[str, str] | None = None,
-    further: Mapping[str, str] | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Path:
     """
     Make ``bench/<name>/``, completely or not at all.
 
-    :param templates: of its files; by default three cases, a rubric with its tests and two systems.
-    :param words: to be put in the place of marks in these, besides those of every class.
-    :param further: files of it by path, as they are.
+    :param texts: its files by path; by default three cases, a rubric with its tests and two systems.
     :raises EvalError: the name is none of a task class, or means every class, or is no name in Python.
     :raises TaskClassAlreadyRegistered: a class is called so but for ``-`` and ``_``.
     :raises FileExistsError: the name is taken.
@@ -52,10 +48,9 @@ def make_class_folder(
         if slug(twin) == package:
             raise TaskClassAlreadyRegistered(name, str(folder), str(target))
     marks = {"@NAME@": name, "@SLUG@": package, "@NOW@": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
-    marks |= words or {}
-    texts = dict(further or {})
-    for path, text in _templates(templates or files("benchgate.loader") / "new_class_files"):
-        texts[_filled(path, marks)] = _filled(text, marks)
+    if texts is None:
+        templates = _templates(files("benchgate.loader") / "new_class_files")
+        texts = {_filled(path, marks): _filled(text, marks) for path, text in templates}
     create_folder(target, texts)
     return target
 

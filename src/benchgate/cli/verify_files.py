@@ -1,34 +1,22 @@
-"""``benchgate validate FILE...``."""
+"""``benchgate verify FILE...``: single artifacts, and files of RL payload bundles."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.say import complain, say
 
 if TYPE_CHECKING:
-    import argparse
+    from pathlib import Path
 
 
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
-    parser = commands.add_parser(
-        "validate",
-        help="check artifacts: schema, digests, arithmetic; and files of RL payload bundles",
-        description="Finds the kind of each file itself. Checks integrity, not what was decided.",
-    )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.set_defaults(execute=execute)
-
-
-def execute(given: argparse.Namespace) -> int:
+def verify_files(paths: list[Path]) -> int:
     """Check each file; 1 if one is invalid, 2 if one cannot be read."""
     from benchgate.errors import ArtifactError, Unreadable
     from benchgate.verify.validate import validate_file
 
     status = 0
-    for path in given.files:
+    for path in paths:
         try:
             if (bundle := _bundle_status(path)) is not None:
                 status = max(status, bundle)
