@@ -38,7 +38,7 @@ class RunTerms:
 
     :param severities: severity of each failure code.
     :param meanings: what each failure code means.
-    :param cases: all of the run that can be read.
+    :param cases: all of the run that can be read, each with the beginnings of its input files by name.
     :param min_cases: passed cases that each tier requires of the class.
     :param sealed: the plan that the run cites.
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
@@ -47,7 +47,7 @@ class RunTerms:
     harness_version: str
     severities: Mapping[str, Severity]
     meanings: Mapping[str, str]
-    cases: tuple[BenchCase, ...]
+    cases: tuple[tuple[BenchCase, Mapping[str, str]], ...]
     min_cases: Mapping[str, int]
     tiers: TierConfig | None
     sealed: SealedPlan | None = None
@@ -124,7 +124,7 @@ def record_entry(
         resumes=slot.plan.resumes,
         replays=slot.plan.replays,
         meanings=terms.meanings,
-        about_cases={case.case_id: about(case) for case in terms.cases},
+        about_cases={case.case_id: about(case, texts) for case, texts in terms.cases},
         sealed_plan=terms.sealed,
     )
     return RecordEntry(

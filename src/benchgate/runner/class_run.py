@@ -264,7 +264,7 @@ def _terms(run: ClassRun, tiers: TierConfig | None) -> RunTerms:
         harness_version=version("pytest-benchgate"),
         severities=bench.taxonomy.severities,
         meanings=bench.taxonomy.meanings,
-        cases=run.candidate.cases,
+        cases=run.candidate.texts,
         min_cases=bench.task_class.min_cases_for_promotion,
         tiers=tiers,
         sealed=run.grounds.sealed,
