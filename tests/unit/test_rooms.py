@@ -34,7 +34,7 @@ FLOORS = (
 BUDGETS = {
     "__init__": 150,
     "aggregate": 200,
-    "artifacts": 1925,
+    "artifacts": 1900,
     "audit": 1125,
     "cassettes": 325,
     "check": 725,

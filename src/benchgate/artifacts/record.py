@@ -8,9 +8,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.about_case import about
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.run_kinds import BaselineRef, Harness, RerunBaseline, RunRecord
+from benchgate.artifacts.run_kinds import (
+    AboutCase,
+    BaselineRef,
+    Harness,
+    RerunBaseline,
+    RunRecord,
+)
 from benchgate.errors import ArtifactError
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
@@ -124,7 +129,7 @@ def record_entry(
         resumes=slot.plan.resumes,
         replays=slot.plan.replays,
         meanings=terms.meanings,
-        about_cases={case.case_id: about(case, texts) for case, texts in terms.cases},
+        about_cases={case.case_id: _about(case, texts) for case, texts in terms.cases},
         sealed_plan=terms.sealed,
     )
     return RecordEntry(
@@ -133,6 +138,15 @@ def record_entry(
         verdict=verdict,
         run_id=report.run_id,
         finished=finished,
+    )
+
+
+def _about(case: BenchCase, texts: Mapping[str, str]) -> AboutCase:
+    return AboutCase(
+        disposition=case.disposition,
+        difficulty=case.difficulty,
+        tags=case.tags,
+        input=dict(texts),
     )
 
 

@@ -265,7 +265,7 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     if policy.claim != "better":
         return
     if found.detectable is None:
-        yield f"finds     no gain in {policy.power:.0%} of runs"
+        yield f"finds     {policy.power:.0%} of runs find no gain that the scores leave room for"
         return
     least, wanted = policy.min_delta, policy.target_effect
     cases = ""

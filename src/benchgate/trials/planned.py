@@ -83,13 +83,6 @@ class PlannedTrials:
         self._handed: str | None = None
         self._handed_elsewhere: set[str | None] = set()
 
-    def beside(self, system: NamedSystem) -> PlannedTrials:
-        """Return the trials of a baseline that runs in the same session; its checkpoint is the baseline's."""
-        checkpoints = self.checkpoints.of_baseline() if self.checkpoints else None
-        return PlannedTrials(
-            self.bench, system, trials=self.trials, seed=self.seed, checkpoints=checkpoints
-        )
-
     def every_key(self) -> set[Key]:
         """Return all trials of all cases on disk."""
         return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}
