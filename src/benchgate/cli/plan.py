@@ -260,7 +260,7 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     if found.is_lower_limit:
         yield (
             "          a lower limit: no two trials of a case differ in the baseline, so what pairs gain is unknown; "
-            "pin one with --trials=2 or more"
+            "pin a run of --bench-trials=2 or more"
         )
     if policy.claim != "better":
         return
