@@ -32,7 +32,7 @@ FLOORS = (
 """Lowest first. A room imports from lower floors and from itself, never from its neighbours or from above."""
 
 BUDGETS = {
-    "__init__": 150,
+    "__init__": 125,
     "aggregate": 200,
     "artifacts": 1900,
     "audit": 1125,
@@ -74,10 +74,8 @@ TOTAL = 32800
 MOST = 300
 LONGER = {
     "benchgate.gates.figures": 314,
-    "benchgate.models": 379,
     "benchgate.statistics.clusters": 319,
     "benchgate.wire.arguments": 403,
-    "benchgate.wire.model": 319,
 }
 """Modules of more than :data:`MOST` lines, with their lines: they may only shrink."""
 

@@ -15,7 +15,7 @@ from benchgate.aggregate import mean
 from benchgate.errors import SampleError, Unreadable, counted
 from benchgate.gates.figures import Arm
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import ClusterName
+from benchgate.wire.model import Name
 from benchgate.wire.parsing import repeated
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
-_CLUSTER: Final = TypeAdapter(ClusterName)
+_CLUSTER: Final = TypeAdapter(Name)
 T = TypeVar("T")
 ARM_KINDS: Final = ("baseline", "trained")
 
