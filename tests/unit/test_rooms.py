@@ -59,7 +59,7 @@ BUDGETS = {
     "statistics": 2650,
     "taxonomy": 75,
     "testing": 100,
-    "training": 975,
+    "training": 900,
     "training_types": 100,
     "trials": 1500,
     "verify": 1425,

@@ -146,7 +146,7 @@ def _names(given: argparse.Namespace, checkpoints: Checkpoints | None) -> tuple[
         return given.baseline_id, given.trained_id
     baseline = checkpoints.baseline
     return (
-        baseline.checkpoint_id if baseline else given.baseline_id,
+        baseline.candidate.checkpoint_id if baseline else given.baseline_id,
         checkpoints.candidate.checkpoint_id,
     )
 
