@@ -55,7 +55,7 @@ def test_the_time_in_the_files_is_that_of_the_environment(vectors, monkeypatch, 
     assert read("proof.json")["generated_at"] == "2026-05-12T00:00:00Z"
     capsys.readouterr()
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    assert proof("--output-dir=other") == 2
+    assert proof("--out=other") == 2
     assert capsys.readouterr().err == (
         "SOURCE_DATE_EPOCH is 'yesterday'; expected seconds since 1970\n"
     )
@@ -90,6 +90,25 @@ def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, tra
     assert reason in analysis["reasons"]
     assert "reward_gain_below_threshold" in analysis["reasons"]
     assert len(analysis["reasons"]) == len(analysis["details"])
+
+
+def test_gate_judges_two_files_of_samples_as_proof_does(vectors, capsys):
+    proof("--policy=min_delta=0.9")
+    said = capsys.readouterr().err
+    assert main(["gate", "low.json", "high.json", "--policy=min_delta=0.9"]) == 10
+    shown = capsys.readouterr().out
+    assert "baseline  low.json: samples\ncandidate high.json: samples\n" in shown
+    for label in ("why ", "delta ", "limits "):
+        assert [line for line in shown.splitlines() if line.startswith(label)] == [
+            line for line in said.splitlines() if line.startswith(label)
+        ]
+    assert main(["gate", "low.json", "high.json"]) == 0
+    assert main(["gate", "high.json", "low.json"]) == 1
+    proof()
+    assert main(["gate", "proof/baseline.json", "proof/trained.json"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "low.json", "high.json", "--out=x"]) == 2
+    assert "--out is not for two sides that are samples" in capsys.readouterr().err
 
 
 def test_an_underpowered_gain_says_how_many_more_cases(vectors):

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.gate import add_reading
+from benchgate.cli.gate_logs import add_reading
 from benchgate.cli.new_case import BENCH_ROOT, make_case
 from benchgate.cli.say import complain
 from benchgate.errors import counted, printable

@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.cli.gate import add_reading, report_of_log
+from benchgate.cli.gate_logs import add_reading, report_of_log
 from benchgate.cli.say import complain, say
 from benchgate.cli.vectors import guarded
 from benchgate.wire import clock
