@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from benchgate.cli import main
+from benchgate.errors import SystemUnavailable
 from benchgate.gates.exit_status import HELD
 
 PREFIX = "checkpoint_promotion_blocked_"
@@ -66,8 +67,8 @@ def test_without_a_gate_that_binds_nothing_is_held(twelve, baseline):
 
 
 def test_an_incomplete_run_exits_with_1(twelve):
-    twelve.rubric('if case.case_id == "02": raise ValueError("no")')
-    run = twelve.run(baseline="auto")
+    twelve.instead["02"] = SystemUnavailable("away")  # nothing else fails, and the gate only holds
+    run = twelve.run(baseline="auto", exit_rule="gate", retries=0)
     assert run.exit_status == 1
     assert "incomplete_run" in reasons(run)
 

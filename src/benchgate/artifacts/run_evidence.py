@@ -86,13 +86,16 @@ class RunEvidence:
             plan=cited(self.sealed),
         )
 
-    def files(self, verdict: Verdict, seq: int | None) -> dict[str, bytes]:
+    def files(
+        self, verdict: Verdict, seq: int | None, record_path: str = OWN_RECORD
+    ) -> dict[str, bytes]:
         """
         Return every file of the evidence by name.
 
         ``promotion.toml`` is there only if verdict and decision are both ``promote``.
 
         :param seq: number of the run's record; ``None`` if it has none.
+        :param record_path: of the record, relative to the folder of these files.
         """
         made = self.comparison()
         promotion = PromotionReport(
@@ -108,7 +111,7 @@ class RunEvidence:
             verdict=verdict,
             policy=self.policy,
             policy_sha256=self.report.digests.policy,
-            record_ref=None if seq is None else RecordRef(seq=seq, path=OWN_RECORD),
+            record_ref=None if seq is None else RecordRef(seq=seq, path=record_path),
         )
         files = evidence_files(made) if made is not None else {}
         files["promotion.json"] = model_bytes(promotion)

@@ -77,7 +77,7 @@ class BenchSession:
         try:
             values = option_values(self.config)
             self.publication = Publication.take(values)
-            self.junit_gate, self.out = values["junit_gate"], values["out"]
+            self.junit_gate, self.out = values["junit_gate"] == "yes", values["out"]
             self.settings = RunSettings.of_options(values)
             for name in self.selection.classes:
                 bench = load_class(self.selection.root, name, registry, self.settings.policy)

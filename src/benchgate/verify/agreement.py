@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.errors import Unreadable
-from benchgate.wire.files import file_sha256
-from benchgate.wire.parsing import MAX_JSON_BYTES
+from benchgate.wire.files import file_sha256, read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,3 +48,35 @@ def same(where: str, expected: Any, found: Any) -> Iterator[str]:
             yield f"{where} is {found!r}; recomputed: {expected!r}"
     else:
         yield f"{where} is {found!r}; recomputed: {expected!r}"
+
+
+def file_faults_of(path: Path, expected: bytes, where: str) -> Iterator[str]:
+    """Yield where an evidence file differs from the bytes that its facts give."""
+    try:
+        yield from content_faults(
+            where, expected, read_bytes(path, limit=MAX_JSON_BYTES), path.parent
+        )
+    except Unreadable as error:
+        yield f"{where}: {error.why}"
+    except ValueError as error:
+        yield f"{where}: no JSON: {error}"
+
+
+def content_faults(where: str, expected: bytes, found: bytes, folder: Path) -> Iterator[str]:
+    """
+    Yield where the content of an evidence file differs from the bytes that its facts give.
+
+    JSON is compared by content, because the last digit of a float may differ between machines; so a proof has the
+    digests of the files that are beside it.
+    """
+    if where.endswith(".toml"):
+        if found != expected:
+            yield f"{where}: not the lines that follow from the verdict"
+        return
+    wanted, content = read_json(expected), read_json(found)
+    if "artifact_sha256" in wanted:
+        wanted["artifact_sha256"] = {
+            part: file_sha256(folder / name, limit=MAX_JSON_BYTES)
+            for part, name in PROOF_PARTS.items()
+        }
+    yield from same(where, wanted, content)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.wire.model import WireModel
-
 
 TELLING_FIELDS: Final = {
     "artifact_sha256": "proof",
@@ -45,7 +43,7 @@ def validate_file(path: Path) -> str:
     kind = kind_of(raw)
     if kind is None:
         raise ArtifactError(path, f"of no known kind; known: {', '.join(KINDS)}")
-    problems = list(_problems(path, data, KINDS[kind]))
+    problems = list(_problems(path, data, kind))
     if problems:
         raise ArtifactError(path, f"no valid {kind}: {brief(problems, '; ')}")
     return kind
@@ -73,11 +71,11 @@ def kind_of(raw: Any) -> str | None:
     return found or ("head" if {"seq", "sha256"} & set(raw) else None)
 
 
-def _problems(path: Path, data: bytes, model: type[WireModel]) -> Iterator[str]:
+def _problems(path: Path, data: bytes, kind: str) -> Iterator[str]:
     try:
-        read = model.read_json(data)
+        read = KINDS[kind].read_json(data)
     except ValidationError as error:
         for fault in error.errors(include_url=False):
             yield f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
         return
-    yield from recheck(path, read)
+    yield from recheck(path, kind, data, read)

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.wire.argument_types import (
     baseline,
     cassette_name,
-    claim,
+    choice,
     dollars,
     executor,
-    exit_rule,
     natural,
     path,
     positive,
@@ -29,8 +28,6 @@ from benchgate.wire.argument_types import (
     run_reference,
     seconds,
     shard,
-    summary,
-    switch,
 )
 
 if TYPE_CHECKING:
@@ -230,7 +227,7 @@ RUN_OPTIONS: Final = (
         name="claim",
         metavar="better|not_worse|no_regression",
         help="What a promotion is to state of the candidate, over gate.toml; not_worse needs policy margin=X",
-        parse=claim,
+        parse=choice("better", "not_worse", "no_regression"),
     ),
     RunOption(
         name="policy",
@@ -264,7 +261,7 @@ RUN_OPTIONS: Final = (
         metavar="auto|none",
         help="auto: where the environment has GITHUB_STEP_SUMMARY, append what was decided to that file as Markdown "
         "(default: auto)",
-        parse=summary,
+        parse=choice("auto", "none"),
         default="auto",
     ),
     RunOption(
@@ -293,7 +290,7 @@ EXIT_OPTION: Final = RunOption(
     metavar="strict|gate",
     help="strict: failing cases fail the session; gate: only completeness, block severities and the gate do "
     "(default: strict)",
-    parse=exit_rule,
+    parse=choice("strict", "gate"),
     default="strict",
 )
 """For pytest only: the exit status of ``benchgate run`` always follows the gate."""
@@ -303,8 +300,8 @@ JUNIT_OPTION: Final = RunOption(
     metavar="yes|no",
     help="Add the gate of each class to --junitxml as a test case, which fails if the gate binds and does not promote; "
     "alone it is yes. Write it as one word (default: no)",
-    parse=switch,
-    default=False,
+    parse=choice("yes", "no"),
+    default="no",
     bare="yes",
 )
 

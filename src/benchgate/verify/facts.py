@@ -1,0 +1,195 @@
+"""Finds the facts that files were computed from, and the files that a run of these facts would have written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from benchgate.artifacts.build import Comparison
+from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, SignificanceReport
+from benchgate.artifacts.proof import evidence_files
+from benchgate.artifacts.reading import read_artifact
+from benchgate.artifacts.run_evidence import OWN_RECORD, RunEvidence
+from benchgate.artifacts.run_kinds import BaselineRef, PromotionReport, RunRecord, case_file_name
+from benchgate.artifacts.sealed_plan import broken
+from benchgate.gates.baseline import arm, baseline_beside
+from benchgate.gates.blockers import baseline_blockers
+from benchgate.gates.decide import decide
+from benchgate.gates.decision import GateInput
+from benchgate.gates.figures import Arm
+from benchgate.gates.judge import Facts, decision_of
+from benchgate.gates.looks import judged_at, number_of
+from benchgate.gates.reason_codes import PREFIX
+from benchgate.gates.vectors import weigh_arms
+from benchgate.training.checkpoints import lacks_advantages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.reason_codes import Blocker
+
+
+GATE: Final = "gate:"
+OF_THE_RUN: Final = (
+    "incomplete_run",
+    "too_many_unscored",
+    "baseline_missing",
+    "baseline_mismatch",
+    "plan_mismatch",
+    "checkpoint_mismatch",
+    "block_severity_failure_mode",
+    GATE,
+)
+"""Reasons that follow from a run and not from its two arms, so that they cannot be recomputed from these."""
+
+
+def arm_of_report(report: ArmReport) -> Arm:
+    """Return the arm that a ``baseline.json`` or ``trained.json`` describes, as it was measured."""
+    samples = report.measured
+    ids = tuple(sample.case_id for sample in samples if sample.case_id is not None)
+    trials = tuple(sample.trials for sample in samples if sample.trials is not None)
+    facts = tuple(sample.facts for sample in samples if sample.facts is not None)
+    penalties = tuple(sample.safety_penalty for sample in samples)
+    return Arm(
+        scores=tuple(sample.score for sample in samples),
+        case_ids=ids if len(ids) == len(samples) else None,
+        penalties=penalties if any(penalty is not None for penalty in penalties) else None,
+        trials=trials if len(trials) == len(samples) else None,
+        clusters=tuple(sample.cluster for sample in samples),
+        facts=facts if len(facts) == len(samples) else None,
+    )
+
+
+def facts_of(
+    record: RunRecord,
+    found: CheckpointPromotionDecision,
+    before: ArmReport | None,
+    outputs: Mapping[str, Any],
+) -> Facts:
+    """Return the facts of a run; those of which the record has nothing but what was said of them, as it was said."""
+    beside, baseline = record.rerun, None
+    excluded: tuple[Blocker, ...] = ()
+    if beside is not None:
+        excluded = tuple(baseline_blockers(record.report, baseline_beside(beside)))
+        baseline = None if excluded else arm(beside)
+    elif before is not None:
+        baseline = arm_of_report(before)
+    given = ["checkpoint_mismatch"]
+    if beside is None and baseline is None:
+        given.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
+    stated = [(remark.code.removeprefix(PREFIX), remark.message) for remark in found.remarks]
+    scored = (result for result in record.report.per_case if result.outcome == "scored")
+    return Facts(
+        report=record.report,
+        policy=record.policy,
+        baseline=baseline,
+        beside=beside,
+        look=number_of(found.look),
+        excluded=(*excluded, *((code, text) for code, text in stated if code in given)),
+        plan_problems=_plan_problems(record),
+        further=tuple((c.removeprefix(GATE), text) for c, text in stated if c.startswith(GATE)),
+        without_advantages=sum(
+            lacks_advantages(outputs.get(case_file_name(result))) for result in scored
+        ),
+        replays=record.replays,
+    )
+
+
+def _plan_problems(record: RunRecord) -> tuple[str, ...]:
+    """Return how a run differs from the plan that it cites, which is in its record."""
+    plan, baseline = record.sealed_plan, record.baseline
+    if plan is None:
+        return ()
+    known = baseline.run_id if isinstance(baseline, BaselineRef) else None
+    beside = record.rerun
+    run_id = beside.run_id if beside else known
+    started = record.started_at
+    found = broken(plan, record.report, record.policy, started, run_id=run_id, beside=beside)
+    return tuple(found)
+
+
+def run_files(
+    folder: Path,
+    record: RunRecord,
+    facts: Facts,
+    decision: CheckpointPromotionDecision | None = None,
+    record_path: str = OWN_RECORD,
+) -> tuple[CheckpointPromotionDecision, dict[str, bytes]]:
+    """
+    Return the decision on a run, and the evidence files that it would have written, by name.
+
+    :param folder: of its evidence, where alone the name of the baseline is.
+    :param decision: of the record, where that is checked elsewhere.
+    :param record_path: of the record, relative to that folder.
+    """
+    figures, made = decision_of(facts)
+    made = decision or made
+    proof = read_artifact(folder / "proof.json", ProofBundle)
+    evidence = RunEvidence(
+        report=record.report,
+        subject=record.subject,
+        policy=record.policy,
+        decision=made,
+        weighed=figures,
+        baseline_name=proof.baseline.checkpoint_id if proof else "",
+        finished=record.finished_at,
+        sealed=record.sealed_plan,
+    )
+    return made, evidence.files(record.verdict, record.seq, record_path)
+
+
+def files_beside(folder: Path) -> dict[str, bytes] | None:
+    """
+    Return the evidence files that the facts beside them give: those of the record, or two lists of scores and a policy.
+
+    The decision of a record is taken as it stands there, for the record says whether that follows.
+
+    :returns: by name; ``None`` if the facts are not there.
+    """
+    promotion = read_artifact(folder / "promotion.json", PromotionReport)
+    reference = promotion.record_ref if promotion else None
+    record = read_artifact(folder / reference.path, RunRecord) if reference else None
+    if reference is None or record is None or record.decision is None:
+        return _proof_files(folder)
+    before = read_artifact(folder / "baseline.json", ArmReport)
+    facts = facts_of(record, record.decision, before, {})
+    return run_files(folder, record, facts, record.decision, reference.path)[1]
+
+
+def _proof_files(folder: Path) -> dict[str, bytes] | None:
+    before = read_artifact(folder / "baseline.json", ArmReport)
+    after = read_artifact(folder / "trained.json", ArmReport)
+    head = read_artifact(folder / "significance.json", SignificanceReport)
+    proof = read_artifact(folder / "proof.json", ProofBundle)
+    if before is None or after is None or head is None or proof is None:
+        return None
+    look, failed = number_of(head.look), proof.failure_analysis
+    judged = judged_at(head.policy, look)
+    figures, blockers = weigh_arms(arm_of_report(before), arm_of_report(after), judged)
+    stated = zip(failed.reasons, failed.details, strict=True) if failed else ()
+    given = [(code.removeprefix(PREFIX), text) for code, text in stated]
+    given = [(code, text) for code, text in given if code.startswith(OF_THE_RUN)]
+    decision = decide(
+        GateInput(
+            policy=head.policy,
+            figures=figures,
+            look=look,
+            blockers=(*blockers, *(one for one in given if not one[0].startswith(GATE))),
+            further=tuple((c.removeprefix(GATE), text) for c, text in given if c.startswith(GATE)),
+        )
+    )
+    return evidence_files(
+        Comparison(
+            run_id=proof.run_id,
+            candidate_run_id=proof.candidate_run_id,
+            suite=proof.benchmark_suite,
+            generated_at=proof.generated_at,
+            names=(proof.baseline.checkpoint_id, proof.trained.checkpoint_id),
+            policy=head.policy,
+            figures=figures,
+            decision=decision,
+            min_confidence_level=proof.criteria.min_confidence_level,
+            plan=proof.plan,
+        )
+    )
