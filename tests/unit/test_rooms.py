@@ -38,7 +38,7 @@ BUDGETS = {
     "audit": 1125,
     "cassettes": 325,
     "check": 725,
-    "cli": 2575,
+    "cli": 2600,
     "errors": 300,
     "gates": 3875,
     "http": 575,
