@@ -68,8 +68,8 @@ def test_the_claim_of_a_class_is_in_its_gate_toml(twelve, door, options):
 
 
 def test_a_claim_that_is_none_is_wrong_use(twelve, capsys):
-    assert twelve.run("--bench-claim=best").ret == pytest.ExitCode.USAGE_ERROR
-    assert main(["run", "--task-class=echo", "--claim=not_worse"]) == 2
+    assert twelve.run("--bench-policy=claim=best").ret == pytest.ExitCode.USAGE_ERROR
+    assert main(["run", "--task-class=echo", "--policy=claim=not_worse"]) == 2
     assert "needs a margin" in capsys.readouterr().err
 
 
@@ -117,7 +117,7 @@ def test_a_plugin_that_fails_the_session_afterwards_counts_more_than_a_hold(twel
 def test_a_critical_case_cannot_be_dropped_from_a_record_unseen(twelve):
     twelve.system(fails("03"))
     twelve.case("03", critical="true")
-    twelve.run("--bench-claim=no_regression", "--bench-policy=max_newly_failing=1")
+    twelve.run("--bench-policy=claim=no_regression", "--bench-policy=max_newly_failing=1")
     path = twelve.folder() / "record.json"
     path.write_text(path.read_text().replace('"critical": [\n      "03"\n    ]', '"critical": []'))
     assert twelve.record()["report"]["critical"] == []

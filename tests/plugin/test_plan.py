@@ -282,7 +282,10 @@ def test_the_command_says_what_a_run_can_show(planned, capsys):
     assert 0.9 < low < found["power_of_target"] <= high <= 1
     assert found["runs"] == 200
     assert 0.005 < found["detectable"] < 0.05
-    for options in (["--claim=not_worse", "--policy=margin=0.3"], ["--claim=no_regression"]):
+    for options in (
+        ["--policy=claim=not_worse", "--policy=margin=0.3"],
+        ["--policy=claim=no_regression"],
+    ):
         planned.file.unlink()
         assert planned.plan(*options) == 0
     sealed = planned.file.read_bytes()
