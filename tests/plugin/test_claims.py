@@ -11,7 +11,7 @@ from benchgate.gates.exit_status import HELD
 
 PREFIX = "checkpoint_promotion_blocked_"
 DOORS = ("pytest", "benchgate run")
-MARGIN = ["claim=not_worse", "policy=margin=0.3"]
+MARGIN = ["policy=claim=not_worse", "policy=margin=0.3"]
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_claim_of_a_class_is_in_its_gate_toml(twelve, door, options):
     lines = [f'claim = "{claim[2]}"', *(f"{key} = {value}" for key, _, value in policy)]
     twelve.write("gate.toml", "\n".join(lines))
     assert run(twelve, door) == 0
-    assert run(twelve, door, "claim=better") == HELD
+    assert run(twelve, door, "policy=claim=better") == HELD
     assert twelve.record()["policy"]["margin"] is None
 
 

@@ -112,7 +112,7 @@ def test_a_run_that_keeps_its_plan_says_so_in_the_proof(planned, door, capsys):
     ("options", "said"),
     [
         (["policy=alpha=0.1"], "alpha is 0.1, planned was 0.05"),
-        (["claim=no_regression"], "claim is no_regression, planned was better"),
+        (["policy=claim=no_regression"], "claim is no_regression, planned was better"),
         (
             ["policy=min_cases=2", "policy=target_effect=0.3"],
             "min_cases is 2, planned was 10; target_effect is 0.3, planned was 0.1",
