@@ -32,7 +32,7 @@ FLOORS = (
 """Lowest first. A room imports from lower floors and from itself, never from its neighbours or from above."""
 
 BUDGETS = {
-    "__init__": 150,
+    "__init__": 125,
     "aggregate": 200,
     "artifacts": 1625,
     "audit": 1125,
@@ -63,7 +63,7 @@ BUDGETS = {
     "training_types": 100,
     "trials": 1500,
     "verify": 1425,
-    "wire": 1950,
+    "wire": 1925,
     "wording": 725,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
@@ -74,7 +74,6 @@ TOTAL = 32800
 MOST = 300
 LONGER = {
     "benchgate.gates.figures": 314,
-    "benchgate.models": 379,
     "benchgate.statistics.clusters": 319,
     "benchgate.wire.model": 319,
 }

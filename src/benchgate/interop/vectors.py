@@ -15,7 +15,7 @@ from benchgate.errors import SampleError, Unreadable, counted
 from benchgate.gates.figures import Arm
 from benchgate.interop.log import open_file, whole_json
 from benchgate.interop.tables import csv_rows
-from benchgate.wire.model import ClusterName
+from benchgate.wire.model import Name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
-_CLUSTER: Final = TypeAdapter(ClusterName)
+_CLUSTER: Final = TypeAdapter(Name)
 T = TypeVar("T")
 Kind = Literal["record", "samples", "log"]
 REPORT_KIND: Final = re.compile(
