@@ -34,18 +34,18 @@ FLOORS = (
 BUDGETS = {
     "__init__": 125,
     "aggregate": 200,
-    "artifacts": 1900,
+    "artifacts": 1625,
     "audit": 1125,
     "cassettes": 325,
     "check": 725,
-    "cli": 2575,
+    "cli": 2550,
     "errors": 300,
     "gates": 3875,
     "http": 575,
     "ids": 150,
-    "interop": 1675,
+    "interop": 1975,
     "live": 450,
-    "loader": 1350,
+    "loader": 1300,
     "looks": 475,
     "models": 400,
     "promotion": 350,
@@ -63,7 +63,7 @@ BUDGETS = {
     "training_types": 100,
     "trials": 1500,
     "verify": 1425,
-    "wire": 1950,
+    "wire": 1925,
     "wording": 725,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
@@ -75,7 +75,6 @@ MOST = 300
 LONGER = {
     "benchgate.gates.figures": 314,
     "benchgate.statistics.clusters": 319,
-    "benchgate.wire.arguments": 403,
 }
 """Modules of more than :data:`MOST` lines, with their lines: they may only shrink."""
 
