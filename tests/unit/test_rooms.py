@@ -53,7 +53,7 @@ BUDGETS = {
     "registry": 225,
     "remote": 800,
     "replay": 225,
-    "report": 1475,
+    "report": 1375,
     "rubric": 50,
     "runner": 1775,
     "statistics": 2650,
