@@ -45,7 +45,7 @@ BUDGETS = {
     "ids": 150,
     "interop": 1975,
     "live": 450,
-    "loader": 1300,
+    "loader": 1250,
     "looks": 475,
     "models": 400,
     "promotion": 350,
