@@ -55,7 +55,7 @@ def test_the_time_in_the_files_is_that_of_the_environment(vectors, monkeypatch, 
     assert read("proof.json")["generated_at"] == "2026-05-12T00:00:00Z"
     capsys.readouterr()
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    assert proof("--output-dir=other") == 2
+    assert proof("--out=other") == 2
     assert capsys.readouterr().err == (
         "SOURCE_DATE_EPOCH is 'yesterday'; expected seconds since 1970\n"
     )
