@@ -132,6 +132,7 @@ def repository(name: str, root: Path) -> None:
         write(root, path, (ROOT / path).read_text("utf-8"))
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "bench" / name, root / "bench" / name, symlinks=True, ignore=ignored)
+    (root / "tests").mkdir()  # the testpaths in pyproject.toml
     (root / ".venv").mkdir()
     (root / ".venv/bin").symlink_to(SCRIPTS)
 

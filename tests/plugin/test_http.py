@@ -22,6 +22,7 @@ from benchgate.taxonomy import Taxonomy
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
+from benchgate.wire.model import SCHEMA_VERSION
 
 LIBRARY = next((name for name in ("httpx2", "httpx") if importlib.util.find_spec(name)), None)
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="needs httpx2 or httpx")
@@ -62,7 +63,7 @@ def shop(bench):
             path = bench.write(f"cassettes/{name}/{number}.http.json", json.dumps(content))
             files[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
         manifest = {
-            "schema_version": 1,
+            "schema_version": SCHEMA_VERSION,
             "report_kind": "cassette",
             "task_class": "echo",
             "recorded_at": "2026-11-01T00:00:00Z",

@@ -17,12 +17,12 @@ MORE = 10
 INPUT_BYTES = 100_000
 BUDGET = {
     # case.toml, twice the file of input/ and twice that of expected/, the trial's file and its line in
-    # trials.sha256; one each by system and rubric; and a text of input/, of which the record keeps the beginning
-    "open": 10,
-    # one for the case; input/ and expected/ each when it is read, before the run and after it; input/ for the record
+    # trials.sha256; one each by system and rubric
+    "open": 9,
+    # one for the case; input/ and expected/ each when it is read, before the run and after it; work_path: what the
+    # system left there cannot be scored again
     "scandir": 7,
-    # of work_path one: what the system left there cannot be scored again
-    "listdir": 2,
+    "listdir": 1,
     "mkdir": 1,
     "rmdir": 1,
     "fsync": 0,

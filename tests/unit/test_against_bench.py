@@ -118,6 +118,9 @@ def test_thresholds_of_somebody_promote_nothing(verified):
     assert "  policy    margin = 0.9, where the default is none\n" in out
     assert err.count("expected --bench-root DIR") == 2
     assert "test = auto" not in err  # which compares case by case
+    status, out, _ = verified("forgiven", HERE, "--policy=margin=0.5", "--policy=claim=not_worse")
+    assert status == 1
+    assert "  policy    margin = 0.9, where --policy says 0.5\n" in out
 
 
 @pytest.mark.parametrize("options", [(), (HERE,)])

@@ -6,6 +6,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from email.message import Message
 from email.utils import format_datetime
+from types import SimpleNamespace
 from urllib.error import HTTPError
 
 import pytest
@@ -24,6 +25,8 @@ from benchgate.trials.pacing import (
     is_unavailable,
     retry_after,
 )
+
+REQUEST = SimpleNamespace(case=SimpleNamespace(task_class="echo"))
 
 
 @given(st.integers(0, 50))
@@ -62,7 +65,7 @@ def test_a_trial_is_not_tried_again_if_that_would_take_too_long(asked, tried):
         )
         return TrialRecord(result=result, output_json=None, retry_after=asked)
 
-    record = Pacing(2, Turns(None)).run(unavailable, None, waits.append)
+    record = Pacing(2, Turns(None)).run(unavailable, REQUEST, waits.append)
     assert len(calls) == tried
     assert record.result.retries == tried - 1
     assert len(waits) == tried - 1  # after the last attempt nobody waits
@@ -73,7 +76,7 @@ def test_one_pace_is_shared_by_those_who_try_again_differently():
     done = TrialResult(case_id="a", trial=0, seed=0, held_out=False, outcome="not_run")
     record = TrialRecord(result=done, output_json=None)
     for retries in (0, 3):
-        Pacing(retries, turns).run(lambda _: record, None, waits.append)
+        Pacing(retries, turns).run(lambda _: record, REQUEST, waits.append)
     assert [round(wait) for wait in waits] == [1]
 
 

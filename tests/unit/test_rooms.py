@@ -34,11 +34,11 @@ FLOORS = (
 BUDGETS = {
     "__init__": 150,
     "aggregate": 200,
-    "artifacts": 1950,
+    "artifacts": 1900,
     "audit": 1125,
     "cassettes": 325,
     "check": 725,
-    "cli": 2650,
+    "cli": 2575,
     "errors": 300,
     "gates": 3875,
     "http": 575,
@@ -61,14 +61,14 @@ BUDGETS = {
     "testing": 100,
     "training": 975,
     "training_types": 100,
-    "trials": 1450,
-    "verify": 1475,
-    "wire": 2050,
+    "trials": 1500,
+    "verify": 1425,
+    "wire": 1950,
     "wording": 725,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 33000
+TOTAL = 32800
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -8,9 +8,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.about_case import about
 from benchgate.artifacts.run_evidence import RunEvidence
-from benchgate.artifacts.run_kinds import BaselineRef, Harness, RerunBaseline, RunRecord
+from benchgate.artifacts.run_kinds import (
+    AboutCase,
+    BaselineRef,
+    Harness,
+    RerunBaseline,
+    RunRecord,
+)
 from benchgate.errors import ArtifactError
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import PromotionGate
@@ -38,7 +43,7 @@ class RunTerms:
 
     :param severities: severity of each failure code.
     :param meanings: what each failure code means.
-    :param cases: all of the run that can be read.
+    :param cases: all of the run that can be read, each with the beginnings of its input files by name.
     :param min_cases: passed cases that each tier requires of the class.
     :param sealed: the plan that the run cites.
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
@@ -47,7 +52,7 @@ class RunTerms:
     harness_version: str
     severities: Mapping[str, Severity]
     meanings: Mapping[str, str]
-    cases: tuple[BenchCase, ...]
+    cases: tuple[tuple[BenchCase, Mapping[str, str]], ...]
     min_cases: Mapping[str, int]
     tiers: TierConfig | None
     sealed: SealedPlan | None = None
@@ -124,7 +129,7 @@ def record_entry(
         resumes=slot.plan.resumes,
         replays=slot.plan.replays,
         meanings=terms.meanings,
-        about_cases={case.case_id: about(case) for case in terms.cases},
+        about_cases={case.case_id: _about(case, texts) for case, texts in terms.cases},
         sealed_plan=terms.sealed,
     )
     return RecordEntry(
@@ -133,6 +138,15 @@ def record_entry(
         verdict=verdict,
         run_id=report.run_id,
         finished=finished,
+    )
+
+
+def _about(case: BenchCase, texts: Mapping[str, str]) -> AboutCase:
+    return AboutCase(
+        disposition=case.disposition,
+        difficulty=case.difficulty,
+        tags=case.tags,
+        input=dict(texts),
     )
 
 

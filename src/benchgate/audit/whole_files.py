@@ -32,6 +32,7 @@ def add_whole(folder: Path, name: str, sha256: str) -> None:
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
+            os.fchmod(descriptor, 0o600)  # whatever the umask
             os.write(descriptor, f"{sha256}  {name}\n".encode())  # at once: workers add lines too
         finally:
             os.close(descriptor)

@@ -261,12 +261,12 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     if found.is_lower_limit:
         yield (
             "          a lower limit: no two trials of a case differ in the baseline, so what pairs gain is unknown; "
-            "pin one with --trials=2 or more"
+            "pin a run of --bench-trials=2 or more"
         )
     if policy.claim != "better":
         return
     if found.detectable is None:
-        yield f"finds     no gain in {POWER:.0%} of runs"
+        yield f"finds     {POWER:.0%} of runs find no gain that the scores leave room for"
         return
     least, wanted = policy.min_delta, policy.target_effect
     cases = ""

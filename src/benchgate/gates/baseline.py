@@ -181,7 +181,8 @@ def arm(report: BenchRunReport) -> Arm:
         trials=tuple(case.trials for case in cases),
         clusters=tuple(report.clusters.get(case.case_id) for case in cases),
         facts=tuple(
-            CaseFacts(
+            # Not validated again: each value was in the result of a trial.
+            CaseFacts.model_construct(
                 passed=None if case.erred else case.passed,
                 critical=case.case_id in report.critical,
                 cost_usd=case.cost_usd,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from dataclasses import replace
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -33,10 +32,12 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
 
 REPETITIONS: Final = 200
+"""Most simulated runs of a gain."""
 MOST_CASES: Final = 120
 """Above it so few runs can be simulated in the time that a formula knows more."""
-_SECONDS: Final = 1.0
-"""CPU time of each of at most four gains."""
+_CASES: Final = 2400
+"""Cases in all runs of a gain: about a second of CPU, for each of at most four gains. Counted, not timed, so that a
+plan says the same on every machine."""
 _LEAST: Final = 20
 _NEAR: Final = 0.1
 _LOOKS: Final = 1000
@@ -150,11 +151,11 @@ class Simulation:
 
     def chance(self, gain: float) -> Chance:
         """Count promotions of candidates with a gain, in runs that are the same for every gain."""
-        began, count, promoted = math.inf, 0, 0
-        while count < REPETITIONS and (count < _LEAST or time.process_time() - began < _SECONDS):
-            promoted += _decision(*self.sides(gain, count), self.policy).promotion_allowed
-            count += 1
-            began = min(began, time.process_time())  # the first one of all loads the numerics
+        count = max(_LEAST, min(REPETITIONS, _CASES // len(self.rows)))
+        promoted = sum(
+            _decision(*self.sides(gain, number), self.policy).promotion_allowed
+            for number in range(count)
+        )
         return Chance(gain, promoted / count, count)
 
     def sides(self, gain: float, number: int) -> tuple[Arm, Arm]:

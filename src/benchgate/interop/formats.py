@@ -111,7 +111,8 @@ def opened(path: Path, wanted: str = "auto", *, in_full: bool = False) -> Iterat
     except FileNotFoundError as error:
         raise Unreadable(path, "there is no such file", missing=True) from error
     except (OSError, ValueError) as error:
-        raise Unreadable(path, f"cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise Unreadable(path, f"cannot be read: {why}") from error
 
 
 def _state(file: BufferedReader) -> tuple[int, int, int]:

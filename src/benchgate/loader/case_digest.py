@@ -8,17 +8,22 @@ from benchgate.wire.canonical import digest
 from benchgate.wire.files import tree_digest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from benchgate.models import BenchCase
 
 
-def files_digest(case: BenchCase) -> tuple[str, str | None]:
+def files_digest(
+    case: BenchCase, on_input: Callable[[str, bytes], object] = lambda *_: None
+) -> tuple[str, str | None]:
     """
     Return the digests of a case's input and expected files.
 
+    :param on_input: called with the name and each part of an input file, as it is read.
     :raises Unreadable: a file cannot be read or is no regular file.
     """
     expected = tree_digest(case.expected_path) if case.expected_path else None
-    return tree_digest(case.input_path), expected
+    return tree_digest(case.input_path, on_input), expected
 
 
 def case_digest(case: BenchCase, files: tuple[str, str | None]) -> str:

@@ -65,16 +65,14 @@ class ClassRun:
     def __init__(self, request: RunRequest, grounds: Grounds) -> None:
         self.request = request
         self.grounds = grounds
-        candidate = PlannedTrials(
-            request.bench,
-            request.systems["candidate"],
-            trials=request.settings.trials,
-            seed=request.settings.seed,
-            checkpoints=grounds.checkpoints,
-        )
-        self.sides: dict[Side, PlannedTrials] = {"candidate": candidate}
-        if beside := request.systems.get("baseline"):
-            self.sides["baseline"] = candidate.beside(beside)
+        given, files = request.settings, grounds.checkpoints
+        own = {"candidate": files, "baseline": files.of_baseline() if files else None}
+        self.sides: dict[Side, PlannedTrials] = {
+            side: PlannedTrials(
+                request.bench, system, trials=given.trials, seed=given.seed, checkpoints=own[side]
+            )
+            for side, system in request.systems.items()
+        }
         self.judgement: Judgement | None = None
         self.published: Published | None = None
         self.recorded: Path | None = None
@@ -264,7 +262,7 @@ def _terms(run: ClassRun, tiers: TierConfig | None) -> RunTerms:
         harness_version=version("pytest-benchgate"),
         severities=bench.taxonomy.severities,
         meanings=bench.taxonomy.meanings,
-        cases=run.candidate.cases,
+        cases=run.candidate.texts,
         min_cases=bench.task_class.min_cases_for_promotion,
         tiers=tiers,
         sealed=run.grounds.sealed,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import codecs
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.ids import trial_seed
@@ -12,8 +13,12 @@ from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.models import BenchCase, FailureMode, TrialResult
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from benchgate.loader.loaded_class import LoadedClass
 
+MAX_INPUT: Final = 2048
+"""Most bytes of a case's input that a record has."""
 MODIFIED = "input_modified"
 MODIFIED_DETAIL = "input/ or expected/ changed while the session ran"
 
@@ -26,12 +31,14 @@ class PlannedCase:
     :param case: ``None`` if it could not be loaded.
     :param problem: why its trials cannot count; the digests are empty then.
     :param files: see :func:`~benchgate.loader.case_digest.files_digest`.
+    :param texts: the beginnings of its input files that are text, by name.
     """
 
     case: BenchCase | None = None
     problem: str | None = None
     files: tuple[str, str | None] = ("", None)
     digest: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, bench: LoadedClass, case_id: str) -> PlannedCase:
@@ -39,8 +46,10 @@ class PlannedCase:
         case = None
         try:
             case = bench.load(case_id)
-            files = files_digest(case)
-            return cls(case=case, files=files, digest=case_digest(case, files))
+            beginnings = _Beginnings()
+            files = files_digest(case, beginnings.add)
+            digest, texts = case_digest(case, files), beginnings.texts()
+            return cls(case=case, files=files, digest=digest, texts=texts)
         except BenchCaseLoadError as error:
             problem = error.describe(f"cases/{case_id}/{Path(error.path).name}")
         except (Unreadable, ValueError) as error:  # or facts that are nested too deeply
@@ -55,6 +64,38 @@ class PlannedCase:
             return files_digest(self.case) != self.files
         except Unreadable:
             return True
+
+
+class _Beginnings:
+    """Keeps the beginnings of files while they are hashed, so that nobody opens them again."""
+
+    def __init__(self) -> None:
+        self._bytes: dict[str, bytes] = {}
+
+    def add(self, name: str, chunk: bytes) -> None:
+        """Keep a part of a file, as far as it may be shown."""
+        kept = self._bytes.get(name, b"")
+        if len(kept) < MAX_INPUT:
+            self._bytes[name] = kept + chunk[: MAX_INPUT - len(kept)]
+
+    def texts(self) -> dict[str, str]:
+        """Return the first 2 KB of the files that are text, by name."""
+        room, texts = MAX_INPUT, {}
+        for name, data in self._bytes.items():
+            if text := _text(data[:room]):
+                texts[name] = text
+                room -= len(text.encode())
+        return texts
+
+
+def _text(data: bytes) -> str:
+    """Return the beginning of a text, or nothing if it is none."""
+    try:
+        # Not final: the last character may be cut.
+        text = codecs.getincrementaldecoder("utf-8")().decode(data)
+    except ValueError:
+        return ""
+    return "" if "\0" in text else text
 
 
 def unscored(

@@ -16,7 +16,7 @@ from benchgate.trials.time_limit import ends_after
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.models import BenchCase, BenchRunReport, Scope, TrialResult
@@ -83,13 +83,6 @@ class PlannedTrials:
         self._handed: str | None = None
         self._handed_elsewhere: set[str | None] = set()
 
-    def beside(self, system: NamedSystem) -> PlannedTrials:
-        """Return the trials of a baseline that runs in the same session; its checkpoint is the baseline's."""
-        checkpoints = self.checkpoints.of_baseline() if self.checkpoints else None
-        return PlannedTrials(
-            self.bench, system, trials=self.trials, seed=self.seed, checkpoints=checkpoints
-        )
-
     def every_key(self) -> set[Key]:
         """Return all trials of all cases on disk."""
         return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}
@@ -109,7 +102,13 @@ class PlannedTrials:
     @property
     def cases(self) -> tuple[BenchCase, ...]:
         """The planned cases that could be read, sorted by id."""
-        return tuple(c.case for c in self._cases.values() if c.case and c.problem is None)
+        return tuple(case for case, _ in self.texts)
+
+    @property
+    def texts(self) -> tuple[tuple[BenchCase, Mapping[str, str]], ...]:
+        """These cases, each with the beginnings of its input files by name."""
+        planned = self._cases.values()
+        return tuple((c.case, c.texts) for c in planned if c.case and c.problem is None)
 
     def record(self, result: TrialResult, output_json: str | None, *, scorer: str) -> None:
         """

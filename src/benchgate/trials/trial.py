@@ -123,7 +123,7 @@ class _Attempt:
                 produced = self._runner.wait(produced, self._limit)
             self._check_payload(produced)
             self._output = output_json(self._without_usage(produced))
-            self._left_files = work.is_dir() and bool(os.listdir(work))
+            self._left_files = _has_files(work)
             self._outcome = "rubric_error"
             score = self._runner.score(case, json.loads(self._output))
             self._score = self._checked(score)
@@ -244,6 +244,14 @@ def timeout_record(request: TrialRequest) -> TrialRecord:
         usage=case.usage.total(),
     )
     return TrialRecord(result=result, output_json=None)
+
+
+def _has_files(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is not None
+    except (FileNotFoundError, NotADirectoryError):  # the system removed it
+        return False
 
 
 def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> str:

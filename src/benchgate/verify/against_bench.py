@@ -99,7 +99,8 @@ class Terms:
         recorded, expected = self.record.policy, self.policy
         there = "the default is" if self.class_path is None else f"{self.class_path} has"
         return {
-            key: f"{key} = {recorded.text(key)}, where {there} {expected.text(key)}"
+            key: f"{key} = {recorded.text(key)}, where {'--policy says' if key in self.said else there} "
+            f"{expected.text(key)}"
             for key, value in recorded
             if value != getattr(expected, key)
         }

@@ -6,13 +6,14 @@ import errno
 import hashlib
 import os
 import stat
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import Unreadable
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from io import BufferedReader
     from pathlib import Path
 
@@ -35,15 +36,19 @@ def read_bytes(path: Path | str, *, limit: int) -> bytes:
     return b"".join(chunks(path, limit))
 
 
-def file_sha256(path: Path | str, *, limit: int) -> str:
+def file_sha256(
+    path: Path | str, *, limit: int, on_chunk: Callable[[bytes], object] = lambda _: None
+) -> str:
     """
     Return the SHA-256 of a regular file, which is never in memory as a whole.
 
+    :param on_chunk: called with each part of the file, for whoever would otherwise read it again.
     :raises Unreadable: see :func:`read_bytes`.
     """
     found = hashlib.sha256()
     for chunk in chunks(path, limit):
         found.update(chunk)
+        on_chunk(chunk)
     return found.hexdigest()
 
 
@@ -145,15 +150,17 @@ def _inside(path: str, root: str) -> bool:
     return os.path.realpath(path).startswith(os.path.realpath(root) + os.sep)
 
 
-def tree_digest(folder: Path) -> str:
+def tree_digest(folder: Path, on_chunk: Callable[[str, bytes], object] = lambda *_: None) -> str:
     """
     Return the SHA-256 over names and bytes of all files below a folder.
 
     The hashed bytes are ``<sha256 of the file>  <name>`` and a zero byte for each file, sorted by name.
 
+    :param on_chunk: called with the name of a file and each part of it, in that order.
     :raises Unreadable: a file cannot be read, or see :func:`tree_files`.
     """
     rows = (
-        f"{file_sha256(path, limit=MAX_TREE_BYTES)}  {name}\0" for name, path in tree_files(folder)
+        f"{file_sha256(path, limit=MAX_TREE_BYTES, on_chunk=partial(on_chunk, name))}  {name}\0"
+        for name, path in tree_files(folder)
     )
     return sha256_hex("".join(rows).encode(errors="surrogateescape"))
