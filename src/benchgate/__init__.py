@@ -53,26 +53,6 @@ if TYPE_CHECKING:
     from benchgate.runner.run import run_eval
 
 _HOMES = {
-    "errors": (
-        "ArtifactError",
-        "BenchCaseLoadError",
-        "CassetteNotFound",
-        "ClassLoadError",
-        "EvalError",
-        "LocatedError",
-        "PolicyError",
-        "PromotionGateError",
-        "PromotionMustBeHumanAuthorized",
-        "RegistrationError",
-        "RubricViolation",
-        "SampleError",
-        "SystemUnavailable",
-        "SystemNotFound",
-        "TaskClassAlreadyRegistered",
-        "TaskClassNotFound",
-        "TierFileError",
-        "Unreadable",
-    ),
     "gates.decision": ("CheckpointPromotionDecision",),
     "looks.accept": ("accept",),
     "looks.ledger": ("LookLedger",),
@@ -82,7 +62,7 @@ _HOMES = {
     "rubric": ("Rubric",),
     "runner.run": ("run_eval",),
 }
-_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
+"""The modules of all names but the errors."""
 
 __all__ = [
     "ArtifactError",
@@ -127,10 +107,11 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("pytest-benchgate")
-    if name not in _MODULE_OF:
+    if name not in __all__:
         msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
-    return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    home = next((module for module, names in _HOMES.items() if name in names), "errors")
+    return getattr(import_module(f"{__name__}.{home}"), name)
 
 
 def __dir__() -> list[str]:

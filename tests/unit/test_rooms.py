@@ -32,20 +32,20 @@ FLOORS = (
 """Lowest first. A room imports from lower floors and from itself, never from its neighbours or from above."""
 
 BUDGETS = {
-    "__init__": 150,
+    "__init__": 125,
     "aggregate": 200,
-    "artifacts": 1900,
+    "artifacts": 1625,
     "audit": 1125,
     "cassettes": 325,
     "check": 725,
-    "cli": 2575,
+    "cli": 2550,
     "errors": 300,
     "gates": 3875,
     "http": 575,
     "ids": 150,
-    "interop": 1675,
+    "interop": 1975,
     "live": 450,
-    "loader": 1350,
+    "loader": 1300,
     "looks": 475,
     "models": 400,
     "promotion": 350,
@@ -59,11 +59,11 @@ BUDGETS = {
     "statistics": 2650,
     "taxonomy": 75,
     "testing": 100,
-    "training": 975,
+    "training": 900,
     "training_types": 100,
     "trials": 1500,
     "verify": 1425,
-    "wire": 1950,
+    "wire": 1925,
     "wording": 725,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
@@ -74,10 +74,7 @@ TOTAL = 32800
 MOST = 300
 LONGER = {
     "benchgate.gates.figures": 314,
-    "benchgate.models": 379,
     "benchgate.statistics.clusters": 319,
-    "benchgate.wire.arguments": 403,
-    "benchgate.wire.model": 319,
 }
 """Modules of more than :data:`MOST` lines, with their lines: they may only shrink."""
 

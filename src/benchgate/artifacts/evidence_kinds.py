@@ -24,8 +24,8 @@ from benchgate.gates.rollback import RollbackGate
 from benchgate.models import Suite
 from benchgate.wire.model import (
     Artifact,
-    ClusterName,
     Count,
+    Name,
     NonNegative,
     Number,
     Sha256,
@@ -53,7 +53,7 @@ class Sample(WireModel):
     score: Number
     safety_penalty: NonNegative | None
     trials: tuple[Number, ...] | None
-    cluster: ClusterName | None
+    cluster: Name | None
     facts: CaseFacts | None
 
 

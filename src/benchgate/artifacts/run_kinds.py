@@ -17,13 +17,12 @@ from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
 from benchgate.models import (
     BenchRunReport,
-    Difficulty,
-    Disposition,
     IsolationClass,
     LogSource,
     Side,
     TrialResult,
 )
+from benchgate.models.case import Difficulty, Disposition
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
 from benchgate.wire.model import (

@@ -20,9 +20,9 @@ from pydantic import (
 )
 
 from benchgate.errors import BenchCaseLoadError
-from benchgate.models import Difficulty, Disposition, Source
+from benchgate.models.case import Difficulty, Disposition, Source
 from benchgate.wire.canonical import canonical_bytes
-from benchgate.wire.model import CaseId, ClusterName, Seconds, Sha256, WireModel
+from benchgate.wire.model import CaseId, Name, Seconds, Sha256, WireModel
 from benchgate.wire.plain import MAX_OUTPUT_DEPTH, plain_json
 from benchgate.wire.toml import KeyLines, check_tables, faults_of, read_toml
 
@@ -57,7 +57,7 @@ class CaseTable(WireModel):
     held_out: bool = False
     critical: bool = False
     tags: Words = ()
-    cluster: ClusterName | None = None
+    cluster: Name | None = None
     timeout_seconds: Seconds | None = None
 
     @model_validator(mode="after")

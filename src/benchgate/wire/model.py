@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
+Texts = TypeVar("Texts")
 
 SCHEMA_VERSION: Final = 2
 """The version of every artifact: whoever adds, removes or changes a field raises it."""
 
-CASE_ID_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
 MAX_SAFE_INTEGER: Final = 2**53 - 1
 MAX_ENTRIES: Final = 100
 MAX_DIGESTS: Final = 200_000
@@ -79,11 +79,10 @@ def banned_token(name: str) -> str | None:
 def _check_breakdown_keys(breakdown: Mapping[str, float]) -> Mapping[str, float]:
     for key in breakdown:
         if token := banned_token(key):
-            msg = (
+            raise ValueError(
                 f"breakdown key {key!r} contains the banned token {token!r}: "
                 "a score is never a self-assessment"
             )
-            raise ValueError(msg)
     return breakdown
 
 
@@ -92,23 +91,23 @@ def check_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        msg = f"{text!r} contains a lone surrogate, which is not valid Unicode"
-        raise ValueError(msg) from None
+        raise ValueError(
+            f"{text!r} contains a lone surrogate, which is not valid Unicode"
+        ) from None
     return text
 
 
 def _check_version(version: int) -> int:
     if version != SCHEMA_VERSION:
-        msg = f"is {version}; this version of benchgate reads {SCHEMA_VERSION} alone: make the file again"
-        raise ValueError(msg)
+        expected = f"this version of benchgate reads {SCHEMA_VERSION} alone"
+        raise ValueError(f"is {version}; {expected}: make the file again")
     return version
 
 
 def _few_enough(value: Any) -> Any:
     # A validator of a mapping reports all wrong entries; for a million it takes minutes and gigabytes.
     if isinstance(value, Mapping) and len(value) > MAX_DIGESTS:
-        msg = f"{len(value)} entries; at most {MAX_DIGESTS} are read"
-        raise ValueError(msg)
+        raise ValueError(f"{len(value)} entries; at most {MAX_DIGESTS} are read")
     return value
 
 
@@ -140,19 +139,15 @@ Seconds = Annotated[Number, Field(gt=0, le=MAX_SECONDS)]
 UnitInterval = Annotated[Number, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Digests = Annotated[
-    Mapping[str, Sha256],
-    BeforeValidator(_few_enough),
-    AfterValidator(freeze_json),
-    PlainSerializer(dict, return_type=dict[str, str]),
+TextsByName = Annotated[
+    Texts, AfterValidator(freeze_json), PlainSerializer(dict, return_type=dict[str, str])
 ]
+Digests = TextsByName[Annotated[Mapping[str, Sha256], BeforeValidator(_few_enough)]]
 # Not a Literal, which accepts true as 1.
 Version = Annotated[
-    int,
-    AfterValidator(_check_version),
-    Field(json_schema_extra={"const": SCHEMA_VERSION}),
+    int, AfterValidator(_check_version), Field(json_schema_extra={"const": SCHEMA_VERSION})
 ]
-CaseId = Annotated[str, Field(pattern=CASE_ID_PATTERN)]
+CaseId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Text = Annotated[str, AfterValidator(check_text)]
 DisplayText = Annotated[
     str,
@@ -164,16 +159,9 @@ DisplayText = Annotated[
         )
     ),
 ]
-# What names a cluster is compared as it is.
-ClusterName = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(check_text)]
-Clusters = Annotated[
-    Mapping[str, ClusterName],
-    BeforeValidator(_few_enough),
-    AfterValidator(freeze_json),
-    PlainSerializer(dict, return_type=dict[str, str]),
-]
 # The length first: pydantic calls what a validator returned "Value" and its characters "items".
-FailureCode = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(check_text)]
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(check_text)]
+Clusters = TextsByName[Annotated[Mapping[str, Name], BeforeValidator(_few_enough)]]
 PartName = Annotated[str, Field(max_length=MAX_NAME), AfterValidator(check_text)]
 Breakdown = Annotated[
     Mapping[PartName, Number],
@@ -182,14 +170,7 @@ Breakdown = Annotated[
     AfterValidator(freeze_json),
     PlainSerializer(dict, return_type=dict[str, float]),
 ]
-
-
-Evidence = Annotated[
-    Mapping[PartName, DisplayText],
-    Field(max_length=MAX_ENTRIES),
-    AfterValidator(freeze_json),
-    PlainSerializer(dict, return_type=dict[str, str]),
-]
+Evidence = TextsByName[Annotated[Mapping[PartName, DisplayText], Field(max_length=MAX_ENTRIES)]]
 
 
 class WireModel(BaseModel):
@@ -230,14 +211,14 @@ class WireModel(BaseModel):
             return cls.model_validate_json(data, extra="ignore")
 
     @classmethod
-    def read_file(cls, path: Path, what: str, *, limit: int = MAX_JSON_BYTES) -> Self:
+    def read_file(cls, path: Path, what: str) -> Self:
         """
         Read an artifact from a file.
 
         :param what: what the file should be, such as "record of a run", for the message.
-        :raises Unreadable: it cannot be read, is larger than ``limit`` bytes, or is not valid.
+        :raises Unreadable: it cannot be read, is too large, or is not valid.
         """
-        return cls.parse(path, read_bytes(path, limit=limit), what)
+        return cls.parse(path, read_bytes(path, limit=MAX_JSON_BYTES), what)
 
     @classmethod
     def parse(cls, path: Path, data: bytes, what: str) -> Self:

@@ -1,0 +1,158 @@
+"""The case that systems and rubrics receive, with what a system under test asks it for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol, Self
+
+from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer, PrivateAttr
+
+from benchgate.errors import CassetteNotFound, EvalError, Unreadable
+from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
+from benchgate.wire.model import (
+    CaseId,
+    Count,
+    FrozenJson,
+    Name,
+    Seconds,
+    Sha256,
+    WireModel,
+    empty_mapping,
+    freeze_json,
+)
+from benchgate.wire.usage import UsageMeter
+
+Disposition = Literal["positive", "negative", "ambiguous"]
+Difficulty = Literal["easy", "medium", "hard"]
+Source = Literal["curated", "outcome-ledger-derived", "regression-converted"]
+
+
+class Cassette(WireModel):
+    """The recorded output of one system on one case."""
+
+    path: Path
+    sha256: Sha256
+
+
+class HandedCheckpoint(WireModel):
+    """
+    The checkpoint that a system is to play with: a private, read-only copy of the file that the system names.
+
+    :param path: of the copy; it has the name of the original.
+    :param sha256: of its bytes. An RL payload names it in its checkpoint's metadata, as ``artifact_sha256``.
+    """
+
+    path: Path
+    sha256: Sha256
+
+
+class Shelf(Protocol):
+    """Where the cassettes of a class are."""
+
+    def find(self, name: str, case_id: str, trial: int) -> Cassette | None:
+        """Return what a cassette has of a trial."""
+
+
+class CaseHttp(Protocol):
+    """What answers the HTTP requests of a trial."""
+
+    def transport(self, name: str | None, inner: Any) -> Any:
+        """Return a transport for a client."""
+
+
+class BenchCase(WireModel):
+    """
+    One case, as systems and rubrics receive it.
+
+    Paths are absolute. A system gets ``expected_path`` as ``None``, so that it cannot read the expected result.
+    ``work_path`` is a fresh folder for this trial, deleted afterwards. Take all randomness from ``seed``, so that the
+    trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if the system names no file of that kind.
+    """
+
+    case_id: CaseId
+    task_class: str
+    disposition: Disposition
+    difficulty: Difficulty
+    source: Source
+    commit_sha: str | None = None
+    added_at: AwareDatetime
+    last_validated_at: AwareDatetime
+    held_out: bool = False
+    critical: bool = False
+    tags: tuple[str, ...] = ()
+    cluster: Name | None = None
+    timeout_seconds: Seconds | None = None
+    facts: FrozenJson = Field(default_factory=empty_mapping)
+    cassettes: Annotated[
+        Mapping[str, Cassette], AfterValidator(freeze_json), PlainSerializer(dict)
+    ] = Field(default_factory=empty_mapping)
+    input_path: Path
+    expected_path: Path | None
+    trial: Count = 0
+    seed: Count = 0
+    work_path: Path | None = None
+    checkpoint: HandedCheckpoint | None = None
+    _usage: UsageMeter = PrivateAttr(default_factory=UsageMeter)
+    _shelf: Shelf | None = PrivateAttr(default=None)
+    _http: CaseHttp | None = PrivateAttr(default=None)
+
+    @property
+    def usage(self) -> UsageMeter:
+        """What the trial has used of models; add to it after each call, see :meth:`UsageMeter.add`."""
+        return self._usage
+
+    def for_trial(self, **update: Any) -> BenchCase:
+        """Return the case of one trial: with other fields, and a meter of its own."""
+        case = self.model_copy(update=update)
+        case._usage = UsageMeter()  # noqa: SLF001 - of its own class
+        return case
+
+    @classmethod
+    def made(cls, fields: Mapping[str, Any], shelf: Shelf | None) -> Self:
+        """Return a case that finds what was recorded of it."""
+        case = cls.model_validate(fields)
+        case._shelf = shelf  # noqa: SLF001 - its own
+        return case
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).made, (self.model_dump(), self._shelf)
+
+    def cassette(self, name: str) -> Cassette:
+        """
+        Return what was recorded of this trial.
+
+        :param name: of a table ``[cassettes.NAME]`` of the case, else of a folder in the class's ``cassettes/``, which
+            has a JSON file of each trial, with its ``output``.
+        :raises CassetteNotFound: neither has it.
+        :raises Unreadable: the file cannot be read, or was changed after it was recorded.
+        """
+        found = self.cassettes.get(name)
+        if found is None and self._shelf is not None:
+            found = self._shelf.find(name, self.case_id, self.trial)
+        if found is None:
+            raise CassetteNotFound(name, self.case_id, self.trial)
+        if file_sha256(found.path, limit=MAX_TREE_BYTES) != found.sha256:
+            raise Unreadable(found.path, "was changed after it was recorded")
+        return found
+
+    def http_transport(self, name: str | None = None, *, inner: Any = None) -> Any:
+        """
+        Return a transport for a client of ``httpx`` or ``httpx2``, async or not, such as those of openai and anthropic.
+
+        In a run with ``--bench-record=NAME`` it sends requests and records them. Otherwise it answers them from a
+        recording, and never sends one.
+
+        :param name: of the recording that is replayed; by default that of the system.
+        :param inner: the transport that sends while recording; by default the library's own.
+        :raises EvalError: outside of a trial, or in another process than the trial's; or there is no such recording.
+        """
+        if self._http is None:
+            msg = "http_transport: only the case that a system is called with has one, in the process of its trial"
+            raise EvalError(msg)
+        return self._http.transport(name, inner)
+
+    @property
+    def seed32(self) -> int:
+        """The upper 32 of the 48 bits of ``seed``, for generators that take no more, such as ``np.random.seed``."""
+        return self.seed >> 16
