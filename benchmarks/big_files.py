@@ -91,7 +91,7 @@ def write_files(folder: Path, results: int, size: int) -> dict[str, list[str]]:
     os.truncate(folder / "zeros.json", 2**40)
     vectors = ["--baseline-samples=a-samples.json", "--trained-samples=b-samples.json"]
     return {
-        "compare": ["compare", "a.json", "b.json"],
+        "gate": ["gate", "a.json", "b.json"],
         "proof": ["proof", "--run-id=big", "--out=out", *vectors],
         "validate run": ["verify", "run.json"],
         **{f"validate {name}": ["verify", f"{name}.json"] for name in (*texts, "zeros")},

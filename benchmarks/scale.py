@@ -121,7 +121,7 @@ def main() -> None:
         new = ("--bench-system=new", "--bench-out=new")
         measure(root, *bench, *new)
         both = (record(root, ".benchgate"), record(root, "new"))
-        rows.add("gate 10000", root, *BENCHGATE, "compare", *both, statuses=(0, 1, 10))
+        rows.add("gate 10000", root, *BENCHGATE, "gate", *both, statuses=(0, 1, 10))
         rows.add("verify one run of 10000", root, *BENCHGATE, "verify", "new")
         trials = make_class(Path(name, "trials"), 1_000)
         rows.add("run 1000 x 10", trials, *bench, "--bench-trials=10")

@@ -3,8 +3,9 @@ What src weighs: lines, commands, arguments, options, keys, and whatever is larg
 
     python benchmarks/weight.py
 
-Reads the source of the package that is installed, and asks its parsers for what they take. A class counts as large
-above 200 lines or 15 attributes; models of files (subclasses of WireModel) and classes without a method are left out.
+Reads the source of the package that is installed, and asks its parsers for what they take. The names of one parser,
+such as proof and significance, are commands each, and their arguments count once. A class counts as large above 200
+lines or 15 attributes; models of files (subclasses of WireModel) and classes without a method are left out.
 """
 
 from __future__ import annotations
@@ -118,7 +119,8 @@ def show() -> None:
     models = wire_models(classes)
     commands = parsers()
     first_words = {name.split()[0] for name in commands}
-    per_command = {name: count_arguments(parser) for name, parser in commands.items()}
+    one_each = {id(parser): name for name, parser in reversed(commands.items())}
+    per_command = {name: count_arguments(commands[name]) for name in reversed(one_each.values())}
     print(f"lines of Python            {sum(sizes.values()):6,}  in {len(sizes)} modules")
     print(f"without blank, docs, imports {sum(code_lines(trees[p], texts[p]) for p in texts):,}")
     print(

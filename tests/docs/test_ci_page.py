@@ -35,25 +35,23 @@ HOSTILE = {
 }
 
 
-FORGIVING = ("claim = not_worse", "policy = margin = 0.9", "exit = gate")
-OPTIONS = " ".join(f"--bench-{one.replace(' ', '')}" for one in FORGIVING)
+FORGIVING = "bench_policy =\n    claim = not_worse\n    margin = 0.9\nbench_exit = gate\n"
+OPTIONS = "--bench-policy=claim=not_worse --bench-policy=margin=0.9 --bench-exit=gate"
 FIVE_WAYS = {
-    "pytest.ini": ({"pytest.ini": "[pytest]\n" + "".join(f"bench_{o}\n" for o in FORGIVING)}, {}),
+    "pytest.ini": ({"pytest.ini": f"[pytest]\n{FORGIVING}"}, {}),
     "addopts": ({"pytest.ini": f"[pytest]\naddopts = {OPTIONS}\n"}, {}),
     "PYTEST_ADDOPTS": ({}, {"PYTEST_ADDOPTS": f"-p no:randomly {OPTIONS}"}),
     "BENCHGATE_*": (
         {},
         {
-            "BENCHGATE_CLAIM": "not_worse",
-            "BENCHGATE_POLICY": "margin=0.9",
+            "BENCHGATE_POLICY": "claim=not_worse\nmargin=0.9",
             "BENCHGATE_EXIT": "gate",
         },
     ),
     "conftest": (
         {
             "conftest.py": "def pytest_configure(config):\n"
-            "    config.option.bench_claim = 'not_worse'\n"
-            "    config.option.bench_policy = ['margin=0.9']\n"
+            "    config.option.bench_policy = ['claim=not_worse', 'margin=0.9']\n"
             "    config.option.bench_exit = 'gate'\n"
         },
         {},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import benchgate
 from benchgate import training_types
-from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS
+from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 

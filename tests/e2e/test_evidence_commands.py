@@ -92,6 +92,25 @@ def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, tra
     assert len(analysis["reasons"]) == len(analysis["details"])
 
 
+def test_gate_judges_two_files_of_samples_as_proof_does(vectors, capsys):
+    proof("--policy=min_delta=0.9")
+    said = capsys.readouterr().err
+    assert main(["gate", "low.json", "high.json", "--policy=min_delta=0.9"]) == 10
+    shown = capsys.readouterr().out
+    assert "baseline  low.json: samples\ncandidate high.json: samples\n" in shown
+    for label in ("why ", "delta ", "limits "):
+        assert [line for line in shown.splitlines() if line.startswith(label)] == [
+            line for line in said.splitlines() if line.startswith(label)
+        ]
+    assert main(["gate", "low.json", "high.json"]) == 0
+    assert main(["gate", "high.json", "low.json"]) == 1
+    proof()
+    assert main(["gate", "proof/baseline.json", "proof/trained.json"]) == 0
+    capsys.readouterr()
+    assert main(["gate", "low.json", "high.json", "--out=x"]) == 2
+    assert "--out is not for two sides that are samples" in capsys.readouterr().err
+
+
 def test_an_underpowered_gain_says_how_many_more_cases(vectors):
     (vectors / "low.json").write_text("[0.1, 0.9, 0.5, 0.3, 0.7]")
     (vectors / "high.json").write_text("[0.2, 1.0, 0.6, 0.35, 0.8]")

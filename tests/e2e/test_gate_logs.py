@@ -265,7 +265,7 @@ def test_records_of_logs_are_read_as_those_of_runs(pair, capsys):
     assert main(["gate", "new.jsonl", "next.jsonl", "--out=chain"]) == 10
     first, second = sorted(Path("chain").glob("runs/log/0*"))
     capsys.readouterr()
-    assert main(["compare", str(first), str(second)]) == 10
+    assert main(["gate", str(first), str(second)]) == 10
     assert "is next.jsonl better than new.jsonl?" in capsys.readouterr().out
     for words in (
         ["runs", "--scores", "--task-class=log", "--out=chain"],
@@ -278,7 +278,7 @@ def test_records_of_logs_are_read_as_those_of_runs(pair, capsys):
     assert main(["pin", "1", "--task-class=log", "--out=chain", "--yes"]) == 1  # there is no class
     capsys.readouterr()
     assert main(["gate", "old.jsonl", f"{first}/record.json"]) == 2
-    assert "is a file of benchgate, no log" in capsys.readouterr().err
+    assert "old.jsonl is a log" in capsys.readouterr().err
 
 
 def test_junit_of_pytest(folder, capsys):
@@ -318,7 +318,10 @@ def test_swebench(folder, capsys):
     pair = [str(LOGS / "swebench" / f"agent-{n}.demo.json") for n in (1, 2)]
     assert main(["gate", *pair]) == 0
     shown = capsys.readouterr().out
-    assert "swebench schema 2, case instance_id, score resolved, 40 samples of 40 cases" in shown
+    assert (
+        "log of swebench schema 2, case instance_id, score resolved, 40 samples of 40 cases"
+        in shown
+    )
     assert "2 cases named without a result: astropy__astropy-1280, django__django-1287" in shown
     assert "2 cases with an error or without a score" in shown
     assert main(["gate", *pair, "--map=cluster=repo"]) == 10

@@ -11,7 +11,7 @@ from benchgate.gates.exit_status import HELD
 
 PREFIX = "checkpoint_promotion_blocked_"
 DOORS = ("pytest", "benchgate run")
-MARGIN = ["claim=not_worse", "policy=margin=0.3"]
+MARGIN = ["policy=claim=not_worse", "policy=margin=0.3"]
 
 
 @pytest.fixture
@@ -63,13 +63,13 @@ def test_the_claim_of_a_class_is_in_its_gate_toml(twelve, door, options):
     lines = [f'claim = "{claim[2]}"', *(f"{key} = {value}" for key, _, value in policy)]
     twelve.write("gate.toml", "\n".join(lines))
     assert run(twelve, door) == 0
-    assert run(twelve, door, "claim=better") == HELD
+    assert run(twelve, door, "policy=claim=better") == HELD
     assert twelve.record()["policy"]["margin"] is None
 
 
 def test_a_claim_that_is_none_is_wrong_use(twelve, capsys):
-    assert twelve.run("--bench-claim=best").ret == pytest.ExitCode.USAGE_ERROR
-    assert main(["run", "--task-class=echo", "--claim=not_worse"]) == 2
+    assert twelve.run("--bench-policy=claim=best").ret == pytest.ExitCode.USAGE_ERROR
+    assert main(["run", "--task-class=echo", "--policy=claim=not_worse"]) == 2
     assert "needs a margin" in capsys.readouterr().err
 
 
@@ -117,7 +117,7 @@ def test_a_plugin_that_fails_the_session_afterwards_counts_more_than_a_hold(twel
 def test_a_critical_case_cannot_be_dropped_from_a_record_unseen(twelve):
     twelve.system(fails("03"))
     twelve.case("03", critical="true")
-    twelve.run("--bench-claim=no_regression", "--bench-policy=max_newly_failing=1")
+    twelve.run("--bench-policy=claim=no_regression", "--bench-policy=max_newly_failing=1")
     path = twelve.folder() / "record.json"
     path.write_text(path.read_text().replace('"critical": [\n      "03"\n    ]', '"critical": []'))
     assert twelve.record()["report"]["critical"] == []

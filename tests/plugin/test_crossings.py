@@ -12,7 +12,7 @@ import pytest
 
 from benchgate import run_eval
 from benchgate.cli import main
-from benchgate.wire.arguments import PYTEST_OPTIONS, RUN_OPTIONS
+from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
 
 pytestmark = pytest.mark.slow  # most start workers
 
@@ -30,8 +30,7 @@ OPTIONS = {
     "max-cost-usd": "1000",
     "resume": "auto",
     "record": "outputs",
-    "claim": "not_worse",
-    "policy": ("alpha=0.04", "power=0.7", "margin=0.5"),
+    "policy": ("claim=not_worse", "alpha=0.04", "power=0.7", "margin=0.5"),
     "plan": "sealed.json",
     "out": "kept",
     "html": "page.html",
@@ -144,7 +143,7 @@ def policies(bench):
     record.rename(bench.root / "before.json")
     where = [f"--bench-root={bench.root / 'bench'}", f"--baseline={bench.root / 'before.json'}"]
     policy = [f"--policy={threshold}" for threshold in OPTIONS["policy"]]
-    given = [f"--trials={OPTIONS['trials']}", f"--claim={OPTIONS['claim']}", *policy]
+    given = [f"--trials={OPTIONS['trials']}", *policy]
     assert main(["plan", "echo", *where, *given, f"--output={bench.root / 'sealed.json'}"]) == 0
     bench.pytester.makeini("[pytest]\n")
     bench.out = bench.root / "kept"

@@ -248,17 +248,17 @@ def test_verify_says_what_it_cannot_know_of_a_chain_that_is_not_anchored(looks, 
     assert "are not counted" not in capsys.readouterr().out
 
 
-def test_compare_judges_at_the_look_that_the_run_was(looks, capsys):
+def test_gate_judges_at_the_look_that_the_run_was(looks, capsys):
     for number in range(1, 9):
         looks.run(0.5 + number / 100, "policy=looks=spend")
     pinned, last = looks.bench.path / "baseline.json", looks.bench.folder()
     assert looks.decision["outcome"] == "hold"
     capsys.readouterr()
-    assert main(["compare", str(pinned), str(last)]) == HELD
+    assert main(["gate", str(pinned), str(last)]) == HELD
     assert "look 8 against this baseline" in capsys.readouterr().out
     looks.run(0.6, "baseline=none", "policy=looks=spend")  # seen, but not compared yet
     capsys.readouterr()
-    assert main(["compare", str(pinned), str(looks.bench.folder())]) == HELD
+    assert main(["gate", str(pinned), str(looks.bench.folder())]) == HELD
     assert "look 9 against this baseline" in capsys.readouterr().out
 
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from benchgate.cli import main
-from benchgate.wire.arguments import RUN_OPTIONS
+from benchgate.wire.run_options import RUN_OPTIONS
 
 
 def trials(bench):
@@ -52,7 +52,7 @@ def test_thresholds_add_up_and_the_later_place_wins(bench, monkeypatch):
         "[pytest]\nbench_policy =\n    alpha = 0.01\n    min_cases = 3\n    power = 0.7\n"
     )
     monkeypatch.setenv("BENCHGATE_POLICY", "alpha=0.02\nmin_cases=4")
-    said = bench.run("--bench-policy=alpha=0.03", "--bench-claim=no_regression").stdout
+    said = bench.run("--bench-policy=alpha=0.03", "--bench-policy=claim=no_regression").stdout
     policy = bench.record()["policy"]
     assert (policy["alpha"], policy["min_cases"], policy["power"]) == (0.03, 4, 0.7)
     said.fnmatch_lines(
@@ -82,11 +82,11 @@ def test_a_threshold_that_is_added_to_the_command_line_says_by_what(bench, monke
 
 
 def test_the_command_says_where_a_threshold_is_from(bench, monkeypatch, capsys):
-    monkeypatch.setenv("BENCHGATE_CLAIM", "no_regression")
+    monkeypatch.setenv("BENCHGATE_POLICY", "claim=no_regression")
     main(["run", "--task-class=echo", "--policy=alpha=0.03"])
     said = capsys.readouterr().err
-    assert "policy    alpha = 0.03, from the command line\n" in said
-    assert "          claim = no_regression, from the environment, BENCHGATE_CLAIM\n" in said
+    assert "policy    claim = no_regression, from the environment, BENCHGATE_POLICY\n" in said
+    assert "          alpha = 0.03, from the command line\n" in said
 
 
 def test_a_path_in_the_ini_file_is_relative_to_rootdir_and_not_to_where_one_is(bench, monkeypatch):

@@ -112,7 +112,7 @@ def test_a_run_that_keeps_its_plan_says_so_in_the_proof(planned, door, capsys):
     ("options", "said"),
     [
         (["policy=alpha=0.1"], "alpha is 0.1, planned was 0.05"),
-        (["claim=no_regression"], "claim is no_regression, planned was better"),
+        (["policy=claim=no_regression"], "claim is no_regression, planned was better"),
         (
             ["policy=min_cases=2", "policy=target_effect=0.3"],
             "min_cases is 2, planned was 10; target_effect is 0.3, planned was 0.1",
@@ -282,7 +282,10 @@ def test_the_command_says_what_a_run_can_show(planned, capsys):
     assert 0.9 < low < found["power_of_target"] <= high <= 1
     assert found["runs"] == 200
     assert 0.005 < found["detectable"] < 0.05
-    for options in (["--claim=not_worse", "--policy=margin=0.3"], ["--claim=no_regression"]):
+    for options in (
+        ["--policy=claim=not_worse", "--policy=margin=0.3"],
+        ["--policy=claim=no_regression"],
+    ):
         planned.file.unlink()
         assert planned.plan(*options) == 0
     sealed = planned.file.read_bytes()

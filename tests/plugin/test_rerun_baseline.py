@@ -464,7 +464,7 @@ def test_such_a_run_can_be_pinned_and_compared(rerun, capsys):
     shutil.copy(kept / "record.json", rerun.bench.path / "baseline.json")
     assert rerun.bench.run("--bench-system=old").ret == 1
     assert rerun.bench.record()["decision"]["outcome"] == "reject"
-    assert main(["compare", str(kept), str(rerun.bench.folder())]) == 1
+    assert main(["gate", str(kept), str(rerun.bench.folder())]) == 1
     assert "changed   newly failing 12\n" in capsys.readouterr().out
 
 

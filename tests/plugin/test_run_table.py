@@ -10,7 +10,7 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.gates.policy import RunTable
-from benchgate.wire.arguments import RUN_OPTIONS
+from benchgate.wire.run_options import RUN_OPTIONS
 from tests.conftest import Bench
 
 TABLE = "test = 'auto'\n\n[run]\n"

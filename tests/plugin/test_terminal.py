@@ -157,7 +157,7 @@ def test_the_gate_is_the_same_at_every_door(reports, monkeypatch, capsys):
     assert gate in err
     assert [json.loads(line) for line in out.splitlines()]
     runs = [str(path) for path in sorted((reports.out / "runs/echo").glob("0*"))]
-    assert main(["compare", runs[0], runs[-1]]) == 10
+    assert main(["gate", runs[0], runs[-1]]) == 10
     assert gate in capsys.readouterr().out
 
 
@@ -176,15 +176,15 @@ def test_colours_say_nothing_that_the_words_do_not(reports, monkeypatch):
 
 def test_the_command_has_colours_on_a_terminal_only(reports, monkeypatch, capsys):
     runs = [str(path) for path in sorted((reports.out / "runs/echo").glob("0*"))]
-    main(["compare", runs[0], runs[0]])
+    main(["gate", runs[0], runs[0]])
     assert "\x1b" not in capsys.readouterr().out
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    main(["compare", runs[0], runs[0]])
+    main(["gate", runs[0], runs[0]])
     assert "\x1b[33;1mgate      HOLD\x1b[0m\n" in capsys.readouterr().out
     monkeypatch.setenv("NO_COLOR", "1")
-    main(["compare", runs[0], runs[0]])
+    main(["gate", runs[0], runs[0]])
     assert "\x1b" not in capsys.readouterr().out
 
 

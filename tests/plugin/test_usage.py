@@ -148,9 +148,9 @@ def test_two_runs_are_compared_by_cost(bench, capsys):
         bench.run("--bench-baseline=none")
     folders = sorted(map(str, bench.out.glob("runs/echo/0*")))
     capsys.readouterr()
-    main(["compare", *folders])
+    main(["gate", *folders])
     assert (
         "cost      of a case from 0.75 to 1.05, +40.0% [+6.9%, +73.1%]\n" in capsys.readouterr().out
     )
-    main(["compare", folders[0], folders[0]])
+    main(["gate", folders[0], folders[0]])
     assert "cost      of a case from 0.75 to 0.75, +0.0%\n" in capsys.readouterr().out

@@ -247,7 +247,7 @@ def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
             {"metric": "f1"},
             "no sample has 'f1', which is to be the score",
         ),
-        ("a.csv", "case,score\na,1,2\n", {}, "line 2: expected 2 values"),
+        ("a.csv", "case,score\na,1,2\n", {}, ":2: expected 2 values"),
         ("a.csv", "case,case\na,1\n", {}, "one is there twice"),
         ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 2, "sc\n', {}, "line 2: no JSON: "),
         ("a.jsonl", "[1, 2]", {}, "expected an object for each sample, not 1"),
@@ -389,7 +389,7 @@ def test_a_case_with_two_clusters_is_refused(log):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(EvalError, match="there is no such file"):
+    with pytest.raises(EvalError, match=r"none\.eval: cannot be read: No such file"):
         read(tmp_path / "none.eval")
     with pytest.raises(EvalError, match="cannot be read"):
         read(tmp_path)

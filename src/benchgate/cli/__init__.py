@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import benchgate
 from benchgate.cli import (
     check,
-    compare,
     gate,
     merge,
     new,
@@ -41,7 +40,6 @@ COMMANDS = (
     report,
     pin,
     plan,
-    compare,
     proof,
     gate,
     policy,

@@ -1,50 +1,52 @@
-"""``benchgate gate BASE CAND``: the gate over two logs of another harness."""
+"""``benchgate gate A B``: the gate over two sides, whatever they are."""
 
 from __future__ import annotations
 
-from importlib.metadata import version
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from benchgate.cli.gate_logs import add_reading, gate_logs
+from benchgate.cli.proof_parts import judge_samples, vector_lines
 from benchgate.cli.say import complain, say, show
-from benchgate.cli.vectors import add_ledger, add_policy, guarded
-from benchgate.errors import ArtifactError, counted
-from benchgate.wire import clock
+from benchgate.cli.vectors import add_ledger, add_policy, guarded, policy_of
+from benchgate.errors import ArtifactError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-    from benchgate.artifacts.record import RunTerms
-    from benchgate.artifacts.sealed_plan import SealedPlan
-    from benchgate.audit.store import Published
     from benchgate.cli.vectors import Parsers
-    from benchgate.gates.judge import Judgement
-    from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.samples import Samples
+    from benchgate.interop.vectors import Kind
     from benchgate.models import BenchRunReport
-    from benchgate.runner.judging import RunFacts
 
-TIMEOUT: float = 600.0
-"""Time limit that a record states, in seconds; what the other harness had is not known."""
-
-FORMATS = ("auto", "inspect", "swebench", "junit", "jsonl", "csv")
+OF_LOGS = ("map", "metric", "html", "plan")
+REFUSED = {
+    "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger"),
+    "samples": (*OF_LOGS, "task_class", "out"),
+    "log": (),
+}
+"""Options that a kind of sides does not take."""
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     """Declare the command."""
     parser = commands.add_parser(
         "gate",
-        help="decide from two logs of another harness whether the second may replace the first",
-        description="BASE is the log of what you use now, the baseline; CAND that of what may replace it, the "
-        "candidate. Reads logs of inspect_ai, reports of SWE-bench, JUnit XML, JSON lines and CSV. Exits with 0 if the "
-        "gate says promote, with 10 if it holds, with 1 if it rejects or a log is incomplete, with 2 for wrong use.",
+        help="decide whether B may replace A: two records, two files of samples, or two logs of another harness",
+        description="A is the baseline, what you use now; B is the candidate, what may replace it. The number of a "
+        "run, its folder and its record.json are a record, numbers in JSON and the evidence of a run are samples, all "
+        "else is a log: of inspect_ai, SWE-bench, JUnit XML, JSON lines or CSV. Exits with 0 if the gate says "
+        "promote, with 10 if it holds, with 1 if it rejects or a side is incomplete, with 2 for wrong use.",
     )
-    parser.add_argument("base", type=Path, metavar="BASE", help="log of the baseline")
-    parser.add_argument("cand", type=Path, metavar="CAND", help="log of the candidate")
+    for name, what in (("base", "the baseline"), ("cand", "the candidate")):
+        metavar = "A" if name == "base" else "B"
+        parser.add_argument(name, metavar=metavar, help=f"{what}; ./1 is a file, 1 the first run")
     add_reading(parser)
     parser.add_argument(
-        "--task-class", metavar="NAME", help="what was measured (default: as the log says, or log)"
+        "--task-class",
+        metavar="NAME",
+        help="of a number, whose run; of logs, what was measured (default: as the log says, or log)",
     )
     for side in ("baseline", "candidate"):
         text = f"name of the {side} (default: what its log says, else its file)"
@@ -53,8 +55,8 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--out",
         type=Path,
         metavar="DIR",
-        help="record it as the next run of its class below this folder, as runs of a bench are (default: write the "
-        "proof and its evidence into ./proof)",
+        help="of numbers, where the runs are (default: .benchgate); of logs, record it as the next run of its class "
+        "below this folder (default: write the proof and its evidence into ./proof)",
     )
     parser.add_argument(
         "--html",
@@ -70,168 +72,93 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Declare how logs are read."""
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="auto",
-        help="of the logs (default: what they look like)",
-    )
-    parser.add_argument(
-        "--map",
-        default="",
-        metavar="ROLE=FIELD,...",
-        help="the fields of a sample that are its case, score, trial, cluster, harm, safety, error, reruns, input, "
-        "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact",
-    )
-    parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
-
-
 def _execute(given: argparse.Namespace) -> int:
-    from benchgate.report.publish import Publication
+    (one, first), (other, second) = (_side(given, word) for word in (given.base, given.cand))
+    if one != other:
+        what = "; expected two of a kind"
+        raise ValueError(f"{given.base} is {_called(one)}, {given.cand} {_called(other)}{what}")
+    for name in REFUSED[one]:
+        if getattr(given, name):
+            raise ValueError(f"--{name.replace('_', '-')} is not for two sides that are {one}s")
+    paths = (first, second)
+    if one == "log":
+        return gate_logs(given, paths)
+    return _gate_records(given, *paths) if one == "record" else _gate_samples(given, paths)
+
+
+def _called(kind: Kind) -> str:
+    return "samples" if kind == "samples" else f"a {kind}"
+
+
+def _side(given: argparse.Namespace, word: str) -> tuple[Kind, Path]:
+    """Return what a word of the command line is, and the file to read."""
+    from benchgate.audit.runs import run_in
+    from benchgate.interop.vectors import kind_of
+
+    if word.isdecimal():
+        run = run_in(given.out or Path(".benchgate"), word, given.task_class)
+        return "record", run.folder / "record.json"
+    path = Path(word)
+    return ("record", path / "record.json") if os.path.isdir(path) else (kind_of(path), path)
+
+
+def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
+    from benchgate.gates.baseline import BaselineChoice, read_baseline, read_policy_of
+    from benchgate.gates.judge import judge
+    from benchgate.gates.policy import make_policy, merged, parse_options
+    from benchgate.looks.chain import ChainLooks, looked_at
     from benchgate.wording import summary
     from benchgate.wording.block import block
 
-    publication = Publication(html=given.html, summary=None)
-    publication.check()
-    logs, facts = _facts(given)
-    judgement, published = _decided(given, facts)
-    folder = published.folder if published else _written(facts, judgement, Path("proof"))
-    for line in _sides(logs):
-        say(line)
-    more = None if given.html is None else str(given.html)
-    show(block(judgement, more=more or "--html=FILE"))
+    before, after = read_baseline(first), read_baseline(second)
+    reports = []
+    for side in (before, after):
+        if side.report is None:
+            raise ArtifactError(side.path, "; ".join(side.problems))
+        reports.append(side.report)
+    recorded = read_policy_of(second).model_dump(mode="json")
+    policy = make_policy(merged(recorded, parse_options(given.policy)), "policy option")
+    chain = ChainLooks(second.absolute().parent.parent)
+
+    def count(before: BenchRunReport, after: BenchRunReport) -> int:
+        return chain.number(looked_at(before, after, is_beside=False))
+
+    judgement = judge(
+        reports[1],
+        policy=policy,
+        choice=BaselineChoice(path=first, binding=True, requested=True),
+        baseline=before,
+        exit_rule="gate",
+        count=count,
+    )
+    for label, path, report in zip(
+        ("baseline", "candidate"), (first, second), reports, strict=True
+    ):
+        say(f"{label:9} {path}: record of {report.task_class}")
+    show(block(judgement))
     say("")
-    for line in (*summary(judgement), f"written   {folder}"):
+    for line in summary(judgement):
         say(line)
-    problems = [publication.write_page([folder])]
-    if published is not None:
-        say(f"head      {published.head}")
-        problems.append(published.problem)
-    for problem in filter(None, (*problems, *judgement.faults)):
-        complain(problem)
-    return 1 if any(problems) else judgement.exit_status
+    for problem in after.problems:
+        complain(f"{second}: {problem}")
+    promoted = judgement.decision is not None and judgement.decision.promotion_allowed
+    if after.problems or judgement.faults:
+        return 1
+    return 0 if promoted else judgement.exit_status
 
 
-def _decided(given: argparse.Namespace, facts: RunFacts) -> tuple[Judgement, Published | None]:
-    from benchgate.looks.ledger import LookLedger
-    from benchgate.runner.judging import judged, record_reports
+def _gate_samples(given: argparse.Namespace, paths: Sequence[Path]) -> int:
+    from benchgate.gates.exit_status import HELD
+    from benchgate.gates.policy import VECTOR_DEFAULTS
+    from benchgate.interop.vectors import arm_of, read_vector
 
-    if given.out is not None:
-        if given.ledger is not None:
-            why = "--out counts looks in its records, --ledger in a file: give one of them"
-            raise ValueError(why)
-        return record_reports(given.out, facts, _terms(facts), TIMEOUT)
-    if given.ledger is None and facts.policy.looks == "spend":
-        why = "looks = 'spend' needs --out or --ledger: without one nobody counts the looks"
-        raise ArtifactError("looks", why)
-    return judged(facts, LookLedger(given.ledger).add if given.ledger else None), None
-
-
-def _terms(facts: RunFacts) -> RunTerms:
-    from benchgate.artifacts.record import RunTerms
-    from benchgate.interop.reports import TAXONOMY
-
-    return RunTerms(
-        harness_version=version("pytest-benchgate"),
-        severities=TAXONOMY.severities,
-        meanings=TAXONOMY.meanings,
-        cases=(),
-        min_cases={},
-        tiers=None,
-        sealed=facts.sealed,
-    )
-
-
-def _facts(given: argparse.Namespace) -> tuple[tuple[Samples, Samples], RunFacts]:
-    from benchgate.gates.policy import parse_options
-    from benchgate.interop.reports import LogTerms, report_pair, task_class_of
-    from benchgate.interop.samples import parse_map, read
-    from benchgate.runner.judging import RunFacts
-
-    fields = parse_map(given.map)
-    logs = tuple(
-        read(path, format=given.format, map=fields, metric=given.metric)
-        for path in (given.base, given.cand)
-    )
-    before, after = logs
-    terms = LogTerms.of(
-        task_class_of(logs, given.task_class),
-        parse_options(given.policy),
-        with_inputs=_in_both(before, after),
-    )
-    base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
-    now = clock.now()
-    started, sealed = min(now, after.started or now), _sealed(given.plan)
-    return (before, after), RunFacts.of_logs(base, candidate, terms.policy, started, sealed)
-
-
-def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
-    """Return whether both logs have inputs, and targets, written by the same rules."""
-    if before.format != after.format:
-        return False, False
-    (one, two), (other, another) = before.has_inputs, after.has_inputs
-    return one and other, two and another
-
-
-def _sealed(path: Path | None) -> SealedPlan | None:
-    from benchgate.artifacts.sealed_plan import SealedPlan
-
-    return None if path is None else SealedPlan.read_file(path, "sealed plan")
-
-
-def _written(facts: RunFacts, judgement: Judgement, folder: Path) -> Path:
-    from benchgate.runner.judging import write_evidence
-    from benchgate.verify.validate import validate_file
-
-    for path in write_evidence(judgement, facts.sealed, folder):
-        validate_file(path)
-    return folder
-
-
-def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
-    """Yield what was read, and which samples have no score or no result."""
-    from benchgate.gates.missing import first_five
-
-    for side, log in zip(("baseline", "candidate"), logs, strict=True):
-        cases = {sample.case_id for sample in log.samples}
-        tool = f"{log.tool} {log.version}" if log.version else log.tool
-        size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
-        read = ", ".join(
-            filter(None, (f"case {log.case_field}, score {log.metric}", log.harm, size))
-        )
-        yield f"{side:9} {log.path}: {tool}, {read}"
-        if log.ungated:
-            yield f"{'':9} scores of it that are not gated: {', '.join(log.ungated)}"
-        errors = sorted({sample.case_id for sample in log.errors})
-        for what, ids in (
-            ("with an error or without a score, which counts as the worst", errors),
-            (
-                "more than once in it, as one trial; --map trial=FIELD numbers repetitions",
-                log.repeated,
-            ),
-            ("named without a result", log.without),
-        ):
-            if ids:
-                yield f"{'':9} {counted(len(ids), 'case')} {what}: {first_five({*ids})}"
-
-
-def report_of_log(
-    given: argparse.Namespace, options: dict[str, Any]
-) -> tuple[BenchRunReport, GatePolicy, int]:
-    """
-    Return a log that a comparison is planned with as a report, the policy, and the number of trials.
-
-    :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
-    """
-    from benchgate.gates.baseline import baseline_beside
-    from benchgate.interop.reports import LogTerms, report_of
-    from benchgate.interop.samples import parse_map, read
-
-    log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
-    terms = LogTerms.of(given.task_class, options)
-    report = report_of(log, terms, log.system or log.path.name)
-    if problems := baseline_beside(report).problems:
-        raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")
-    return report, terms.policy, report.trial_count
+    policy = policy_of(given, VECTOR_DEFAULTS)
+    arms = [arm_of(read_vector(path), None) for path in paths]
+    made = judge_samples(policy, given.ledger, arms)
+    names = (given.baseline_id or paths[0].name, given.candidate_id or paths[1].name)
+    for label, path in zip(("baseline", "candidate"), paths, strict=True):
+        say(f"{label:9} {path}: samples")
+    show(vector_lines(names, policy, made))
+    if made.decision.promotion_allowed:
+        return 0
+    return HELD if made.decision.outcome == "hold" else 1

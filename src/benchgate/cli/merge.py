@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain
-from benchgate.wire.arguments import RUN_OPTIONS, threshold_places
+from benchgate.wire.arguments import threshold_places
+from benchgate.wire.run_options import RUN_OPTIONS
 
 if TYPE_CHECKING:
     from benchgate.runner.settings import RunSettings
 
 OF_THE_WHOLE = (
     "baseline",
-    "claim",
     "policy",
     "plan",
     "checkpoint",
@@ -78,17 +78,15 @@ def _merge(given: argparse.Namespace, out: TextIO) -> int:
     except EvalError as error:
         complain(error)
         return 2
-    return shown(finished, publication, out, threshold_places(vars(given), {}))
+    return shown(finished, publication, out, threshold_places(given.policy, {}))
 
 
 def _settings(given: argparse.Namespace) -> RunSettings:
     from benchgate.runner.settings import RunSettings
 
-    claim = [f"claim={given.claim}"] if given.claim else []
     values = {
         name.replace("-", "_"): getattr(given, name.replace("-", "_")) for name in OF_THE_WHOLE
     }
-    values["policy"] = [*(given.policy or ()), *claim]
     return RunSettings.of_options(
         values,
         parts=tuple(given.parts),

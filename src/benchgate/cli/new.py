@@ -7,17 +7,18 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.gate import add_reading
-from benchgate.cli.new_case import BENCH_ROOT, make_case
+from benchgate.cli.gate_logs import add_reading
 from benchgate.cli.say import complain
 from benchgate.errors import counted, printable
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from benchgate.cli.vectors import Parsers
-    from benchgate.errors import EvalError
 
+BENCH_ROOT = Path("bench")
+ONCE = "; an id is never given to another case"
 SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini")
 FROM_NOTHING = (
     "run the weaker system",
@@ -61,7 +62,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--from", dest="log", type=Path, metavar="LOG", help="of inspect_ai, JSON lines or CSV"
     )
     add_reading(parser)
-    parser.set_defaults(execute=_class)
+    parser.set_defaults(execute=_guarded(_class))
     parser = kinds.add_parser(
         "case",
         help="a case.toml to fill in, input/ and expected/",
@@ -71,55 +72,70 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument("task_class", metavar="CLASS")
     parser.add_argument("case_id", metavar="ID")
     parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
-    parser.set_defaults(execute=make_case)
+    parser.set_defaults(execute=_guarded(_case))
 
 
-def _class(given: argparse.Namespace) -> int:
-    """Make the class; 1 if it exists, 2 if the name is none, the log cannot be used or it cannot be written."""
-    from benchgate.errors import EvalError
+def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.Namespace], int]:
+    """Say why there is no new folder, as exit status 1 if it is there or its class is not, else 2."""
+
+    def run(given: argparse.Namespace) -> int:
+        from benchgate.errors import (
+            BenchCaseLoadError,
+            EvalError,
+            TaskClassAlreadyRegistered,
+            TaskClassNotFound,
+        )
+
+        try:
+            make(given)
+        except FileExistsError as error:
+            complain(f"{error.filename}: exists already{ONCE if 'case_id' in given else ''}")
+            return 1
+        except OSError as error:
+            complain(f"{error.filename}: cannot be written: {error.strerror}")
+            return 2
+        except BenchCaseLoadError as error:
+            for _, key, text in error.faults:
+                complain(f"{key}: {text}")
+            return 2
+        except EvalError as error:
+            complain(error)
+            return int(not isinstance(error, (TaskClassAlreadyRegistered, TaskClassNotFound))) + 1
+        return 0
+
+    return run
+
+
+def _class(given: argparse.Namespace) -> None:
     from benchgate.interop.convert import class_files
     from benchgate.interop.samples import parse_map
     from benchgate.loader.new_class import make_class_folder
     from benchgate.wire.clock import now
 
-    moment = now()
-    try:
+    moment, texts = now(), None
+    agreed: list[bool | None] = []
+    if given.log:
         options = {"format": given.format, "map": parse_map(given.map), "metric": given.metric}
-        texts, found = (
-            class_files(given.log, given.name, moment, options) if given.log else (None, None)
-        )
-        made = make_class_folder(given.bench_root, given.name, now=moment, texts=texts)
-    except (EvalError, OSError) as error:
-        return not_made(error)
+        texts, agreed = class_files(given.log, given.name, moment, options)
     steps = FROM_LOG if given.log else FROM_NOTHING
-    print(printable(next_steps(made, *(step.replace("@", made.name) for step in steps)), keep="\n"))
-    if found is None:
-        return 0
-    shown = f"{found.agreed} of {counted(found.scored, 'sample')}"
+    folder = make_class_folder(given.bench_root, given.name, now=moment, texts=texts)
+    commands = _next_steps(folder, *(step.replace("@", folder.name) for step in steps))
+    print(printable(commands, keep="\n"))
+    if not agreed:
+        return
+    unanswered = agreed.count(None)
+    shown = f"{agreed.count(True)} of {counted(len(agreed) - unanswered, 'sample')}"
     print(f"rubric   says what the log says on {shown}")
-    if found.agreed < MOST * found.scored:
-        why = "the rubric is not the scorer of the log: mend rubric.py before you pin a baseline"
-        complain(why)
-    if found.unanswered:
-        count = counted(found.unanswered, "sample")
+    if agreed.count(True) < MOST * (len(agreed) - unanswered):
+        complain(
+            "the rubric is not the scorer of the log: mend rubric.py before you pin a baseline"
+        )
+    if unanswered:
+        count = counted(unanswered, "sample")
         complain(f"{count} of the log without an answer: these trials of 'recorded' will fail")
-    return 0
 
 
-def not_made(error: EvalError | OSError) -> int:
-    """Say why there is no new class, and return the exit status: 1 if it exists already, else 2."""
-    from benchgate.errors import TaskClassAlreadyRegistered
-
-    if isinstance(error, OSError):
-        exists = isinstance(error, FileExistsError)
-        why = "exists already" if exists else f"cannot be written: {error.strerror}"
-        complain(f"{error.filename}: {why}")
-        return 1 if exists else 2
-    complain(error)
-    return 1 if isinstance(error, TaskClassAlreadyRegistered) else 2
-
-
-def next_steps(made: Path, first: str, system: str, second: str, last: str = "") -> str:
+def _next_steps(made: Path, first: str, system: str, second: str, last: str = "") -> str:
     """
     Return how a new class is run, as commands.
 
@@ -144,3 +160,30 @@ pytest {shlex.quote(str(made / "tests"))}
 benchgate pin 1 --task-class {name}{root} --yes
 # {second}
 {run}{last and last + root}"""
+
+
+def _case(given: argparse.Namespace) -> None:
+    from benchgate.loader.new_case import make_case_folder
+    from benchgate.wire.clock import now
+
+    path, example = make_case_folder(given.bench_root, given.task_class, given.case_id, now=now())
+    facts = "[facts]"
+    if example and example.facts:
+        facts = f"[facts] ({', '.join(example.facts)}: as in {example.case.case_id})"
+    alone, check = f"pytest {shlex.quote(str(path))}", f"benchgate check {given.task_class}"
+    if given.bench_root != BENCH_ROOT:
+        root = f" --bench-root {shlex.quote(str(given.bench_root))}"
+        alone = f"benchgate run --task-class {given.task_class} --cases {given.case_id}{root}"
+        check += root
+    text = f"""{path}
+
+Fill in, then run it alone and check the class:
+  case.toml  disposition, difficulty, source, {facts},
+             tags, held_out
+  input/     what the system gets; git keeps no empty folder, so it needs a file
+             (or put an input-pointer.toml in its place)
+  expected/  what only the rubric gets; remove the folder if there is nothing
+
+  {alone}
+  {check}"""
+    print(printable(text, keep="\n"))

@@ -6,9 +6,9 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.cli.gate import add_reading, report_of_log
+from benchgate.cli.gate_logs import add_reading, report_of_log
 from benchgate.cli.say import complain, say
-from benchgate.cli.vectors import guarded
+from benchgate.cli.vectors import add_policy, guarded
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
@@ -54,14 +54,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     add_reading(parser)
     parser.add_argument("--trials", type=_positive, metavar="K", help="trials of each case")
-    parser.add_argument("--claim", metavar="CLAIM", help="as --bench-claim of pytest")
-    parser.add_argument(
-        "--policy",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="as --bench-policy of pytest; repeatable",
-    )
+    add_policy(parser)
     parser.add_argument(
         "--out",
         type=Path,
@@ -84,16 +77,17 @@ def _positive(text: str) -> int:
 def _execute(given: argparse.Namespace) -> int:
     """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
     from benchgate.errors import ArtifactError
+    from benchgate.gates.policy import parse_options
     from benchgate.wire.writing import model_bytes, write_file
 
+    options = parse_options(given.policy)
     if given.aa is not None:
-        return _false_alarms(given.aa, _options(given))
+        return _false_alarms(given.aa, options)
     if given.task_class is None:
         complain("give a CLASS to plan a run of, or --aa=RUN")
         return 2
-    report, policy, trials = (
-        report_of_log(given, _options(given)) if given.log else _of_class(given)
-    )
+    read = report_of_log if given.log else _of_class
+    report, policy, trials = read(given, options)
     plan = _sealed(report, policy, given.trials or trials, given.out)
     target = given.output or Path(f"{given.task_class}.plan.json")
     for line in _lines(report, policy, plan):
@@ -129,7 +123,9 @@ def _false_alarms(path: Path, options: dict[str, Any]) -> int:
     return 0 if share <= policy.alpha else 1
 
 
-def _of_class(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
+def _of_class(
+    given: argparse.Namespace, options: dict[str, Any]
+) -> tuple[BenchRunReport, GatePolicy, int]:
     """Return the baseline of a class, its policy and its number of trials."""
     from benchgate.errors import ArtifactError, TaskClassNotFound
     from benchgate.gates.baseline import FILE_NAME, read_baseline
@@ -140,18 +136,12 @@ def _of_class(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, in
     name = given.task_class
     if name not in known:
         raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")
-    policy = load_policy(known[name], _options(given))
+    policy = load_policy(known[name], options)
     path = given.baseline or known[name] / FILE_NAME
     found = read_baseline(path)
     if found.report is None or found.problems:
         raise ArtifactError(path, f"nothing to plan with: {'; '.join(found.problems)}")
     return found.report, policy, load_run_table(known[name]).trials or 1
-
-
-def _options(given: argparse.Namespace) -> dict[str, Any]:
-    from benchgate.gates.policy import parse_options
-
-    return parse_options(given.policy) | ({"claim": given.claim} if given.claim else {})
 
 
 def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) -> SealedPlan:

@@ -12,12 +12,13 @@ from benchgate.wire import clock
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from benchgate.artifacts.build import Comparison
     from benchgate.artifacts.evidence_kinds import SafetyReport
     from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.vectors import Judged
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wording.lines import Line
 
@@ -86,10 +87,21 @@ COMMANDS: Final[Mapping[str, Callable[[argparse.Namespace], int]]] = {
 }
 
 
-def _policy(given: argparse.Namespace) -> GatePolicy:
-    from benchgate.gates.policy import VECTOR_DEFAULTS
+def judge_samples(
+    policy: GatePolicy, ledger: Path | None, sides: Iterable[Arm], problems: tuple[str, ...] = ()
+) -> Judged:
+    """
+    Judge two vectors, and count the look in a ledger if there is one.
 
-    return policy_of(given, VECTOR_DEFAULTS)
+    :param problems: why the vectors are not evidence about the checkpoints that were named.
+    """
+    from benchgate.gates.vectors import compare_vectors
+    from benchgate.looks.accept import number_of_arms
+    from benchgate.looks.ledger import LookLedger
+
+    before, after = sides
+    look = number_of_arms(before, after, policy, LookLedger(ledger) if ledger else None)
+    return compare_vectors(before, after, policy, look=look, checkpoint_problems=problems)
 
 
 def _arms(given: argparse.Namespace) -> Iterator[Arm]:
@@ -98,13 +110,13 @@ def _arms(given: argparse.Namespace) -> Iterator[Arm]:
 
     :raises SampleError: a file cannot be used. :raises ValueError: penalties that do not belong to the scores.
     """
-    from benchgate.artifacts.samples import arm_of, read_samples
+    from benchgate.interop.vectors import arm_of, read_vector
 
     options = vars(given)
     for side in ("baseline", "trained"):
         path = options[f"{side}_safety_samples"]
-        penalties = read_samples(path) if path else options[f"{side}_safety_penalty"]
-        yield arm_of(read_samples(options[f"{side}_samples"]), penalties)
+        penalties = read_vector(path) if path else options[f"{side}_safety_penalty"]
+        yield arm_of(read_vector(options[f"{side}_samples"]), penalties)
 
 
 def _comparison(given: argparse.Namespace, checkpoints: Checkpoints | None = None) -> Comparison:
@@ -115,19 +127,16 @@ def _comparison(given: argparse.Namespace, checkpoints: Checkpoints | None = Non
     :raises EvalError: :raises ValueError: an input or a threshold is wrong.
     """
     from benchgate.artifacts.build import Comparison
-    from benchgate.gates.vectors import compare_vectors
-    from benchgate.looks.accept import number_of_arms
-    from benchgate.looks.ledger import LookLedger
+    from benchgate.gates.policy import VECTOR_DEFAULTS
     from benchgate.models import Suite
 
-    policy, (before, after) = _policy(given), _arms(given)
+    policy = policy_of(given, VECTOR_DEFAULTS)
     if policy.claim != "better" and given.min_confidence_level is not None:
         raise ValueError(
             f"--min-confidence-level is about the p of claim 'better'; the claim is {policy.claim!r}"
         )
-    look = number_of_arms(before, after, policy, given.ledger and LookLedger(given.ledger))
     problems = checkpoints.problems if checkpoints else ()
-    made = compare_vectors(before, after, policy, look=look, checkpoint_problems=problems)
+    made = judge_samples(policy, given.ledger, _arms(given), problems)
     return Comparison(
         run_id=given.run_id,
         candidate_run_id=None,
@@ -146,29 +155,38 @@ def _names(given: argparse.Namespace, checkpoints: Checkpoints | None) -> tuple[
         return given.baseline_id, given.trained_id
     baseline = checkpoints.baseline
     return (
-        baseline.checkpoint_id if baseline else given.baseline_id,
+        baseline.candidate.checkpoint_id if baseline else given.baseline_id,
         checkpoints.candidate.checkpoint_id,
     )
 
 
-def _lines(made: Comparison, *, is_proof: bool = False) -> Iterator[Line]:
-    """Yield what a session prints of its gate, and the criteria of a proof that are not met."""
+def vector_lines(names: tuple[str, str], policy: GatePolicy, made: Judged) -> Iterator[Line]:
+    """Yield what a session prints of its gate."""
     from benchgate.gates.reason_codes import PREFIX
     from benchgate.wording.block import gate_lines, side_lines
     from benchgate.wording.decision import DecisionView
     from benchgate.wording.lines import Line
 
     decision, figures = made.decision, made.figures
-    mismatched = f"{PREFIX}case_mismatch" in decision.reason_codes
     before, after = figures.baseline.case_ids, figures.candidate.case_ids
+    mismatched = f"{PREFIX}case_mismatch" in decision.reason_codes
     if mismatched and before and after and {*before} != {*after}:
         keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
         step = f"run the missing cases, or count each as the worst: {keys}"
         decision = decision.model_copy(update={"next_step": step})
-    yield from side_lines(made.names, figures)
+    yield from side_lines(names, figures)
     yield Line("", "")
-    yield from gate_lines(DecisionView.of(decision, made.policy, made.names, figures))
-    if is_proof and not mismatched:
+    yield from gate_lines(DecisionView.of(decision, policy, names, figures))
+
+
+def _lines(made: Comparison, *, is_proof: bool = False) -> Iterator[Line]:
+    """Yield the lines of the gate, and the criteria of a proof that are not met."""
+    from benchgate.gates.reason_codes import PREFIX
+    from benchgate.gates.vectors import Judged
+    from benchgate.wording.lines import Line
+
+    yield from vector_lines(made.names, made.policy, Judged(made.figures, made.decision))
+    if is_proof and f"{PREFIX}case_mismatch" not in made.decision.reason_codes:
         for remark in made.criteria_failed():
             yield Line("criterion", f"{remark.code}: {remark.message}", "bad")
 
@@ -184,19 +202,20 @@ def _status(made: Comparison, *, is_met: bool) -> int:
 def _safety_report(given: argparse.Namespace) -> SafetyReport:
     """Compare two vectors of penalties alone, without scores."""
     from benchgate.artifacts.build import safety_report
-    from benchgate.artifacts.samples import arm_of, read_samples
     from benchgate.gates.decide import safety_objections
     from benchgate.gates.decision import Remark
     from benchgate.gates.missing import mismatch
+    from benchgate.gates.policy import VECTOR_DEFAULTS
     from benchgate.gates.reason_codes import PREFIX
     from benchgate.gates.safety import safety
+    from benchgate.interop.vectors import arm_of, read_vector
 
-    policy = _policy(given)
+    policy = policy_of(given, VECTOR_DEFAULTS)
     if policy.missing == "worst":
         msg = "--policy missing=worst counts scores; what a missing penalty was is not known"
         raise ValueError(msg)
     paths = (given.baseline_safety_samples, given.trained_safety_samples)
-    vectors = [read_samples(path) for path in paths]
+    vectors = [read_vector(path) for path in paths]
     before, after = (arm_of(vector, vector) for vector in vectors)
     differing = mismatch(before, after)
     figures = safety(before, after, policy)

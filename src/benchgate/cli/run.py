@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain, show
-from benchgate.wire.arguments import RUN_OPTIONS, misspelled, read_options, threshold_places
+from benchgate.wire.arguments import read_options, threshold_places
+from benchgate.wire.run_options import RUN_OPTIONS, misspelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +74,7 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
         return 2
     for result in finished.judgement.report.per_case if finished.judgement else ():
         printer(result)
-    return shown(finished, publication, out, threshold_places(vars(given), os.environ))
+    return shown(finished, publication, out, threshold_places(given.policy, os.environ))
 
 
 def shown(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import tomli_w
 
@@ -80,19 +80,13 @@ def test_case_and_space_do_not_count():
 """
 
 
-class Agreement(NamedTuple):
-    """Samples on which the rubric says what the log says, of those with an answer, and those without one."""
-
-    agreed: int
-    scored: int
-    unanswered: int
-
-
 def class_files(
     path: Path, name: str, now: datetime, options: Mapping[str, Any]
-) -> tuple[dict[str, str], Agreement]:
+) -> tuple[dict[str, str], list[bool | None]]:
     """
     Return the files of a class by path: the cases of a log, a rubric for their targets, and the answers as a system.
+
+    For each sample also whether the rubric says what the log says, ``None`` of one without an answer.
 
     :param options: ``format``, ``map`` and ``metric``, as of :func:`benchgate.interop.read`.
     :raises SampleError: it has no inputs, or a sample no target. :raises EvalError: it cannot be read.
@@ -118,11 +112,10 @@ def class_files(
     if not cases:
         raise SampleError(path, "has no samples")
     trials = max(len(answers) for _, _, answers in cases.values())
-    agreement = Agreement(agreed.count(True), len(agreed) - agreed.count(None), agreed.count(None))
     registration = REGISTRATION.replace("@BRONZE@", str(min(10, len(cases))))
     texts = {
         "README.md": f"# {name}\n\nThe cases, targets and answers of the log `{path.name}`.\n\nOn "
-        f"{agreement.agreed} of {agreement.scored} samples the rubric says what the log says.\n",
+        f"{agreed.count(True)} of {len(agreed) - agreed.count(None)} samples the rubric says what the log says.\n",
         "failure_modes.toml": "# The rubric gives no code.\n",
         "gate.toml": tomli_w.dumps(
             {"test": "auto", "safety": "optional", "run": {"trials": trials}}
@@ -146,7 +139,7 @@ def class_files(
             f"cases/{case_id}/expected/target.json": json.dumps(targets, ensure_ascii=False),
             f"cases/{case_id}/input/input.json": json.dumps(shown, ensure_ascii=False),
         }
-    return texts, agreement
+    return texts, agreed
 
 
 def _plain(text: object) -> str:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import SampleError, Unreadable
+from benchgate.errors import SampleError
 from benchgate.interop.inspect_log import open_inspect
 from benchgate.interop.junit import open_junit
-from benchgate.interop.log import MAX_LOG_BYTES, Format, Log, LogFile
+from benchgate.interop.log import Format, Log, open_file
 from benchgate.interop.swebench import open_swebench
 from benchgate.interop.tables import open_csv, open_json
-from benchgate.wire.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from io import BufferedReader
     from pathlib import Path
-
-BEGINNING: Final = 64 * 1024
-"""Bytes of a file by which its format is known."""
 
 
 def _is_object(head: bytes) -> bool:
@@ -96,29 +90,11 @@ def opened(path: Path, wanted: str = "auto", *, in_full: bool = False) -> Iterat
     """
     if wanted not in ("auto", *FORMATS):
         raise SampleError(path, f"format {wanted!r}; expected auto, {', '.join(FORMATS)}")
-    try:
-        with open_regular(path) as file:
-            if (state := _state(file))[0] > MAX_LOG_BYTES:
-                raise Unreadable(path, f"{state[0]} bytes; at most {MAX_LOG_BYTES} are read")
-            head = file.read(BEGINNING).removeprefix(b"\xef\xbb\xbf")
-            chosen = _format_of(path, head, wanted)
-            file.seek(0)
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-            file.seek(0)
-            yield OpenLog(chosen, chosen.open(LogFile(path, file, in_full)), sha256)
-            if _state(file) != state:
-                raise Unreadable(path, "changed while it was read; expected a log that is finished")
-    except FileNotFoundError as error:
-        raise Unreadable(path, "there is no such file", missing=True) from error
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise Unreadable(path, f"cannot be read: {why}") from error
-
-
-def _state(file: BufferedReader) -> tuple[int, int, int]:
-    """Return what is another as soon as something was written; nobody can set the last of it."""
-    status = os.fstat(file.fileno())
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    with open_file(path, in_full=in_full) as file:
+        chosen = _format_of(path, file.head, wanted)
+        sha256 = hashlib.file_digest(file.file, "sha256").hexdigest()
+        file.file.seek(0)
+        yield OpenLog(chosen, chosen.open(file), sha256)
 
 
 def _format_of(path: Path, head: bytes, wanted: str) -> Format:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import Unreadable
+from benchgate.wire.files import open_regular
 from benchgate.wire.parsing import unique_keys
 
 if TYPE_CHECKING:
@@ -38,6 +41,9 @@ Row = tuple[int, dict[str, Any]]
 MAX_LOG_BYTES: Final = 16 * 2**30
 """Largest log that is read; no reader has a log in memory as a whole."""
 
+BEGINNING: Final = 64 * 1024
+"""Bytes of a file by which its format is known."""
+
 MAX_LINE: Final = 64 * 2**20
 MAX_WHOLE: Final = 64 * 2**20
 """Largest line of JSON, and largest file that has to be parsed in one piece."""
@@ -54,6 +60,47 @@ class LogFile:
     path: Path
     file: BufferedReader
     in_full: bool = False
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes, by which its format is known, without a byte order mark."""
+        self.file.seek(0)
+        found = self.file.read(BEGINNING).removeprefix(b"\xef\xbb\xbf")
+        self.file.seek(0)
+        return found
+
+
+@contextmanager
+def open_file(
+    path: Path, limit: int = MAX_LOG_BYTES, *, in_full: bool = False
+) -> Iterator[LogFile]:
+    """
+    Open a file, to read it and do nothing else meanwhile.
+
+    :param limit: the most bytes that it may have.
+    :raises Unreadable: it cannot be read, is larger, or changed before the block ended.
+    """
+    try:
+        with open_regular(path) as file:
+            state = _state(file)
+            if state[0] > limit:
+                raise Unreadable(path, f"{state[0]} bytes; at most {limit} are read")
+            yield LogFile(path, file, in_full)
+            if _state(file) != state:
+                raise Unreadable(
+                    path, "changed while it was read; expected a file that is finished"
+                )
+    except OSError as error:
+        why = f"cannot be read: {error.strerror}"
+        raise Unreadable(path, why, missing=isinstance(error, FileNotFoundError)) from error
+    except ValueError as error:  # it is no regular file, or its path has a zero byte
+        raise Unreadable(path, str(error)) from error
+
+
+def _state(file: BufferedReader) -> tuple[int, int, int]:
+    """Return what is another as soon as something was written; nobody can set the last of it."""
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,23 +59,28 @@ def _metrics(row: Mapping[str, Any]) -> list[str]:
 
 def open_csv(file: LogFile) -> Log:
     """Open a CSV with a header line."""
-    return table("csv", _csv_rows(file))
+    return table("csv", csv_rows(file))
 
 
-def _csv_rows(file: LogFile) -> Iterator[Row]:
+def csv_rows(file: LogFile) -> Iterator[Row]:
+    """
+    Yield line and fields of each row of a CSV.
+
+    :raises SampleError: it is no CSV, a column is there twice, or a row has more or fewer values than the header.
+    """
     rows, path = None, file.path
     try:
         lines = (line.decode("utf-8-sig" if n == 1 else "utf-8") for n, line in _lines(file))
         rows = csv.DictReader(lines, strict=True)
         names = rows.fieldnames or []
         if len({*names}) != len(names):
-            raise Unreadable(path, f"columns {list(names)}: one is there twice")
+            raise SampleError(path, f"columns {list(names)}: one is there twice", line=1)
         for row in rows:
             if None in row or None in row.values():
-                raise Unreadable(path, f"line {rows.line_num}: expected {len(names)} values")
+                raise SampleError(path, f"expected {len(names)} values", line=rows.line_num)
             yield rows.line_num, row
     except csv.Error as error:
-        raise Unreadable(path, f"no CSV: line {rows.line_num if rows else 1}: {error}") from error
+        raise SampleError(path, f"no CSV: {error}", line=rows.line_num if rows else 1) from error
     except (OSError, ValueError) as error:
         raise Unreadable(path, f"cannot be read as CSV: {error}") from error
 
@@ -113,7 +118,7 @@ def _whole(
     if samples is None and is_part:
         why = "is one JSON object; expected a line or an array element for each sample"
         if "report_kind" in document:
-            why = "is a file of benchgate, no log; for records there is benchgate compare"
+            why = "is a file of benchgate, no log"
         raise Unreadable(file.path, why)
     if samples is not None and not is_part and (more := next(others, None)) is not None:
         why = "more after a whole result of promptfoo; expected one, or a sample in each line"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,26 +22,13 @@ if TYPE_CHECKING:
     from benchgate.loader.case_toml import CaseTables
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseScaffold:
-    """
-    A new case folder.
-
-    :param facts: keys of ``[facts]``, which were written with empty values.
-    :param example: the case that these keys were copied from, ``None`` if the class has no valid case yet.
-    """
-
-    path: Path
-    facts: tuple[str, ...]
-    example: str | None
-
-
 def make_case_folder(
     bench_root: Path, task_class: str, case_id: str, *, now: datetime
-) -> CaseScaffold:
+) -> tuple[Path, CaseTables | None]:
     """
     Make ``cases/<case_id>/`` with a valid ``case.toml``, ``input/`` and ``expected/``, completely or not at all.
 
+    :returns: it, and the newest case, whose keys of ``[facts]`` it has; ``None`` if the class has no valid case yet.
     :raises TaskClassNotFound: there is no such class; the error lists those there are.
     :raises BenchCaseLoadError: the id is not valid in a ``case.toml``.
     :raises FileExistsError: the name is taken.
@@ -52,8 +37,7 @@ def make_case_folder(
     known = class_folders(bench_root)
     if task_class not in known:
         raise TaskClassNotFound(task_class, known, bench_root / task_class / "registration.py")
-    cases = known[task_class] / "cases"
-    target = cases / case_id
+    target = known[task_class] / "cases" / case_id
     example = _newest(known[task_class])
     facts = _emptied(example.facts) if example else {}
     case = {
@@ -68,18 +52,11 @@ def make_case_folder(
         "tags": [],
     }
     tables = {"case": case, "facts": facts}
-    text = _text(tables, now)
+    # Dates get T and Z, where tomli_w writes a space and +00:00.
+    text = tomli_w.dumps(tables).replace(str(now), now.isoformat().replace("+00:00", "Z"))
     check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
-    if os.path.lexists(target):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
     create_folder(target, {CASE_FILE: text}, ("input", "expected"))
-    name = example.case.case_id if example else None
-    return CaseScaffold(path=target, facts=tuple(facts), example=name)
-
-
-def _text(tables: Mapping[str, Any], now: datetime) -> str:
-    """Return the tables as TOML; dates get ``T`` and ``Z``, where tomli_w writes a space and ``+00:00``."""
-    return tomli_w.dumps(tables).replace(str(now), now.isoformat().replace("+00:00", "Z"))
+    return target, example
 
 
 def _newest(class_path: Path) -> CaseTables | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import keyword
-import os
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
@@ -35,23 +33,22 @@ def make_class_folder(
 
     :param texts: its files by path; by default three cases, a rubric with its tests and two systems.
     :raises EvalError: the name is none of a task class, or means every class, or is no name in Python.
-    :raises TaskClassAlreadyRegistered: a class is called so but for ``-`` and ``_``.
+    :raises TaskClassAlreadyRegistered: another class is called so but for ``-`` and ``_``.
     :raises FileExistsError: the name is taken.
     :raises OSError: the folder cannot be written.
     """
     package, target = slug(name), bench_root / name
     if not TASK_CLASS_PATTERN.fullmatch(name) or name == "all" or keyword.iskeyword(package):
         raise EvalError(f"{name!r} names no class; expected lower-case words joined by '-'")
-    if os.path.lexists(target):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
     for twin, folder in class_folders(bench_root).items():
-        if slug(twin) == package:
+        if twin != name and slug(twin) == package:
             raise TaskClassAlreadyRegistered(name, str(folder), str(target))
     marks = {"@NAME@": name, "@SLUG@": package, "@NOW@": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
-    if texts is None:
-        templates = _templates(files("benchgate.loader") / "new_class_files")
-        texts = {_filled(path, marks): _filled(text, marks) for path, text in templates}
-    create_folder(target, texts)
+    templates = _templates(files("benchgate.loader") / "new_class_files")
+    create_folder(
+        target,
+        texts or {_filled(path, marks): _filled(text, marks) for path, text in templates},
+    )
     return target
 
 

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.wire.arguments import (
-    PYTEST_OPTIONS,
-    RUN_OPTIONS,
-    RunOption,
-    read_options,
-    threshold_places,
-)
+from benchgate.wire.arguments import RunOption, read_options, threshold_places
+from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
 
 if TYPE_CHECKING:
     from benchgate.gates.policy import RunTable
@@ -68,18 +63,22 @@ def option_values(config: pytest.Config, run: RunTable | None = None) -> dict[st
     return values | {"out": values["out"] or config.rootpath / ".benchgate"}
 
 
-def _value(option: RunOption, config: pytest.Config) -> Any:
+def _ini(config: pytest.Config, key: str) -> str | None:
     try:
-        ini = config.getini(f"bench_{option.key}")
+        text = config.getini(f"bench_{key}")
     except TypeError as error:  # before pytest 9.2
         raise pytest.UsageError(str(error)) from None
-    if isinstance(ini, list):
-        ini = "\n".join(ini)
+    if isinstance(text, list):
+        return "\n".join(text)
+    return None if text is None else str(text)
+
+
+def _value(option: RunOption, config: pytest.Config) -> Any:
     return option.value(
         config.getoption(f"bench_{option.key}"),
         environ=os.environ,
         here=config.invocation_params.dir,
-        ini=None if ini is None else str(ini),
+        ini=_ini(config, option.key),
         ini_folder=config.rootpath,
     )
 
@@ -96,10 +95,5 @@ def places_of(config: pytest.Config) -> dict[str, str]:
         places = (place for place, words in added.items() if any(text in str(w) for w in words))
         return next(places, "a conftest or plugin")
 
-    names = ("policy", "claim")
-    return threshold_places(
-        {name: config.getoption(f"bench_{name}") for name in names},
-        os.environ,
-        {name: config.getini(f"bench_{name}") for name in names},
-        command_line,
-    )
+    policy, ini = config.getoption("bench_policy"), _ini(config, "policy")
+    return threshold_places(policy, os.environ, ini or "", command_line)

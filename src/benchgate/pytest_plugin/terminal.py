@@ -13,7 +13,7 @@ from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.pytest_plugin.options import places_of
-from benchgate.wire.arguments import misspelled
+from benchgate.wire.run_options import misspelled
 from benchgate.wording import capped, stopped, summary, tier
 from benchgate.wording.block import block, gate_lines, threshold_lines
 from benchgate.wording.decision import DecisionView

@@ -1,5 +1,5 @@
 """
-The options of a run, in one table for pytest and ``benchgate run``.
+What an option of a run is, and where its value comes from; :mod:`.run_options` is the table of all.
 
 The option ``trials`` is ``--bench-trials`` under pytest and ``--trials`` under ``benchgate run``. Both read
 ``BENCHGATE_TRIALS`` from the environment, pytest also ``bench_trials`` from its ini file. The command line wins over
@@ -15,20 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.wire.argument_types import (
-    baseline,
-    cassette_name,
-    choice,
-    dollars,
-    executor,
-    natural,
-    path,
-    positive,
-    recording,
-    run_reference,
-    seconds,
-    shard,
-)
+from benchgate.wire.argument_types import dollars, natural, positive, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -127,178 +114,19 @@ def _resolve(value: Any, folder: Path) -> Any:
     return folder / value if isinstance(value, Path) else value
 
 
-RUN_OPTIONS: Final = (
-    RunOption(
-        name="system",
-        metavar="NAME|module:attr",
-        help="System under test (default: the class's default system)",
-    ),
-    RunOption(
-        name="baseline",
-        metavar="auto|pinned|none|run:SYSTEM|PATH",
-        help="Run to compare with; auto is bench/<class>/baseline.json if there is one, run:SYSTEM runs that system "
-        "too, case by case beside the candidate (default: auto)",
-        parse=baseline,
-        default="auto",
-    ),
-    RunOption(
-        name="trials",
-        metavar="K",
-        help="Trials of each case, each with its own seed (default: 1)",
-        parse=positive,
-        default=1,
-    ),
-    RunOption(
-        name="seed",
-        metavar="N",
-        help="Seed that the seeds of the trials are derived from (default: 0)",
-        parse=natural,
-        default=0,
-    ),
-    RunOption(
-        name="timeout",
-        metavar="SECONDS",
-        help="Time limit of a trial whose case names no timeout_seconds (default: 600)",
-        parse=seconds,
-        default=600.0,
-    ),
-    RunOption(
-        name="jobs",
-        metavar="N",
-        help="Trials that run at once in each process, async systems on one event loop (default: 1)",
-        parse=positive,
-        default=1,
-    ),
-    RunOption(
-        name="executor",
-        metavar="dask://HOST:PORT",
-        help="Run the trials on the workers of a Dask cluster; needs the extra 'dask' (default: in this process)",
-        parse=executor,
-    ),
-    RunOption(
-        name="retries",
-        metavar="N",
-        help="Further attempts of a trial whose system was unavailable (default: 3)",
-        parse=natural,
-        default=3,
-    ),
-    RunOption(
-        name="max-rpm",
-        metavar="N",
-        help="Attempts started per minute, all trials of the session together (default: unlimited)",
-        parse=positive,
-    ),
-    RunOption(
-        name="max-cost-usd",
-        metavar="USD",
-        help="Cap of what all trials of the session cost, in US dollars: none starts that could pass it "
-        "(default: unlimited)",
-        parse=dollars,
-    ),
-    RunOption(
-        name="resume",
-        metavar="auto|none|RUN",
-        help="Complete a full run that was killed, stopped or held up by an outage: a folder of runs/CLASS/ or a "
-        "number; alone it is auto, the newest one of each class. Write it as one word (default: none)",
-        parse=run_reference,
-        default="none",
-        bare="auto",
-    ),
-    RunOption(
-        name="shard",
-        metavar="I/N",
-        help="Run part I of N of the cases, for benchgate merge to put together with the others",
-        parse=shard,
-    ),
-    RunOption(
-        name="record",
-        metavar="NAME",
-        help="Keep what the system returned, or how it failed, in cassettes/NAME/ of the class; of a complete run only",
-        parse=cassette_name,
-    ),
-    RunOption(
-        name="replay",
-        metavar="NAME|RUN",
-        help="Score what was recorded, and call no system: a cassette of the class, or a folder of runs/CLASS/ or the "
-        "number of a record",
-        parse=recording,
-    ),
-    RunOption(
-        name="claim",
-        metavar="better|not_worse|no_regression",
-        help="What a promotion is to state of the candidate, over gate.toml; not_worse needs policy margin=X",
-        parse=choice("better", "not_worse", "no_regression"),
-    ),
-    RunOption(
-        name="policy",
-        metavar="KEY=VALUE|gate.toml",
-        help="A threshold of the gate, over the gate.toml of the class, or a file in its place; repeatable. benchgate "
-        "policy lists the keys",
-        parse=lambda text: text if "=" in text else Path(text),
-        repeatable=True,
-    ),
-    RunOption(
-        name="plan",
-        metavar="FILE",
-        help="Sealed plan that this run keeps, as benchgate plan wrote it: the proof names it, and a bar that was "
-        "moved since holds the promotion",
-        parse=path,
-    ),
-    RunOption(
-        name="out",
-        metavar="DIR",
-        help="Folder of the artifacts (default under pytest: .benchgate in rootdir; else nothing is written)",
-        parse=path,
-    ),
-    RunOption(
-        name="html",
-        metavar="FILE",
-        help="Also write a page on what was decided and why, of all classes of the session; needs the extra 'report'",
-        parse=path,
-    ),
-    RunOption(
-        name="checkpoint",
-        metavar="FILE",
-        help="Checkpoint record that the trajectories of this run must belong to; it becomes the subject",
-        parse=path,
-    ),
-    RunOption(
-        name="baseline-checkpoint",
-        metavar="FILE",
-        help="Checkpoint record of the baseline, named in the proof",
-        parse=path,
-    ),
-    RunOption(
-        name="lineage",
-        metavar="FILE",
-        help="JSON array of checkpoint records; the baseline's must be an ancestor of the candidate's",
-        parse=path,
-    ),
+ONE_SYSTEM: Final = "one system at a time is recorded or replayed; pin the baseline"
+WHOLE: Final = "a part of a run is neither recorded nor replayed"
+CONFLICTS: Final = (
+    ("record", "replay", "what is replayed is recorded already"),
+    ("record", "baseline", ONE_SYSTEM),
+    ("replay", "baseline", ONE_SYSTEM),
+    ("record", "executor", "record where the run is started"),
+    ("shard", "record", WHOLE),
+    ("shard", "replay", WHOLE),
+    ("shard", "resume", "run the shard again; it replaces its folder"),
+    ("shard", "plan", "the whole run cites a plan; give it to benchgate merge"),
 )
-"""The options that pytest and ``benchgate run`` share."""
-
-EXIT_OPTION: Final = RunOption(
-    name="exit",
-    metavar="strict|gate",
-    help="strict: failing cases fail the session; gate: only completeness, block severities and the gate do "
-    "(default: strict)",
-    parse=choice("strict", "gate"),
-    default="strict",
-)
-"""For pytest only: the exit status of ``benchgate run`` always follows the gate."""
-
-JUNIT_OPTION: Final = RunOption(
-    name="junit-gate",
-    metavar="yes|no",
-    help="Add the gate of each class to --junitxml as a test case, which fails if the gate binds and does not promote; "
-    "alone it is yes. Write it as one word (default: no)",
-    parse=choice("yes", "no"),
-    default="no",
-    bare="yes",
-)
-
-PYTEST_OPTIONS: Final = (EXIT_OPTION, JUNIT_OPTION)
-"""The options that pytest alone has."""
+"""Pairs of options that exclude each other, and why; a baseline only if it is one that runs."""
 
 
 def read_options(
@@ -311,7 +139,8 @@ def read_options(
 
     :param value_of: returns ``None`` for an option that was not given.
     :param declared: what counts for these, by key, before their defaults.
-    :raises argparse.ArgumentTypeError: texts that cannot be parsed; one message for all of them.
+    :raises argparse.ArgumentTypeError: texts that cannot be parsed, and options that exclude each other; one message
+        with a line for each.
     """
     values, wrong = {}, []
     for option in options:
@@ -320,73 +149,39 @@ def read_options(
             values[option.key] = next((value for value in given if value is not None), None)
         except argparse.ArgumentTypeError as error:
             wrong.append(str(error))
-    if wrong:
+    if wrong := [*wrong, *_conflicts(values)]:
         raise argparse.ArgumentTypeError("\n".join(wrong))
-    _check_together(values)
-    if wanted := values.pop("claim", None):
-        values["policy"] = (*(values["policy"] or ()), f"claim={wanted}")
     if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
         values |= {"executor": None, "retries": 0, "max_rpm": None, "max_cost_usd": None}
     return values
 
 
+def _conflicts(values: Mapping[str, Any]) -> Iterator[str]:
+    """Yield each pair of options that exclude each other."""
+    chosen = {key: value for key, value in values.items() if value not in (None, "none")}
+    if not str(chosen.get("baseline")).startswith("run:"):
+        chosen.pop("baseline", None)
+    for one, other, why in CONFLICTS:
+        if one in chosen and other in chosen:
+            yield f"{one} {chosen[one]} and {other} {chosen[other]}: {why}"
+
+
 def threshold_places(
-    given: Mapping[str, Any],
+    policy: Iterable[str | Path] | None,
     environ: Mapping[str, str],
-    ini: Mapping[str, Any] = MappingProxyType({}),
+    ini: str = "",
     command_line: Callable[[str], str] = lambda _: "the command line",
 ) -> dict[str, str]:
     """
     Return where each threshold is from that a class's ``gate.toml`` does not set, by its key or the file of all.
 
-    :param given: ``policy`` and ``claim`` from the command line; ``ini`` from the ini file.
-    :param command_line: names the place of a text of ``given``.
+    :param policy: the option on the command line; ``ini`` in the ini file.
+    :param command_line: names the place of a text of ``policy``.
     """
-    places = {}
-    for name in ("policy", "claim"):  # the option claim wins over a claim among the thresholds
-        variable = f"{PREFIX}{name.upper()}"
-        values = (
-            (f"the ini setting bench_{name}", ini.get(name)),
-            (f"the environment, {variable}", environ.get(variable)),
-            (None, given.get(name)),
-        )
-        for place, value in values:
-            for text in value.splitlines() if isinstance(value, str) else map(str, value or ()):
-                key = "claim" if name == "claim" else text.partition("=")[0].strip()
-                places[key] = place or command_line(text)
-    return places
-
-
-def _check_together(values: Mapping[str, Any]) -> None:
-    record, replay, baseline = (values.get(key) for key in ("record", "replay", "baseline"))
-    shard, resume = values.get("shard"), values.get("resume")
-    wrong = None
-    if record is not None and replay is not None:
-        wrong = f"record {record} and replay {replay}: what is replayed is recorded already"
-    elif (record or replay) is not None and str(baseline).startswith("run:"):
-        option = f"record {record}" if record is not None else f"replay {replay}"
-        wrong = f"{option} and baseline {baseline}: one system at a time is recorded or replayed; pin the baseline"
-    elif record is not None and values.get("executor") is not None:
-        wrong = (
-            f"record {record} and executor {values['executor']}: record where the run is started"
-        )
-    elif shard is not None and (record or replay) is not None:
-        wrong = f"shard {shard}: a part of a run is neither recorded nor replayed"
-    elif shard is not None and resume not in (None, "none"):
-        wrong = f"shard {shard} and resume {resume}: run the shard again; it replaces its folder"
-    elif shard is not None and values.get("plan") is not None:
-        wrong = f"shard {shard} and plan {values['plan']}: the whole run cites a plan; give it to benchgate merge"
-    if wrong is not None:
-        raise argparse.ArgumentTypeError(wrong)
-
-
-def misspelled(environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each variable that nearly has the name of an option's."""
-    import difflib
-
-    known = {option.variable for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
-    keys = [variable.removeprefix(PREFIX) for variable in known]
-    for name in sorted(environ):
-        if name.startswith(PREFIX) and name not in known:
-            for near in difflib.get_close_matches(name.removeprefix(PREFIX), keys, n=1):
-                yield f"{name} is not read; did you mean {PREFIX}{near}?"
+    variable = f"{PREFIX}POLICY"
+    texts = (
+        *((text, "the ini setting bench_policy") for text in ini.split("\n") if text),
+        *((t, f"the environment, {variable}") for t in environ.get(variable, "").split("\n") if t),
+        *((str(text), command_line(str(text))) for text in policy or ()),
+    )
+    return {text.partition("=")[0].strip(): place for text, place in texts}

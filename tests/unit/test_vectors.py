@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from benchgate.artifacts.samples import MAX_VALUES, arm_of, read_samples
 from benchgate.errors import SampleError
+from benchgate.interop.vectors import MAX_VALUES, arm_of, kind_of, read_vector
 
 
 def written(tmp_path, text, name="s.json"):
@@ -18,24 +18,24 @@ def written(tmp_path, text, name="s.json"):
 
 
 def test_an_array_has_no_ids_and_keeps_its_order(tmp_path):
-    samples = read_samples(written(tmp_path, "[1, 0.5, -2e3]"))
+    samples = read_vector(written(tmp_path, "[1, 0.5, -2e3]"))
     assert (samples.values, samples.case_ids) == ((1.0, 0.5, -2000.0), None)
 
 
 def test_an_object_names_its_cases(tmp_path):
-    samples = read_samples(written(tmp_path, '{"b": 1, "a": 0}'))
+    samples = read_vector(written(tmp_path, '{"b": 1, "a": 0}'))
     assert (samples.case_ids, samples.values) == (("a", "b"), (0.0, 1.0))
 
 
 def test_csv_with_trials_is_folded_into_case_means(tmp_path):
     text = "case,score,trial\nb,1,0\na,0.5,10\na,1,9\nb,0,1\n"
-    samples = read_samples(written(tmp_path, text, "s.csv"))
+    samples = read_vector(written(tmp_path, text, "s.csv"))
     assert (samples.case_ids, samples.values) == (("a", "b"), (0.75, 0.5))
     assert samples.trials == ((1.0, 0.5), (1.0, 0.0))
 
 
 def test_csv_columns_may_stand_in_any_order(tmp_path):
-    samples = read_samples(written(tmp_path, "score,case\n1,a\n0,b\n", "s.csv"))
+    samples = read_vector(written(tmp_path, "score,case\n1,a\n0,b\n", "s.csv"))
     assert samples.values == (1.0, 0.0)
 
 
@@ -47,11 +47,11 @@ def test_csv_columns_may_stand_in_any_order(tmp_path):
         ("[1, true]", "s.json", r"\[1\] is true; expected a finite number"),
         ('[1, "2"]', "s.json", r'\[1\] is "2"; expected a finite number'),
         ("[1, null]", "s.json", r"\[1\] is null"),
-        ("[1, NaN]", "s.json", "NaN is no finite number"),
-        ("[1, -Infinity]", "s.json", "-Infinity is no finite number"),
+        ("[1, NaN]", "s.json", r"\[1\] is NaN; expected"),
+        ("[1, -Infinity]", "s.json", r"\[1\] is too large"),
         ("[1, 1e999]", "s.json", r"\[1\] is too large"),
         (f"[1, {10**400}]", "s.json", r"\[1\] is too large"),
-        ('{"a": 1, "a": 2}', "s.json", "case 'a' appears twice"),
+        ('{"a": 1, "a": 2}', "s.json", "key .a. appears twice"),
         ('{"a": 1, "b": [2]}', "s.json", r"\['b'\] is \[2\]"),
         ("3", "s.json", "expected a JSON array of numbers or an object"),
         ("[1, 2", "s.json", "no JSON"),
@@ -72,24 +72,24 @@ def test_csv_columns_may_stand_in_any_order(tmp_path):
 def test_what_is_no_sample_file_is_refused(tmp_path, text, name, message):
     path = written(tmp_path, text, name)
     with pytest.raises(SampleError, match=message) as caught:
-        read_samples(path)
+        read_vector(path)
     assert str(path) in str(caught.value)
 
 
 def test_a_missing_file_and_a_fifo_are_refused(tmp_path):
     with pytest.raises(SampleError, match="No such file"):
-        read_samples(tmp_path / "none.json")
+        read_vector(tmp_path / "none.json")
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(SampleError, match="not a regular file"):
-        read_samples(tmp_path / "fifo")
+        read_vector(tmp_path / "fifo")
 
 
 def test_clusters_are_a_column_of_csv_and_a_key_of_json(tmp_path):
     table = "case,score,trial,cluster\nb,1,0,axios\na,0.5,0,\nb,0,1,axios\n"
     rows = {"b": {"score": 0.5, "cluster": "axios"}, "a": 0.5}
     found = [
-        read_samples(written(tmp_path, table, "s.csv")),
-        read_samples(written(tmp_path, json.dumps(rows))),
+        read_vector(written(tmp_path, table, "s.csv")),
+        read_vector(written(tmp_path, json.dumps(rows))),
     ]
     assert [samples.clusters for samples in found] == [(None, "axios")] * 2
     assert found[0].values == found[1].values
@@ -109,4 +109,28 @@ def test_clusters_are_a_column_of_csv_and_a_key_of_json(tmp_path):
 )
 def test_a_case_is_of_one_cluster(tmp_path, text, name, message):
     with pytest.raises(SampleError, match=message):
-        read_samples(written(tmp_path, text, name))
+        read_vector(written(tmp_path, text, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("a.json", "[1, 2.5]", "samples"),
+        ("a.json", '{"a": 1, "b": {"score": 2, "cluster": "k"}}', "samples"),
+        ("a.json", '{"schema_version": 2, "report_kind": "trained"', "samples"),
+        ("a.json", '{"x": 1, "report_kind": "baseline"}', "samples"),
+        ("a.json", '{\n "schema_version": 2,\n "report_kind": "record"', "record"),
+        ("a.json", '{"report_kind": "proof"}', "record"),
+        ("a.csv", "case,score\na,1\n", "log"),
+        ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 2, "score": 0}\n', "log"),
+        ("a.json", '[{"id": 1, "score": 1}]', "log"),
+        ("a.json", '["a"]', "log"),
+        ("a.json", "{}", "log"),
+        ("a.json", "[1, 2", "log"),
+        ("a.xml", "<testsuite/>", "log"),
+    ],
+)
+def test_the_kind_of_a_file_is_what_it_has(tmp_path, name, text, kind):
+    path = tmp_path / name
+    path.write_text(text)
+    assert kind_of(path) == kind

@@ -1,39 +1,43 @@
-"""Reads sample vectors from files, for a gate without a bench."""
+"""Reads vectors of scores from files, for a gate without a bench, and tells them from logs and records."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from benchgate.aggregate import mean
 from benchgate.errors import SampleError, Unreadable, counted
 from benchgate.gates.figures import Arm
-from benchgate.wire.files import read_bytes
+from benchgate.interop.log import open_file, whole_json
+from benchgate.interop.tables import csv_rows
 from benchgate.wire.model import Name
-from benchgate.wire.parsing import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from benchgate.gates.figures import CaseFacts
+    from benchgate.interop.log import LogFile
 
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
 _CLUSTER: Final = TypeAdapter(Name)
 T = TypeVar("T")
+Kind = Literal["record", "samples", "log"]
+REPORT_KIND: Final = re.compile(
+    rb'\s*\{\s*(?:"schema_version"\s*:\s*\d+\s*,\s*)?"report_kind"\s*:\s*"(\w+)"'
+)
 ARM_KINDS: Final = ("baseline", "trained")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Samples:
+class Vector:
     """
     Values by case, sorted by case id where there are ids.
 
@@ -52,7 +56,31 @@ class Samples:
     facts: tuple[CaseFacts, ...] | None = None
 
 
-def read_samples(path: Path) -> Samples:
+def kind_of(path: Path) -> Kind:
+    """
+    Return what a file is, by its content: a file of benchgate, a vector of scores, or else a log.
+
+    :raises Unreadable: it cannot be read.
+    """
+    with open_file(path) as file:
+        head = file.head
+        known = REPORT_KIND.match(head)
+        if known is not None:
+            return "samples" if known[1].decode() in ARM_KINDS else "record"
+        if head.lstrip()[:1] not in (b"{", b"["):
+            return "log"
+        try:
+            document = whole_json(file)
+        except Unreadable:  # such as JSON lines
+            return "log"
+    if isinstance(document, dict) and "report_kind" in document:
+        return "samples" if document["report_kind"] in ARM_KINDS else "record"
+    values = document.values() if isinstance(document, dict) else document
+    scores = [_labelled(path, "", value)[0] for value in values]
+    return "samples" if scores and all(isinstance(one, (int, float)) for one in scores) else "log"
+
+
+def read_vector(path: Path) -> Vector:
     """
     Read sample values.
 
@@ -64,35 +92,22 @@ def read_samples(path: Path) -> Samples:
         message names file, place and value.
     """
     try:
-        text = read_bytes(path, limit=MAX_BYTES).decode("utf-8-sig")
+        with open_file(path, MAX_BYTES) as file:
+            samples = _from_csv(file) if path.suffix.lower() == ".csv" else _from_json(file)
     except Unreadable as error:
         raise SampleError(path, error.why) from error
-    except ValueError as error:
-        raise SampleError(path, str(error)) from error
-    samples = _from_csv(path, text) if path.suffix.lower() == ".csv" else _from_json(path, text)
     if len(samples.values) < 2:
         raise SampleError(path, f"{counted(len(samples.values), 'value')}; at least 2 are needed")
     return samples
 
 
-def _from_json(path: Path, text: str) -> Samples:
-    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
-        if (twice := repeated(key for key, _ in found)) is not None:
-            raise SampleError(path, f"case {twice!r} appears twice")
-        return dict(found)
-
-    def constant(name: str) -> float:
-        raise SampleError(path, f"{name} is no finite number")
-
-    try:
-        data = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
-    except (ValueError, RecursionError) as error:
-        raise SampleError(path, f"no JSON: {error}") from error
+def _from_json(file: LogFile) -> Vector:
+    path, data = file.path, whole_json(file)
     if isinstance(data, dict) and data.get("report_kind") in ARM_KINDS:
-        return _from_arm(path, text)
+        return _from_arm(file)
     if isinstance(data, dict):
         rows = [(case_id, *_labelled(path, case_id, data[case_id])) for case_id in sorted(data)]
-        return Samples(
+        return Vector(
             path=path,
             case_ids=tuple(case_id for case_id, _, _ in rows),
             values=_numbers(
@@ -102,7 +117,7 @@ def _from_json(path: Path, text: str) -> Samples:
         )
     if not isinstance(data, list):
         raise SampleError(path, "expected a JSON array of numbers or an object {case_id: number}")
-    return Samples(
+    return Vector(
         path=path,
         values=_numbers(path, ((str(n), value) for n, value in enumerate(data)), len(data)),
     )
@@ -140,18 +155,19 @@ def _number(path: Path, place: str, value: Any) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise SampleError(path, f"[{place}] is too large; expected a finite number")
+        shown = "NaN" if math.isnan(number) else "too large"
+        raise SampleError(path, f"[{place}] is {shown}; expected a finite number")
     return number
 
 
-def _from_arm(path: Path, text: str) -> Samples:
+def _from_arm(file: LogFile) -> Vector:
     from benchgate.artifacts.evidence_kinds import ArmReport
 
-    try:
-        report = ArmReport.parse(path, text.encode(), "sample report")
-    except Unreadable as error:
-        raise SampleError(path, error.why) from error
-    samples = report.measured
+    file.file.seek(0)
+    path, samples = (
+        file.path,
+        ArmReport.parse(file.path, file.file.read(), "sample report").measured,
+    )
     ids = [sample.case_id for sample in samples]
     if None not in ids:
         samples = tuple(sorted(samples, key=lambda sample: sample.case_id or ""))
@@ -159,7 +175,7 @@ def _from_arm(path: Path, text: str) -> Samples:
     if named and (len(named) != len(ids) or len(set(named)) != len(named)):
         raise SampleError(path, "case ids must be given for all samples, each once, or for none")
     penalties = tuple(sample.safety_penalty for sample in samples)
-    return Samples(
+    return Vector(
         path=path,
         case_ids=named or None,
         values=_numbers(path, ((str(n), s.score) for n, s in enumerate(samples)), len(samples)),
@@ -176,32 +192,27 @@ def _each(found: Iterable[T | None]) -> tuple[T, ...] | None:
     return known if len(known) == len(values) else None
 
 
-def _from_csv(path: Path, text: str) -> Samples:
-    rows = csv.DictReader(io.StringIO(text), strict=True)
-    try:
-        columns = rows.fieldnames or []
-        if not {"case", "score"} <= {*columns} or len({*columns}) != len(columns):
+def _from_csv(file: LogFile) -> Vector:
+    path = file.path
+    cases: dict[str, dict[str, float]] = {}
+    clusters: dict[str, str | None] = {}
+    for line, row in csv_rows(file):
+        if not {"case", "score"} <= row.keys():
             raise SampleError(
-                path, f"columns {list(columns)}; expected case,score[,trial][,cluster]"
+                path, f"columns {[*row]}; expected case,score[,trial][,cluster]", line=1
             )
-        cases: dict[str, dict[str, float]] = {}
-        clusters: dict[str, str | None] = {}
-        for row in rows:
-            _add_row(path, rows.line_num, row, cases)
-            cluster = _cluster(path, row["case"], row.get("cluster"), rows.line_num)
-            if (before := clusters.setdefault(row["case"], cluster)) != cluster:
-                pair = " and ".join(repr(name) if name else "none" for name in (before, cluster))
-                why = f"case {row['case']!r} has two clusters: {pair}"
-                raise SampleError(path, why, line=rows.line_num)
-    except csv.Error as error:
-        raise SampleError(path, f"no CSV: {error}", line=rows.line_num) from error
+        _add_row(path, line, row, cases)
+        cluster = _cluster(path, row["case"], row.get("cluster"), line)
+        if (before := clusters.setdefault(row["case"], cluster)) != cluster:
+            pair = " and ".join(repr(name) if name else "none" for name in (before, cluster))
+            raise SampleError(path, f"case {row['case']!r} has two clusters: {pair}", line=line)
     ids = sorted(cases)
     trials = tuple(
         tuple(cases[case_id][trial] for trial in _ordered(cases[case_id])) for case_id in ids
     )
     if sum(map(len, trials)) > MAX_VALUES:
         raise SampleError(path, f"{sum(map(len, trials))} values; at most {MAX_VALUES} are read")
-    return Samples(
+    return Vector(
         path=path,
         case_ids=tuple(ids),
         values=tuple(map(mean, trials)),
@@ -219,11 +230,11 @@ def _ordered(trials: Iterable[str]) -> Sequence[str]:
 
 
 def _add_row(
-    path: Path, line: int, row: dict[Any, Any], cases: dict[str, dict[str, float]]
+    path: Path, line: int, row: dict[str, str], cases: dict[str, dict[str, float]]
 ) -> None:
     case_id, score, trial = row["case"], row["score"], row.get("trial") or "0"
-    if None in row or None in row.values() or not case_id:
-        raise SampleError(path, f"expected {len(row) - (None in row)} values", line=line)
+    if not case_id:
+        raise SampleError(path, "no case id", line=line)
     try:
         number = float(score)
     except ValueError:
@@ -236,7 +247,7 @@ def _add_row(
     seen[trial] = number
 
 
-def arm_of(samples: Samples, penalties: Samples | float | None) -> Arm:
+def arm_of(samples: Vector, penalties: Vector | float | None) -> Arm:
     """
     Put scores and safety penalties of one side together.
 
@@ -253,7 +264,7 @@ def arm_of(samples: Samples, penalties: Samples | float | None) -> Arm:
     )
 
 
-def _penalties(samples: Samples, given: Samples | float | None) -> tuple[float | None, ...] | None:
+def _penalties(samples: Vector, given: Vector | float | None) -> tuple[float | None, ...] | None:
     if given is None:
         return samples.penalties
     if isinstance(given, float):

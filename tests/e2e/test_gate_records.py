@@ -1,4 +1,4 @@
-"""``benchgate compare`` on records of real runs: what changed, what the gate says, and its exit status."""
+"""``benchgate gate`` on records of real runs: what changed, what the gate says, and its exit status."""
 
 from __future__ import annotations
 
@@ -89,24 +89,25 @@ def toy(tmp_path, monkeypatch):
     return Toy(tmp_path)
 
 
-def compare(*arguments):
-    return main(["compare", *map(str, arguments)])
+def gate(*arguments):
+    return main(["gate", *map(str, arguments)])
 
 
 def test_what_became_worse_stands_first_then_the_gate(toy, capsys):
-    assert compare(toy.run("weak"), toy.run("strong")) == 0
+    assert gate(toy.run("weak"), toy.run("strong")) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("baseline  weak, run ")
-    assert lines[1] == "changed   newly failing 1, newly passing 11"
-    assert lines[2].startswith("failing   c07  0.600 -> 0.100")
-    assert [line.split()[0] for line in lines[3:14]] == ["passing"] * 11
-    assert lines[14:16] == ["", "gate      PROMOTE"]
+    assert [line.rpartition(": ")[2] for line in lines[:2]] == ["record of toy"] * 2
+    assert lines[2].startswith("baseline  weak, run ")
+    assert lines[3] == "changed   newly failing 1, newly passing 11"
+    assert lines[4].startswith("failing   c07  0.600 -> 0.100")
+    assert [line.split()[0] for line in lines[5:16]] == ["passing"] * 11
+    assert lines[16:18] == ["", "gate      PROMOTE"]
     (passed,) = [line for line in lines if line.startswith("passed    ")]
     assert passed.startswith("passed    11 of 12, mean score 0.774 (95 % lower bound ")
 
 
 def test_a_worse_run_is_rejected(toy, capsys):
-    assert compare(toy.run("strong"), toy.run("weak")) == 1
+    assert gate(toy.run("strong"), toy.run("weak")) == 1
     out = capsys.readouterr().out
     assert "\nfailing   c01  0.890 -> 0.210" in out
     assert "\npassing   c07  0.100 -> 0.600" in out
@@ -115,7 +116,7 @@ def test_a_worse_run_is_rejected(toy, capsys):
 
 
 def test_scores_that_change_without_passing_or_failing_come_after_those_that_do(toy, capsys):
-    compare(toy.run("noisy", seed=1), toy.run("noisy", seed=2))
+    gate(toy.run("noisy", seed=1), toy.run("noisy", seed=2))
     lines = capsys.readouterr().out.splitlines()
     titles = [line.split()[0] for line in lines if " -> " in line]
     assert len(titles) == 12
@@ -127,7 +128,7 @@ def test_new_missing_and_changed_cases_are_named_and_hold(toy, capsys):
     shutil.rmtree(toy.path / "cases" / "c01")
     toy.case("c13")
     toy.case("c02", text="another task")
-    assert compare(before, toy.run("strong")) == 10
+    assert gate(before, toy.run("strong")) == 10
     out = capsys.readouterr().out
     assert "new       1 case: c13\nmissing   1 case: c01\nedited    1 case: c02\n" in out
     assert "gate      HOLD\n" in out
@@ -140,18 +141,20 @@ def test_a_folder_a_record_and_a_pinned_baseline_are_runs(toy, capsys):
     shutil.copy(before / "record.json", pinned)
     printed = set()
     for run in (before, before / "record.json", pinned):
-        assert compare(run, after) == 0
-        printed.add(capsys.readouterr().out)
+        assert gate(run, after) == 0
+        printed.add(capsys.readouterr().out.partition("\n")[2])
+    assert gate("1", "2", f"--out={toy.root / 'out'}") == 0
+    printed.add(capsys.readouterr().out.partition("\n")[2])
     assert len(printed) == 1
 
 
 def test_the_policy_is_that_of_the_second_run_with_options_over_it(toy, capsys):
     before = toy.run("weak")
     strict = toy.run("strong", policy={"min_delta": 0.9})
-    assert compare(before, strict) == 10
+    assert gate(before, strict) == 10
     assert "delta_below_minimum" in capsys.readouterr().out
-    assert compare(before, strict, "--policy=min_delta=0.1") == 0
-    assert compare(before, toy.run("strong"), "--policy=min_cases=13") == 10
+    assert gate(before, strict, "--policy=min_delta=0.1") == 0
+    assert gate(before, toy.run("strong"), "--policy=min_cases=13") == 10
     assert "insufficient_cases" in capsys.readouterr().out
 
 
@@ -160,9 +163,9 @@ def test_an_edited_run_is_never_promoted_and_it_is_said_why(toy, capsys):
     record = json.loads((after / "record.json").read_bytes())
     record["report"]["per_case"][0]["score"]["score"] = 1.0
     (after / "record.json").write_text(json.dumps(record))
-    assert compare(after, before) == 1
+    assert gate(after, before) == 1
     assert "baseline_mismatch" in capsys.readouterr().out
-    assert compare(before, after) == 1
+    assert gate(before, after) == 1
     printed = capsys.readouterr()
     assert "it was edited" in printed.out + printed.err
 
@@ -170,23 +173,24 @@ def test_an_edited_run_is_never_promoted_and_it_is_said_why(toy, capsys):
 def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
     before = toy.run("weak")
     toy.run("strong", case_filter="c0*")
-    assert compare(before, toy.root / "out" / "last-selected" / "toy" / "report.json") == 2
+    assert gate(before, toy.root / "out" / "last-selected" / "toy" / "report.json") == 2
     assert "no valid record of a run" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["one"], "expected 2 runs"),
-        (["one", "one", "one"], "expected 2 runs"),
         (["one", "none"], "none: cannot be read"),
         (["none/record.json", "one"], "none/record.json: cannot be read"),
-        (["one", "empty"], "empty: cannot be read"),
-        (["one", "text.json"], "text.json: no valid record of a run"),
-        (["one", "one/evidence/promotion.json"], "promotion.json: no valid record of a run"),
+        (["one", "empty"], "empty/record.json: cannot be read"),
+        (["one", "text.json"], "one is a record, text.json a log; expected two of a kind"),
+        (
+            ["one", "one/evidence/promotion.json"],
+            "one/evidence/promotion.json a log; expected two of a kind",
+        ),
         (["one", "one", "--policy=alpha=2"], "alpha: Input should be less than 1"),
         (["one", "one", "--policy=alfa=0.1"], "did you mean 'alpha'?"),
-        (["one", "one", "--policy=alpha"], "expected KEY=VALUE"),
+        (["one", "one", "--policy=alpha"], "expected KEY=VALUE, or a gate.toml"),
     ],
     ids=" ".join,
 )
@@ -194,7 +198,27 @@ def test_wrong_input_exits_with_2(toy, capsys, arguments, message):
     (toy.root / "one").symlink_to(toy.run("weak"))
     (toy.root / "empty").mkdir()
     (toy.root / "text.json").write_text("[1, 2")
-    assert compare(*arguments) == 2
+    assert gate(*arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert message in printed.err
+
+
+def test_two_kinds_are_wrong_use_and_a_number_may_be_a_file(toy, capsys):
+    toy.run("weak")
+    (toy.root / "1").write_text('{"id": "a", "score": 1}\n{"id": "b", "score": 0}\n')
+    out = f"--out={toy.root / 'out'}"
+    assert gate("1", "./1", out) == 2
+    assert "1 is a record, ./1 a log; expected two of a kind" in capsys.readouterr().err
+    assert gate("./1", "./1") == 10
+    assert "baseline  1: log of json, case id" in capsys.readouterr().out
+    assert gate("1", "9", out) == 2
+    assert "there is no run '9'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--ledger=l", "--map=case=id", "--plan=p", "--baseline-id=x"])
+def test_options_of_other_kinds_are_refused(toy, capsys, option):
+    run = toy.run("weak")
+    assert gate(run, run, option) == 2
+    name = option.partition("=")[0]
+    assert f"{name} is not for two sides that are records" in capsys.readouterr().err

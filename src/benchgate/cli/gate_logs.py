@@ -1,0 +1,196 @@
+"""``benchgate gate`` over two logs of other harnesses, and how commands read a log."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchgate.cli.say import complain, say, show
+from benchgate.errors import ArtifactError, counted
+from benchgate.wire import clock
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from benchgate.artifacts.record import RunTerms
+    from benchgate.artifacts.sealed_plan import SealedPlan
+    from benchgate.audit.store import Published
+    from benchgate.gates.judge import Judgement
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.interop.samples import Samples
+    from benchgate.models import BenchRunReport
+    from benchgate.runner.judging import RunFacts
+
+TIMEOUT: float = 600.0
+"""Time limit that a record states, in seconds; what the other harness had is not known."""
+
+FORMATS = ("auto", "inspect", "swebench", "junit", "jsonl", "csv")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Declare how logs are read."""
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        default="auto",
+        help="of the logs (default: what they look like)",
+    )
+    parser.add_argument(
+        "--map",
+        default="",
+        metavar="ROLE=FIELD,...",
+        help="the fields of a sample that are its case, score, trial, cluster, harm, safety, error, reruns, input, "
+        "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact",
+    )
+    parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
+
+
+def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
+    """Judge two logs, and record or write what was decided."""
+    from benchgate.report.publish import Publication
+    from benchgate.wording import summary
+    from benchgate.wording.block import block
+
+    publication = Publication(html=given.html, summary=None)
+    publication.check()
+    logs, facts = _facts(given, paths)
+    judgement, published = _decided(given, facts)
+    folder = published.folder if published else _written(facts, judgement, Path("proof"))
+    for line in _sides(logs):
+        say(line)
+    more = None if given.html is None else str(given.html)
+    show(block(judgement, more=more or "--html=FILE"))
+    say("")
+    for line in (*summary(judgement), f"written   {folder}"):
+        say(line)
+    problems = [publication.write_page([folder])]
+    if published is not None:
+        say(f"head      {published.head}")
+        problems.append(published.problem)
+    for problem in filter(None, (*problems, *judgement.faults)):
+        complain(problem)
+    return 1 if any(problems) else judgement.exit_status
+
+
+def _decided(given: argparse.Namespace, facts: RunFacts) -> tuple[Judgement, Published | None]:
+    from benchgate.looks.ledger import LookLedger
+    from benchgate.runner.judging import judged, record_reports
+
+    if given.out is not None:
+        if given.ledger is not None:
+            why = "--out counts looks in its records, --ledger in a file: give one of them"
+            raise ValueError(why)
+        return record_reports(given.out, facts, _terms(facts), TIMEOUT)
+    if given.ledger is None and facts.policy.looks == "spend":
+        why = "looks = 'spend' needs --out or --ledger: without one nobody counts the looks"
+        raise ArtifactError("looks", why)
+    return judged(facts, LookLedger(given.ledger).add if given.ledger else None), None
+
+
+def _terms(facts: RunFacts) -> RunTerms:
+    from benchgate.artifacts.record import RunTerms
+    from benchgate.interop.reports import TAXONOMY
+
+    return RunTerms(
+        harness_version=version("pytest-benchgate"),
+        severities=TAXONOMY.severities,
+        meanings=TAXONOMY.meanings,
+        cases=(),
+        min_cases={},
+        tiers=None,
+        sealed=facts.sealed,
+    )
+
+
+def _facts(
+    given: argparse.Namespace, paths: Sequence[Path]
+) -> tuple[tuple[Samples, Samples], RunFacts]:
+    from benchgate.gates.policy import parse_options
+    from benchgate.interop.reports import LogTerms, report_pair, task_class_of
+    from benchgate.interop.samples import parse_map, read
+    from benchgate.runner.judging import RunFacts
+
+    fields = parse_map(given.map)
+    logs = tuple(read(path, format=given.format, map=fields, metric=given.metric) for path in paths)
+    before, after = logs
+    terms = LogTerms.of(
+        task_class_of(logs, given.task_class),
+        parse_options(given.policy),
+        with_inputs=_in_both(before, after),
+    )
+    base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
+    now = clock.now()
+    started, sealed = min(now, after.started or now), _sealed(given.plan)
+    return (before, after), RunFacts.of_logs(base, candidate, terms.policy, started, sealed)
+
+
+def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
+    """Return whether both logs have inputs, and targets, written by the same rules."""
+    if before.format != after.format:
+        return False, False
+    (one, two), (other, another) = before.has_inputs, after.has_inputs
+    return one and other, two and another
+
+
+def _sealed(path: Path | None) -> SealedPlan | None:
+    from benchgate.artifacts.sealed_plan import SealedPlan
+
+    return None if path is None else SealedPlan.read_file(path, "sealed plan")
+
+
+def _written(facts: RunFacts, judgement: Judgement, folder: Path) -> Path:
+    from benchgate.runner.judging import write_evidence
+    from benchgate.verify.validate import validate_file
+
+    for path in write_evidence(judgement, facts.sealed, folder):
+        validate_file(path)
+    return folder
+
+
+def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
+    """Yield what was read, and which samples have no score or no result."""
+    from benchgate.gates.missing import first_five
+
+    for side, log in zip(("baseline", "candidate"), logs, strict=True):
+        cases = {sample.case_id for sample in log.samples}
+        tool = f"{log.tool} {log.version}" if log.version else log.tool
+        size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
+        read = ", ".join(
+            filter(None, (f"case {log.case_field}, score {log.metric}", log.harm, size))
+        )
+        yield f"{side:9} {log.path}: log of {tool}, {read}"
+        if log.ungated:
+            yield f"{'':9} scores of it that are not gated: {', '.join(log.ungated)}"
+        errors = sorted({sample.case_id for sample in log.errors})
+        for what, ids in (
+            ("with an error or without a score, which counts as the worst", errors),
+            (
+                "more than once in it, as one trial; --map trial=FIELD numbers repetitions",
+                log.repeated,
+            ),
+            ("named without a result", log.without),
+        ):
+            if ids:
+                yield f"{'':9} {counted(len(ids), 'case')} {what}: {first_five({*ids})}"
+
+
+def report_of_log(
+    given: argparse.Namespace, options: dict[str, Any]
+) -> tuple[BenchRunReport, GatePolicy, int]:
+    """
+    Return a log that a comparison is planned with as a report, the policy, and the number of trials.
+
+    :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
+    """
+    from benchgate.gates.baseline import baseline_beside
+    from benchgate.interop.reports import LogTerms, report_of
+    from benchgate.interop.samples import parse_map, read
+
+    log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
+    terms = LogTerms.of(given.task_class, options)
+    report = report_of(log, terms, log.system or log.path.name)
+    if problems := baseline_beside(report).problems:
+        raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")
+    return report, terms.policy, report.trial_count
