@@ -8,8 +8,12 @@ fault has its own error class below :class:`RlPayloadError`.
 
 from __future__ import annotations
 
-from benchgate.training.bundle import RlPayloadBundle
-from benchgate.training.checks import advantage_errors, checkpoint_errors, trajectory_errors
+from benchgate.training.bundle import (
+    RlPayloadBundle,
+    advantage_errors,
+    checkpoint_errors,
+    trajectory_errors,
+)
 from benchgate.training.errors import (
     BlankName,
     CheckpointBehindTrajectory,

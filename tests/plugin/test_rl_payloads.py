@@ -182,12 +182,16 @@ def test_the_checkpoint_is_the_subject_of_what_is_proven(policies, workers):
 @pytest.mark.parametrize(
     ("given", "changes", "told"),
     [
-        ("other.json", {}, "checkpoint_id is 'late'; subject.checkpoint_id is 'other'"),
+        (
+            "other.json",
+            {},
+            "checkpoint_id is 'late'; expected that of subject.checkpoint_id, 'other'",
+        ),
         ("late.json", {"checkpoint__policy_version": "v9"}, "policy_version is 'v9'"),
         (
             "late.json",
             {"checkpoint__global_step": 101},
-            "global_step is 101; subject.global_step is 100",
+            "global_step is 101; expected at most subject.global_step, 100",
         ),
     ],
 )

@@ -148,5 +148,5 @@ def _subject(judgement: Judgement) -> Subject:
 def _baseline_name(judgement: Judgement) -> str:
     checkpoints, baseline = judgement.checkpoints, judgement.baseline
     if checkpoints is not None and checkpoints.baseline is not None:
-        return checkpoints.baseline.checkpoint_id
+        return checkpoints.baseline.candidate.checkpoint_id
     return baseline.report.system if baseline and baseline.report else ""

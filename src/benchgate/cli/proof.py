@@ -212,7 +212,7 @@ def _comparison(given: argparse.Namespace, checkpoints: Checkpoints | None = Non
     names = given.baseline_id, given.trained_id
     if checkpoints is not None:
         baseline = checkpoints.baseline
-        before = baseline.checkpoint_id if baseline else given.baseline_id
+        before = baseline.candidate.checkpoint_id if baseline else given.baseline_id
         names = before, checkpoints.candidate.checkpoint_id
     problems = checkpoints.problems if checkpoints else ()
     made = judge_samples(policy, given.ledger, (sides[0], sides[1]), problems)

@@ -66,7 +66,7 @@ class ClassRun:
         self.request = request
         self.grounds = grounds
         given, files = request.settings, grounds.checkpoints
-        own = {"candidate": files, "baseline": files.of_baseline() if files else None}
+        own = {"candidate": files, "baseline": files.baseline if files else None}
         self.sides: dict[Side, PlannedTrials] = {
             side: PlannedTrials(
                 request.bench, system, trials=given.trials, seed=given.seed, checkpoints=own[side]

@@ -1,23 +1,32 @@
-"""The bundle of trajectory, advantages and checkpoint, and the checks across its parts."""
+"""The bundle of trajectory, advantages and checkpoint, and the checks of their values, always in the same order."""
 
 from __future__ import annotations
 
-from itertools import chain
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from benchgate.training.checks import (
-    advantage_errors,
-    checkpoint_errors,
-    differing,
-    trajectory_errors,
-)
 from benchgate.training.errors import (
+    BlankName,
     CheckpointBehindTrajectory,
+    DiscountOutOfRange,
+    EmptyIdentifier,
+    EmptyVector,
+    NonFiniteNumber,
     RlPayloadError,
     StepCountMismatch,
+    StepIndexGap,
     TrajectoryIdMismatch,
+    UnsupportedSchemaVersion,
+    VectorLengthMismatch,
 )
-from benchgate.training.payloads import AdvantageBatch, CheckpointRecord, EpisodeTrajectory, Payload
+from benchgate.training.payloads import (
+    PAYLOAD_VERSION,
+    AdvantageBatch,
+    CheckpointRecord,
+    EpisodeTrajectory,
+    Payload,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,12 +47,11 @@ class RlPayloadBundle(Payload):
 
     def errors(self) -> Iterator[RlPayloadError]:
         """Yield all errors in fixed order: of trajectory, advantages and checkpoint, then between these parts."""
-        return chain(
-            trajectory_errors(self.trajectory),
-            advantage_errors(self.advantages) if self.advantages else (),
-            checkpoint_errors(self.checkpoint),
-            _cross_errors(self),
-        )
+        yield from trajectory_errors(self.trajectory)
+        if self.advantages is not None:
+            yield from advantage_errors(self.advantages)
+        yield from checkpoint_errors(self.checkpoint)
+        yield from self._cross_errors()
 
     def validate_bundle(self) -> None:
         """
@@ -51,34 +59,111 @@ class RlPayloadBundle(Payload):
 
         :raises RlPayloadError: the first error of :meth:`collect_errors`.
         """
-        error = next(self.errors(), None)
-        if error is not None:
+        for error in self.errors():
             raise error
 
     def collect_errors(self) -> tuple[RlPayloadError, ...]:
         """Return all errors in the order of :meth:`errors`, to show a person; empty if the bundle is valid."""
         return tuple(self.errors())
 
+    def _cross_errors(self) -> Iterator[RlPayloadError]:
+        trajectory_id, steps = self.trajectory.trajectory_id, len(self.trajectory.steps)
+        if self.advantages is not None:
+            ids = {
+                "advantages.trajectory_id": self.advantages.trajectory_id,
+                "trajectory.trajectory_id": trajectory_id,
+            }
+            if self.advantages.trajectory_id != trajectory_id:
+                yield TrajectoryIdMismatch.of(ids)
+            count = len(self.advantages.advantages)
+            if count != steps:
+                counts = {"len(advantages.advantages)": count, "len(trajectory.steps)": steps}
+                yield StepCountMismatch.of(counts)
+        step = self.checkpoint.global_step
+        if step < steps:
+            counts = {"checkpoint.global_step": step, "len(trajectory.steps)": steps}
+            yield CheckpointBehindTrajectory.of(counts, "expected at least")
 
-def _cross_errors(bundle: RlPayloadBundle) -> Iterator[RlPayloadError]:
-    trajectory, batch, checkpoint = bundle.trajectory, bundle.advantages, bundle.checkpoint
-    if batch is not None and trajectory.trajectory_id != batch.trajectory_id:
-        yield differing(
-            TrajectoryIdMismatch,
-            ("advantages.trajectory_id", "trajectory.trajectory_id"),
-            (batch.trajectory_id, trajectory.trajectory_id),
-        )
-    steps = len(trajectory.steps)
-    if batch is not None and steps != len(batch.advantages):
-        yield differing(
-            StepCountMismatch,
-            ("len(advantages.advantages)", "len(trajectory.steps)"),
-            (len(batch.advantages), steps),
-        )
-    if checkpoint.global_step < steps:
-        yield differing(
-            CheckpointBehindTrajectory,
-            ("checkpoint.global_step", "len(trajectory.steps)"),
-            (checkpoint.global_step, steps),
-            "expected at least",
-        )
+
+def trajectory_errors(trajectory: EpisodeTrajectory) -> Iterator[RlPayloadError]:
+    """Yield the errors within a trajectory."""
+    yield from _head_errors(trajectory, "trajectory", ("trajectory_id", "rollout_id", "episode_id"))
+    yield from _empty_errors(trajectory, "trajectory", ("steps",))
+    expected = 0
+    for at, step in enumerate(trajectory.steps):
+        index = step.step_index
+        if index != expected:
+            field = f"trajectory.steps[{at}].step_index"
+            yield StepIndexGap.of({field: index}, f"expected {expected}")
+        expected = index + 1  # so that a gap is reported once, not for all later steps
+    discount = trajectory.discount_factor
+    if math.isfinite(discount) and not 0 <= discount <= 1:
+        yield DiscountOutOfRange.of({"trajectory.discount_factor": discount}, "expected [0, 1]")
+    for at, step in enumerate(trajectory.steps):
+        parts = ("observation", "action", "reward", "logprob", "value_estimate")
+        yield from _number_errors(step, f"trajectory.steps[{at}]", parts)
+    rest = ("discount_factor", "total_return", "metadata")
+    yield from _number_errors(trajectory, "trajectory", rest)
+
+
+def advantage_errors(batch: AdvantageBatch) -> Iterator[RlPayloadError]:
+    """Yield the errors within an advantage batch."""
+    yield from _head_errors(batch, "advantages", ("batch_id", "trajectory_id"))
+    yield from _empty_errors(batch, "advantages", ("advantages", "returns"))
+    parts = ("advantages", "returns", "value_targets", "metadata")
+    yield from _number_errors(batch, "advantages", parts)
+    expected = len(batch.advantages)
+    for part in ("returns", "value_targets"):
+        count = len(getattr(batch, part))
+        if count not in (0, expected):  # empty returns are an EmptyVector already
+            counts = {f"len(advantages.{part})": count, "len(advantages.advantages)": expected}
+            yield VectorLengthMismatch.of(counts)
+
+
+def checkpoint_errors(record: CheckpointRecord) -> Iterator[RlPayloadError]:
+    """Yield the errors within a checkpoint record."""
+    yield from _head_errors(record, "checkpoint", ("checkpoint_id",))
+    yield from _blank_errors(BlankName, record, "checkpoint", ("algorithm", "policy_version"))
+    yield from _number_errors(record, "checkpoint", ("mean_reward", "metadata"))
+
+
+def _head_errors(
+    part: EpisodeTrajectory | AdvantageBatch | CheckpointRecord, name: str, ids: tuple[str, ...]
+) -> Iterator[RlPayloadError]:
+    if part.schema_version != PAYLOAD_VERSION:
+        version = {f"{name}.schema_version": part.schema_version}
+        yield UnsupportedSchemaVersion.of(version, f"expected {PAYLOAD_VERSION}")
+    yield from _blank_errors(EmptyIdentifier, part, name, ids)
+
+
+def _blank_errors(
+    kind: type[RlPayloadError], part: Payload, name: str, keys: tuple[str, ...]
+) -> Iterator[RlPayloadError]:
+    for key in keys:
+        text = getattr(part, key)
+        if text is not None and not text.strip():
+            yield kind.of({f"{name}.{key}": text}, "expected text")
+
+
+def _empty_errors(part: Payload, name: str, vectors: tuple[str, ...]) -> Iterator[RlPayloadError]:
+    for vector in vectors:
+        if not getattr(part, vector):
+            yield EmptyVector.of({f"{name}.{vector}": ()}, "expected at least one entry")
+
+
+def _number_errors(part: Payload, name: str, fields: tuple[str, ...]) -> Iterator[NonFiniteNumber]:
+    for field in fields:
+        yield from _non_finite(getattr(part, field), f"{name}.{field}")
+
+
+def _non_finite(value: Any, field: str) -> Iterator[NonFiniteNumber]:
+    """Yield an error for each NaN or infinity in a JSON value, depth first, keys in sorted order."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            yield NonFiniteNumber.of({field: value}, "expected a finite number")
+    elif isinstance(value, Mapping):
+        for key in sorted(value):
+            yield from _non_finite(value[key], f"{field}.{key}")
+    elif isinstance(value, tuple):
+        for at, item in enumerate(value):
+            yield from _non_finite(item, f"{field}[{at}]")

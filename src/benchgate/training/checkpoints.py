@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from pydantic import TypeAdapter
+
 from benchgate.errors import ArtifactError
+from benchgate.training.errors import RlPayloadError
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import first_fault
+from benchgate.wire.parsing import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,26 +44,17 @@ class CheckpointFiles:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoints:
     """
-    The records that were read.
+    The record of the checkpoint that trials must belong to.
 
-    :param sha256: of the candidate's weights: what its record says, else that of the record's own file.
-    :param baseline_sha256: of the baseline's weights likewise.
+    :param sha256: of its weights: what the record says, else that of the record's own file.
+    :param baseline: that of the baseline, if its record was given.
     :param problems: why the baseline's is not in the candidate's lineage.
     """
 
     candidate: CheckpointRecord
     sha256: str
-    baseline: CheckpointRecord | None
-    problems: tuple[str, ...]
-    baseline_sha256: str | None = None
-
-    def of_baseline(self) -> Checkpoints | None:
-        """Return what the trials of a baseline in the same session must belong to, if its record was given."""
-        if self.baseline is None or self.baseline_sha256 is None:
-            return None
-        return Checkpoints(
-            candidate=self.baseline, sha256=self.baseline_sha256, baseline=None, problems=()
-        )
+    baseline: Checkpoints | None = None
+    problems: tuple[str, ...] = ()
 
 
 def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
@@ -76,19 +70,16 @@ def read_checkpoints(files: CheckpointFiles) -> Checkpoints | None:
                 "is of use only with the candidate's checkpoint",
             )
         return None
-    candidate, sha256 = _read(files.checkpoint)
-    baseline, baseline_sha256 = _read(files.baseline) if files.baseline else (None, None)
-    return Checkpoints(
-        candidate=candidate,
-        sha256=sha256,
-        baseline=baseline,
-        problems=_lineage_problems(candidate, baseline, files.lineage),
-        baseline_sha256=baseline_sha256,
-    )
+    candidate = _read(files.checkpoint)
+    baseline = _read(files.baseline) if files.baseline else None
+    problems: tuple[str, ...] = ()
+    if files.lineage is not None:
+        ancestor = (baseline or candidate).candidate.checkpoint_id
+        problems = _lineage_problems(files.lineage, candidate.candidate.checkpoint_id, ancestor)
+    return replace(candidate, baseline=baseline, problems=problems)
 
 
-def _read(path: Path) -> tuple[CheckpointRecord, str]:
-    from benchgate.training.errors import RlPayloadError
+def _read(path: Path) -> Checkpoints:
     from benchgate.training.reading import MAX_BUNDLE_BYTES, parse_checkpoint
 
     data = read_bytes(path, limit=MAX_BUNDLE_BYTES)
@@ -99,41 +90,24 @@ def _read(path: Path) -> tuple[CheckpointRecord, str]:
     sha256 = record.metadata.get(DIGEST_KEY, sha256_hex(data))
     if not (isinstance(sha256, str) and re.fullmatch("[0-9a-f]{64}", sha256)):
         raise ArtifactError(path, f"metadata.{DIGEST_KEY} is {sha256!r}; expected 64 hex digits")
-    return record, sha256
+    return Checkpoints(candidate=record, sha256=sha256)
 
 
-def _lineage_problems(
-    candidate: CheckpointRecord, baseline: CheckpointRecord | None, path: Path | None
-) -> tuple[str, ...]:
-    from benchgate.training.errors import RlPayloadError
+def _lineage_problems(path: Path, leaf_id: str, ancestor_id: str) -> tuple[str, ...]:
     from benchgate.training.lineage import check_in_lineage
-
-    if path is None:
-        return ()
-    records = _read_lineage(path)
-    try:
-        check_in_lineage(
-            records,
-            leaf_id=candidate.checkpoint_id,
-            ancestor_id=(baseline or candidate).checkpoint_id,
-        )
-    except RlPayloadError as error:
-        return (str(error),)
-    return ()
-
-
-def _read_lineage(path: Path) -> list[CheckpointRecord]:
     from benchgate.training.payloads import CheckpointRecord
 
     data = read_bytes(path, limit=MAX_LINEAGE_BYTES)
     try:
-        found = json.loads(data)
-        if not isinstance(found, list):
-            raise ArtifactError(path, "expected a JSON array of checkpoint records")
-        return [CheckpointRecord.read_json(json.dumps(record).encode()) for record in found]
-    except (ValueError, RecursionError) as error:
-        message = first_fault(error) if isinstance(error, ValueError) else "nested too deeply"
-        raise ArtifactError(path, message) from error
+        read_json(data)  # refuses what parsers read in different ways
+        records = TypeAdapter(list[CheckpointRecord]).validate_json(data, extra="ignore")
+    except ValueError as error:
+        raise ArtifactError(path, first_fault(error)) from error
+    try:
+        check_in_lineage(records, leaf_id=leaf_id, ancestor_id=ancestor_id)
+    except RlPayloadError as error:
+        return (str(error),)
+    return ()
 
 
 def untied(subject: Checkpoints, handed: str | None) -> Iterator[str]:
@@ -163,7 +137,6 @@ def foreign(
 
     :param handed: SHA-256 of the file that the system was handed, which its payload must name.
     """
-    from benchgate.training.errors import RlPayloadError
     from benchgate.training.lineage import check_belongs
     from benchgate.training.reading import validate_rl_payload
 

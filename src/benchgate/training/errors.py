@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from benchgate.errors import EvalError, excerpt, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class RlPayloadError(EvalError):
@@ -26,6 +29,18 @@ class RlPayloadError(EvalError):
         self.fields = fields
         self.values = values
         super().__init__(message, fields, values)  # pickle passes these to __init__
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], expectation: str = "expected that of") -> Self:
+        """
+        Return the error of a field, by its path and value.
+
+        :param values: the field at fault; then the one that it was compared with, which ends the message.
+        """
+        (field, value), *others = values.items()
+        message = f"{field} is {list(value) if value == () else value!r}; {expectation}"
+        message += "".join(f" {name}, {other!r}" for name, other in others)
+        return cls(message, tuple(values), tuple(values.values()))
 
     def __init_subclass__(cls, code: str | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

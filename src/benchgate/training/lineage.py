@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.training.errors import (
     CheckpointMismatch,
@@ -14,7 +14,7 @@ from benchgate.training.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable
 
     from benchgate.training.bundle import RlPayloadBundle
     from benchgate.training.payloads import CheckpointRecord
@@ -37,48 +37,28 @@ def resolve_checkpoint_lineage(
     :raises MissingParent: a record names a parent that is not among the records.
     :raises LineageCycle: a record is its own ancestor.
     """
-    known = _by_id(records)
-    if leaf_id not in known:
-        message = f"leaf_id is {leaf_id!r}; known checkpoints: {', '.join(sorted(known)) or 'none'}"
-        raise UnknownCheckpoint(message, ("leaf_id",), (leaf_id,))
-    lineage = [known[leaf_id]]
-    seen = {leaf_id: None}
-    while (parent := _parent(lineage[-1])) is not None:
-        field = _parent_field(lineage[-1])
-        if parent in seen:
-            path = " <- ".join([*seen, parent])
-            raise LineageCycle(f"{field} is {parent!r}: {path}", (field,), (parent,))
-        if parent not in known:
-            message = f"{field} is {parent!r}; there is no such record"
-            raise MissingParent(message, (field,), (parent,))
-        seen[parent] = None
-        lineage.append(known[parent])
-    return tuple(reversed(lineage))
-
-
-def _by_id(records: Iterable[CheckpointRecord]) -> dict[str, CheckpointRecord]:
     known: dict[str, CheckpointRecord] = {}
-    positions: dict[str, int] = {}
     for at, record in enumerate(records):
         key = record.checkpoint_id
         if key in known:
-            fields = (f"records[{at}].checkpoint_id", f"records[{positions[key]}].checkpoint_id")
-            message = f"{fields[0]} is {key!r}, as is {fields[1]}"
-            raise DuplicateCheckpoint(message, fields, (key, key))
-        known[key], positions[key] = record, at
-    return known
-
-
-def _parent_field(record: CheckpointRecord) -> str:
-    return f"checkpoint {record.checkpoint_id!r} metadata.{PARENT_KEY}"
-
-
-def _parent(record: CheckpointRecord) -> str | None:
-    parent = record.metadata.get(PARENT_KEY)
-    if parent is None or (isinstance(parent, str) and parent.strip()):
-        return parent
-    field = _parent_field(record)
-    raise InvalidParent(f"{field} is {parent!r}; expected an id or null", (field,), (parent,))
+            twins = {f"records[{n}].checkpoint_id": key for n in (at, list(known).index(key))}
+            raise DuplicateCheckpoint.of(twins, "expected another id than that of")
+        known[key] = record
+    if leaf_id not in known:
+        names = ", ".join(sorted(known)) or "none"
+        raise UnknownCheckpoint.of({"leaf_id": leaf_id}, f"known checkpoints: {names}")
+    lineage = {leaf_id: known[leaf_id]}
+    record = known[leaf_id]
+    while (parent := record.metadata.get(PARENT_KEY)) is not None:
+        place = {f"checkpoint {record.checkpoint_id!r} metadata.{PARENT_KEY}": parent}
+        if not isinstance(parent, str) or not parent.strip():
+            raise InvalidParent.of(place, "expected an id or null")
+        if parent in lineage:
+            raise LineageCycle.of(place, f"a circle: {' <- '.join([*lineage, parent])}")
+        if parent not in known:
+            raise MissingParent.of(place, "there is no such record")
+        record = lineage[parent] = known[parent]
+    return tuple(reversed(lineage.values()))
 
 
 def check_in_lineage(
@@ -92,8 +72,8 @@ def check_in_lineage(
     """
     ids = [record.checkpoint_id for record in resolve_checkpoint_lineage(records, leaf_id)]
     if ancestor_id not in ids:
-        message = f"ancestor_id is {ancestor_id!r}; the lineage of leaf_id {leaf_id!r} is {' -> '.join(ids)}"
-        raise CheckpointMismatch(message, ("ancestor_id", "leaf_id"), (ancestor_id, leaf_id))
+        sides = {"ancestor_id": ancestor_id, "leaf_id": leaf_id}
+        raise CheckpointMismatch.of(sides, f"{' -> '.join(ids)} is the lineage of")
 
 
 def check_belongs(bundle: RlPayloadBundle, checkpoint: CheckpointRecord) -> None:
@@ -107,27 +87,20 @@ def check_belongs(bundle: RlPayloadBundle, checkpoint: CheckpointRecord) -> None
     :param checkpoint: the subject of the promotion; its fields are called ``subject.*`` in the error.
     :raises CheckpointMismatch: one of these conditions failed; the first is reported.
     """
+    metadata = bundle.trajectory.metadata
     for key in ("checkpoint_id", "policy_version"):
         expected = getattr(checkpoint, key)
-        for field, found in _values_of(bundle, key):
-            if found != expected:
-                _raise_mismatch(field, found, f"subject.{key}", expected)
+        named = {f"checkpoint.{key}": getattr(bundle.checkpoint, key)}
+        if key in metadata:
+            named[f"trajectory.metadata.{key}"] = metadata[key]
+        for field, value in named.items():
+            if value != expected:
+                raise CheckpointMismatch.of({field: value, f"subject.{key}": expected})
     steps = {
         "checkpoint.global_step": bundle.checkpoint.global_step,
         "len(trajectory.steps)": len(bundle.trajectory.steps),
     }
     for field, count in steps.items():
         if count > checkpoint.global_step:
-            _raise_mismatch(field, count, "subject.global_step", checkpoint.global_step)
-
-
-def _values_of(bundle: RlPayloadBundle, key: str) -> Iterator[tuple[str, Any]]:
-    yield f"checkpoint.{key}", getattr(bundle.checkpoint, key)
-    metadata: Mapping[str, Any] = bundle.trajectory.metadata
-    if key in metadata:
-        yield f"trajectory.metadata.{key}", metadata[key]
-
-
-def _raise_mismatch(field: str, found: object, other: str, expected: object) -> None:
-    message = f"{field} is {found!r}; {other} is {expected!r}"
-    raise CheckpointMismatch(message, (field, other), (found, expected))
+            sides = {field: count, "subject.global_step": checkpoint.global_step}
+            raise CheckpointMismatch.of(sides, "expected at most")

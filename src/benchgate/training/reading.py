@@ -8,8 +8,7 @@ from typing import IO, Any, Final
 
 from pydantic import ValidationError
 
-from benchgate.training.bundle import RlPayloadBundle
-from benchgate.training.checks import checkpoint_errors
+from benchgate.training.bundle import RlPayloadBundle, checkpoint_errors
 from benchgate.training.errors import MalformedPayload, RlPayloadError
 from benchgate.training.payloads import CheckpointRecord
 from benchgate.wire.files import open_regular

@@ -98,7 +98,7 @@ def test_a_baseline_must_be_an_ancestor():
     records = [record("a"), record("b", "a"), record("c", "a")]
     for ancestor in ("a", "b"):
         check_in_lineage(records, leaf_id="b", ancestor_id=ancestor)
-    with pytest.raises(CheckpointMismatch, match="'c'; the lineage of leaf_id 'b' is a -> b"):
+    with pytest.raises(CheckpointMismatch, match="'c'; a -> b is the lineage of leaf_id, 'b'"):
         check_in_lineage(records, leaf_id="b", ancestor_id="c")
 
 
