@@ -34,7 +34,6 @@ OPTIONS = {
     "plan": "sealed.json",
     "out": "kept",
     "html": "page.html",
-    "summary": "none",
     "checkpoint": "late.json",
     "baseline-checkpoint": "early.json",
     "lineage": "lineage.json",
@@ -165,7 +164,7 @@ def values(name):
 
 @pytest.fixture(autouse=True)
 def job_of_github(monkeypatch, pytester):
-    """Every run here could write a summary, and is told not to."""
+    """Every run here appends to a summary."""
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
 
 
@@ -208,8 +207,7 @@ def assert_all_options_counted(bench):
     assert proof["plan"]["seal"] == record["sealed_plan"]["seal"]
     assert not (bench.root / ".benchgate").exists()
     assert "PROMOTE" in (bench.root / "page.html").read_text("utf-8")
-    summary = bench.root / "summary.md"  # of the baseline's run, which is told nothing
-    assert "`late`" not in summary.read_text("utf-8")
+    assert "`late`" in (bench.root / "summary.md").read_text("utf-8")
     cassette = json.loads((bench.path / "cassettes/outputs/manifest.json").read_bytes())
     assert (cassette["system"], cassette["trial_count"], cassette["seed"]) == ("better", 2, 7)
     assert set(cassette["files"]) == {f"{name}.json" for name in NAMES}

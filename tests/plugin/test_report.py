@@ -317,9 +317,10 @@ def test_what_the_page_stumbles_over_loses_nothing(bench, monkeypatch):
 def test_a_job_of_github_gets_the_summary(bench, monkeypatch):
     target = bench.root / "summary.md"
     target.write_text("before\n")
-    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(target))
-    bench.run("--bench-summary=none")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "")
+    bench.run()
     assert target.read_text() == "before\n"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(target))
     bench.run()
     text = target.read_text("utf-8")
     assert text.startswith("before\n<!-- benchgate: echo -->\n")
@@ -379,7 +380,6 @@ def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, caps
     assert main(["runs", "--scores", "--task-class=echo", f"--out={bench.out}"]) == 0
     table = capsys.readouterr().out
     assert "became the baseline" in table
-    assert "mean score  ██▆▆" in table
     page = Elements(page_of(bench)).text
     assert page.count("became the baseline") >= 1
     assert "ook 2 against this baseline, at alpha 0.05" in page

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.gate_logs import add_reading, report_of_log
+from benchgate.cli.options import add_policy, guarded
 from benchgate.cli.say import complain, say
-from benchgate.cli.vectors import add_policy, guarded
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.artifacts.sealed_plan import Prediction, SealedPlan
-    from benchgate.cli.vectors import Parsers
+    from benchgate.cli.options import Parsers
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 

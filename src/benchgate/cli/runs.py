@@ -105,7 +105,7 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _scores(given: argparse.Namespace) -> int:
     from benchgate.audit.runs import class_runs
-    from benchgate.report.history import past_runs, sparkline
+    from benchgate.report.history import past_runs
     from benchgate.wire.writing import json_line
 
     classes = {runs.name: past_runs(runs) for runs in class_runs(given.out, given.task_class)}
@@ -118,8 +118,6 @@ def _scores(given: argparse.Namespace) -> int:
             lines = [json_line({"task_class": name, **run.plain()}) for run in past]
         else:
             lines = [name, *_scores_table(past)]
-            if len(past) > 1:
-                lines.append(f"mean score  {sparkline([run.report.mean_score for run in past])}")
         for line in lines:
             say(line)
     return 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import case_figures
-from benchgate.gates.run_diff import changes
 from benchgate.models import BenchRunReport, BenchScore, RunDigests, TrialResult
 from benchgate.report.outputs import MAX_SHOWN
 
@@ -54,7 +52,6 @@ class CaseView:
     """
 
     case_id: str
-    group: str
     before: CaseFigures | None
     after: CaseFigures | None
     delta: float | None
@@ -73,36 +70,22 @@ class CaseGroup:
     """Cases to which the same happened."""
 
     key: str
+    title: str
+    meaning: str
     cases: tuple[CaseView, ...]
 
-    @property
-    def title(self) -> str:
-        """What happened to them."""
-        return TITLES[self.key][0]
 
-    @property
-    def meaning(self) -> str:
-        """The same in a sentence."""
-        return TITLES[self.key][1]
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it is shown without a click: all but the cases to which nothing happened."""
-        return self.key != "passing"
-
-
-def reports(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]:
+def sides(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]:
     """
     Return the results of baseline and candidate, to be compared case by case.
 
     Of a side that did not run in this session, and of plain vectors, they are what the evidence says of its samples.
     """
     report, record = source.report, source.record
-    if report is None:
-        return _of_arm(source.before, None), _of_arm(source.after, None)
-    if record is not None and record.rerun is not None:
-        return (record.rerun if source.before is not None else None), report
-    return _of_arm(source.before, report), report
+    after = report or _of_arm(source.trained, None)
+    if source.baseline is not None and record is not None and record.rerun is not None:
+        return record.rerun, after
+    return _of_arm(source.baseline, report), after
 
 
 def _of_arm(arm: ArmReport | None, like: BenchRunReport | None) -> BenchRunReport | None:
@@ -141,29 +124,49 @@ def _result(sample: Sample, trial: int, score: float) -> TrialResult:
     return TrialResult.model_construct(**fields)
 
 
-def sides(source: Source) -> tuple[list[CaseFigures], list[CaseFigures]]:
-    """Return the figures of the baseline's cases and of the candidate's; those of a baseline may be unknown."""
-    before, after = (case_figures(r.per_case) if r else [] for r in reports(source))
-    return before, after
+def groups(
+    source: Source, found: RunChanges | None, figures: Sequence[list[CaseFigures]], outputs: Outputs
+) -> list[CaseGroup]:
+    """
+    Return all cases, those to which something happened first.
 
-
-def changes_of(source: Source) -> RunChanges | None:
-    """Return what changed from the baseline, case by case; ``None`` without a baseline."""
-    before, after = reports(source)
-    return changes(before, after) if before is not None and after is not None else None
-
-
-def groups(source: Source, found: RunChanges | None, outputs: Outputs) -> list[CaseGroup]:
-    """Return all cases, those to which something happened first."""
-    before, after = ({case.case_id: case for case in side} for side in sides(source))
+    :param figures: of the baseline's cases and of the candidate's.
+    """
+    report, record = source.report, source.record
+    before, after = ({case.case_id: case for case in side} for side in figures)
+    trials = _by_case(report.per_case if report else ())
+    earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
+    about = record.about_cases if record else {}
+    deltas = _deltas(found)
     grouped = _grouped(source, found, before, after)
     shown = [case_id for key in grouped if key in WITH_OUTPUT for case_id in grouped[key]]
     having_room = set(shown[:MAX_SHOWN])
-    make = _CaseViews(source, before, after, outputs, _deltas(found))
+
+    def view(key: str, case_id: str) -> CaseView:
+        results, facts = trials.get(case_id, ()), about.get(case_id)
+        is_shown, has_room = key in WITH_OUTPUT and bool(results), case_id in having_room
+        is_unchanged = key in UNCHANGED and case_id in before and case_id in after
+        return CaseView(
+            case_id=case_id,
+            before=before.get(case_id),
+            after=after.get(case_id),
+            delta=deltas.get(case_id, 0.0 if is_unchanged else None),
+            trials=results,
+            earlier=earlier.get(case_id, ()),
+            about=facts,
+            cluster=report.clusters.get(case_id) if report else None,
+            held_out=any(trial.held_out for trial in results),
+            critical=report is not None and case_id in report.critical,
+            inputs=facts.input if facts and is_shown and has_room else None,
+            output=outputs.of(case_id, _worst(results), has_room=has_room) if is_shown else None,
+        )
+
     return [
         CaseGroup(
             key=key,
-            cases=tuple(make.view(key, one, has_room=one in having_room) for one in case_ids),
+            title=TITLES[key][0],
+            meaning=TITLES[key][1],
+            cases=tuple(view(key, case_id) for case_id in case_ids),
         )
         for key, case_ids in grouped.items()
         if case_ids
@@ -200,48 +203,6 @@ def _grouped(
         known = source.report is not None
         ids["passing" if case.passed else "failing" if known else "plain"].append(case_id)
     return ids
-
-
-class _CaseViews:
-    """Makes the views of the cases of one run."""
-
-    def __init__(
-        self,
-        source: Source,
-        before: Mapping[str, CaseFigures],
-        after: Mapping[str, CaseFigures],
-        outputs: Outputs,
-        deltas: Mapping[str, float],
-    ) -> None:
-        record, self._report = source.record, source.report
-        self._before, self._after, self._deltas = before, after, deltas
-        self._outputs = outputs
-        self._about = record.about_cases if record else {}
-        self._trials = _by_case(self._report.per_case if self._report else ())
-        self._earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
-
-    def view(self, group: str, case_id: str, *, has_room: bool) -> CaseView:
-        report, about = self._report, self._about.get(case_id)
-        trials = self._trials.get(case_id, ())
-        is_shown = group in WITH_OUTPUT and bool(trials)
-        in_both = case_id in self._before and case_id in self._after
-        return CaseView(
-            case_id=case_id,
-            group=group,
-            before=self._before.get(case_id),
-            after=self._after.get(case_id),
-            delta=self._deltas.get(case_id, 0.0 if in_both and group in UNCHANGED else None),
-            trials=trials,
-            earlier=self._earlier.get(case_id, ()),
-            about=about,
-            cluster=report.clusters.get(case_id) if report else None,
-            held_out=any(trial.held_out for trial in trials),
-            critical=report is not None and case_id in report.critical,
-            inputs=about.input if about and is_shown and has_room else None,
-            output=self._outputs.of(case_id, _worst(trials), has_room=has_room)
-            if is_shown
-            else None,
-        )
 
 
 def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:

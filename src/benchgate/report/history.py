@@ -129,9 +129,3 @@ def _record(folder: Path) -> tuple[PastRecord, str] | None:
         return PastRecord.parse(folder / RECORD_FILE, data, "record"), sha256_hex(data)
     except Unreadable:
         return None
-
-
-def sparkline(values: list[float]) -> str:
-    """Return values in [0, 1] as a line of block characters, one for each."""
-    blocks = "▁▂▃▄▅▆▇█"
-    return "".join(blocks[min(int(value * len(blocks)), len(blocks) - 1)] for value in values)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.reading import read_artifact
@@ -18,7 +18,7 @@ from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from benchgate.models import Side
@@ -47,7 +47,7 @@ class OutputView:
     file: str
     text: str | None = None
     note: str = ""
-    difference: tuple[tuple[str, str], ...] = ()
+    difference: Sequence[str] = ()
     difference_note: str = ""
 
 
@@ -60,9 +60,9 @@ class Outputs:
     :param before: folder and digests of the run that was the baseline, if its files are in reach.
     """
 
-    folder: Path | None
-    digests: Mapping[str, str]
-    before: tuple[Path, Mapping[str, str]] | None
+    folder: Path | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)
+    before: tuple[Path, Mapping[str, str]] | None = None
     before_side: Side = "candidate"
 
     def of(self, case_id: str, trial: int, *, has_room: bool) -> OutputView:
@@ -78,55 +78,38 @@ class Outputs:
         if name not in self.digests or "/" in name:
             return OutputView(file=file, note="the record names no file of this trial")
         if not has_room:
-            return OutputView(
-                file=file, note=f"left out for the size of this page; it is in {file}"
-            )
+            note = f"left out for the size of this page; it is in {file}"
+            return OutputView(file=file, note=note)
         try:
-            output = _read(self.folder / "cases" / name, self.digests[name])
+            output = _read(self.folder / file, self.digests[name])
         except Unreadable as error:
             return OutputView(file=file, note=f"{file}: {error.why}")
-        lines, note = self._difference(case_id, trial, output)
-        text = _shown(output, file)
+        lines, note = self._difference(trial_file_name(case_id, trial, self.before_side), output)
+        text = output[:MAX_CHARACTERS]
+        if more := len(output) - len(text):
+            text += f"\n... {more} characters more in {file}"
         return OutputView(file=file, text=text, difference=lines, difference_note=note)
 
-    def _difference(
-        self, case_id: str, trial: int, output: str
-    ) -> tuple[tuple[tuple[str, str], ...], str]:
+    def _difference(self, name: str, output: str) -> tuple[list[str], str]:
+        """Return the lines of a unified diff from the baseline's output, and what is to be said of them."""
         if self.before is None:
-            return (), ""
+            return [], ""
         folder, digests = self.before
-        name = trial_file_name(case_id, trial, self.before_side)
         try:
             other = _read(folder / "cases" / name, digests.get(name))
         except Unreadable as error:
-            return (), f"The baseline's output: {error.why}."
+            return [], f"The baseline's output: {error.why}."
         if other == output:
-            return (), "The baseline's output is the same."
-        old, new = (list(islice(text.split("\n"), MAX_LINES)) for text in (other, output))
-        lines = [
-            line
-            for line in difflib.unified_diff(old, new, lineterm="", n=2)
-            if line[:3] not in _HEADS
-        ]
-        return _cut(lines)
-
-
-def _cut(lines: list[str]) -> tuple[tuple[tuple[str, str], ...], str]:
-    if not lines:
-        return (), f"The outputs differ only after their first {MAX_LINES} lines."
-    room, shown = MAX_CHARACTERS, []
-    for line in lines:
-        part = line[:400]
-        room -= len(part) + 1
-        if room < 0:
-            break
-        shown.append((_KINDS.get(part[:1], "same"), part))
-    left = len(lines) - len(shown)
-    return tuple(shown), f"{counted(left, 'line')} more" if left else ""
-
-
-_HEADS: Final = frozenset({"---", "+++"})
-_KINDS: Final = {"+": "added", "-": "removed", "@": "place"}
+            return [], "The baseline's output is the same."
+        old, new = (text.split("\n", MAX_LINES)[:MAX_LINES] for text in (other, output))
+        lines = list(islice(difflib.unified_diff(old, new, lineterm="", n=2), 2, None))
+        if not lines:
+            return [], f"The outputs differ only after their first {MAX_LINES} lines."
+        cut = [line[:400] for line in lines]
+        sizes = accumulate(len(line) + 1 for line in cut)
+        shown = [line for line, size in zip(cut, sizes, strict=True) if size <= MAX_CHARACTERS]
+        left = len(lines) - len(shown)
+        return shown, f"{counted(left, 'line')} more" if left else ""
 
 
 def _read(path: Path, sha256: str | None) -> str:
@@ -139,17 +122,10 @@ def _read(path: Path, sha256: str | None) -> str:
     return json.dumps(output, indent=1, ensure_ascii=False)
 
 
-def _shown(text: str, file: str) -> str:
-    if len(text) <= MAX_CHARACTERS:
-        return text
-    more = len(text) - MAX_CHARACTERS
-    return f"{text[:MAX_CHARACTERS]}\n... {more} characters more in {file}"
-
-
 def outputs_of(folder: Path | None, record: RunRecord | None, history: list[PastRun]) -> Outputs:
     """Return what reads the outputs of a run, and those of its baseline if its files lie in the same store."""
     if folder is None or record is None:
-        return Outputs(folder=None, digests={}, before=None)
+        return Outputs()
     digests = record.case_files
     if record.rerun is not None:
         before = (folder, digests)
@@ -162,4 +138,4 @@ def outputs_of(folder: Path | None, record: RunRecord | None, history: list[Past
         if past is not None:
             before = (run.folder, past.case_files)
             return Outputs(folder=folder, digests=digests, before=before)
-    return Outputs(folder=folder, digests=digests, before=None)
+    return Outputs(folder=folder, digests=digests)

@@ -59,8 +59,8 @@ class Source:
     record: RunRecord | None = None
     selected: SelectedRecord | None = None
     proof: ProofBundle | None = None
-    before: ArmReport | None = None
-    after: ArmReport | None = None
+    baseline: ArmReport | None = None
+    trained: ArmReport | None = None
     significance: SignificanceReport | None = None
     safety: SafetyReport | None = None
     evaluation: EvaluationReport | None = None
@@ -139,13 +139,13 @@ def _file(path: Path) -> Path:
 
 def _run(path: Path, found: Path, record: RunRecord) -> Source:
     files = _Files(found.parent / "evidence", record.evidence_files)
-    parts = {name: files.read(f"{name}.json", model) for name, model in EVIDENCE}
+    parts: dict[str, Any] = {name: files.read(f"{name}.json", model) for name, model in EVIDENCE}
     return Source(
         path=path,
         folder=found.parent,
         record=record,
         problems=tuple(files.problems),
-        **_named(parts),
+        **parts,
     )
 
 
@@ -166,12 +166,7 @@ def _proof(path: Path, found: Path, proof: ProofBundle) -> Source:
         "significance": files.read(proof.artifacts.significance_report, SignificanceReport),
         "safety": files.read(proof.artifacts.safety_regression_report, SafetyReport),
     }
-    return Source(path=path, proof=proof, problems=tuple(files.problems), **_named(parts))
-
-
-def _named(parts: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"baseline": "before", "trained": "after"}
-    return {names.get(name, name): value for name, value in parts.items()}
+    return Source(path=path, proof=proof, problems=tuple(files.problems), **parts)
 
 
 class _Files:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import axis_means
+from benchgate.aggregate import axis_means, case_figures
 from benchgate.audit.chain import FOLDER_NAME
+from benchgate.gates.run_diff import changes
 from benchgate.report import words
-from benchgate.report.cases import changes_of, groups, sides
+from benchgate.report.cases import groups, sides
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
 from benchgate.report.tiles import tiles_of
@@ -78,8 +79,9 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     :param outputs: read outputs of the systems too, which takes time.
     """
     history = _history(source)
-    changes = changes_of(source)
     before, after = sides(source)
+    found = changes(before, after) if before is not None and after is not None else None
+    figures = [case_figures(side.per_case) if side else [] for side in (before, after)]
     candidate, baseline = _names(source)
     is_log = source.report is not None and source.report.source is not None
     names = (baseline or "its baseline", candidate)
@@ -93,11 +95,11 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
         candidate=candidate,
         baseline=baseline,
         decided=decided,
-        tiles=tuple(tiles_of(source, changes)),
-        changes=changes,
-        groups=tuple(groups(source, changes, shown)),
-        case_count=len(after),
-        score_range=_range(source, [*before, *after]),
+        tiles=tuple(tiles_of(source, found)),
+        changes=found,
+        groups=tuple(groups(source, found, figures, shown)),
+        case_count=len(figures[1]),
+        score_range=_range(source, [*figures[0], *figures[1]]),
         axes=tuple(_axes(source)),
         baseline_outputs=shown.before is not None,
         history=tuple(history),
