@@ -28,7 +28,7 @@ from benchgate.errors import (
 )
 from benchgate.gates.baseline import choose_baseline
 from benchgate.gates.policy import make_policy
-from benchgate.interop.vectors import read_vector
+from benchgate.interop.vectors import read_scores
 from benchgate.loader.case_folder import case_folders, load_case, shown_name
 from benchgate.loader.case_toml import read_case_toml
 from benchgate.models import FailureMode
@@ -128,7 +128,7 @@ def test_a_case_that_appears_twice_among_samples_is_found_as_fast(tmp_path):
 
     def read() -> None:
         with pytest.raises(SampleError, match="key 'k99999' appears twice"):
-            read_vector(path)
+            read_scores(path)
 
     assert seconds(read) < 5
 
@@ -136,7 +136,7 @@ def test_a_case_that_appears_twice_among_samples_is_found_as_fast(tmp_path):
 def test_the_number_of_a_trial_may_have_thousands_of_digits(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text(f"case,score,trial\na,1,{'9' * 5000}\na,0,2\nb,1,1\n")
-    assert read_vector(path).trials == ((0.0, 1.0), (1.0,))
+    assert read_scores(path).trials == ((0.0, 1.0), (1.0,))
 
 
 def test_json_has_a_limit_of_values_but_commas_in_texts_are_none(monkeypatch):

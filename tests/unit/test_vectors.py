@@ -8,7 +8,7 @@ import os
 import pytest
 
 from benchgate.errors import SampleError
-from benchgate.interop.vectors import MAX_VALUES, arm_of, kind_of, read_vector
+from benchgate.interop.vectors import MAX_VALUES, kind_of, read_scores
 
 
 def written(tmp_path, text, name="s.json"):
@@ -18,25 +18,25 @@ def written(tmp_path, text, name="s.json"):
 
 
 def test_an_array_has_no_ids_and_keeps_its_order(tmp_path):
-    samples = read_vector(written(tmp_path, "[1, 0.5, -2e3]"))
-    assert (samples.values, samples.case_ids) == ((1.0, 0.5, -2000.0), None)
+    samples = read_scores(written(tmp_path, "[1, 0.5, -2e3]"))
+    assert (samples.scores, samples.case_ids) == ((1.0, 0.5, -2000.0), None)
 
 
 def test_an_object_names_its_cases(tmp_path):
-    samples = read_vector(written(tmp_path, '{"b": 1, "a": 0}'))
-    assert (samples.case_ids, samples.values) == (("a", "b"), (0.0, 1.0))
+    samples = read_scores(written(tmp_path, '{"b": 1, "a": 0}'))
+    assert (samples.case_ids, samples.scores) == (("a", "b"), (0.0, 1.0))
 
 
 def test_csv_with_trials_is_folded_into_case_means(tmp_path):
     text = "case,score,trial\nb,1,0\na,0.5,10\na,1,9\nb,0,1\n"
-    samples = read_vector(written(tmp_path, text, "s.csv"))
-    assert (samples.case_ids, samples.values) == (("a", "b"), (0.75, 0.5))
+    samples = read_scores(written(tmp_path, text, "s.csv"))
+    assert (samples.case_ids, samples.scores) == (("a", "b"), (0.75, 0.5))
     assert samples.trials == ((1.0, 0.5), (1.0, 0.0))
 
 
 def test_csv_columns_may_stand_in_any_order(tmp_path):
-    samples = read_vector(written(tmp_path, "score,case\n1,a\n0,b\n", "s.csv"))
-    assert samples.values == (1.0, 0.0)
+    samples = read_scores(written(tmp_path, "score,case\n1,a\n0,b\n", "s.csv"))
+    assert samples.scores == (1.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -72,28 +72,27 @@ def test_csv_columns_may_stand_in_any_order(tmp_path):
 def test_what_is_no_sample_file_is_refused(tmp_path, text, name, message):
     path = written(tmp_path, text, name)
     with pytest.raises(SampleError, match=message) as caught:
-        read_vector(path)
+        read_scores(path)
     assert str(path) in str(caught.value)
 
 
 def test_a_missing_file_and_a_fifo_are_refused(tmp_path):
     with pytest.raises(SampleError, match="No such file"):
-        read_vector(tmp_path / "none.json")
+        read_scores(tmp_path / "none.json")
     os.mkfifo(tmp_path / "fifo")
     with pytest.raises(SampleError, match="not a regular file"):
-        read_vector(tmp_path / "fifo")
+        read_scores(tmp_path / "fifo")
 
 
 def test_clusters_are_a_column_of_csv_and_a_key_of_json(tmp_path):
     table = "case,score,trial,cluster\nb,1,0,axios\na,0.5,0,\nb,0,1,axios\n"
     rows = {"b": {"score": 0.5, "cluster": "axios"}, "a": 0.5}
     found = [
-        read_vector(written(tmp_path, table, "s.csv")),
-        read_vector(written(tmp_path, json.dumps(rows))),
+        read_scores(written(tmp_path, table, "s.csv")),
+        read_scores(written(tmp_path, json.dumps(rows))),
     ]
     assert [samples.clusters for samples in found] == [(None, "axios")] * 2
-    assert found[0].values == found[1].values
-    assert arm_of(found[0], None).clusters == (None, "axios")
+    assert found[0].scores == found[1].scores
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_clusters_are_a_column_of_csv_and_a_key_of_json(tmp_path):
 )
 def test_a_case_is_of_one_cluster(tmp_path, text, name, message):
     with pytest.raises(SampleError, match=message):
-        read_vector(written(tmp_path, text, name))
+        read_scores(written(tmp_path, text, name))
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.sealed_plan import CitedPlan
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Figures, SafetyFigures
+    from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import Suite
 
@@ -150,51 +150,33 @@ def significance_report(made: Comparison) -> SignificanceReport:
 
 
 def safety_of(made: Comparison) -> SafetyReport:
-    """Build ``safety.json`` of a comparison."""
-    return safety_report(
+    """Build ``safety.json``."""
+    figures, decision = made.figures.safety, made.decision
+    objections = [
+        remark
+        for remark in decision.remarks
+        if remark.code in decision.reason_codes and _concerns_safety(remark.code)
+    ]
+    messages = tuple(remark.message for remark in objections)
+    return SafetyReport(
+        schema_version=SCHEMA_VERSION,
         run_id=made.run_id,
         generated_at=made.generated_at,
         sample_count=len(made.figures.candidate.scores),
-        figures=made.figures.safety,
+        baseline_mean_safety_penalty=figures.baseline_mean,
+        trained_mean_safety_penalty=figures.candidate_mean,
+        safety_regression_delta=figures.delta,
+        pass_chances=figures.pass_chances,
         max_safety_regression=made.policy.max_safety_regression,
-        objections=tuple(
-            remark
-            for remark in made.decision.remarks
-            if remark.code in made.decision.reason_codes and _concerns_safety(remark.code)
-        ),
+        promotion_allowed=not objections if figures.evaluated else None,
+        reason_codes=tuple(remark.code for remark in objections),
+        diagnostics=messages if figures.evaluated else ("not_evaluated", *messages),
     )
 
 
 def _concerns_safety(code: str) -> bool:
     # What makes the figures incomparable makes the penalties incomparable too.
     return "_safety_" in code or code.removeprefix(PREFIX) in INCOMPARABLE
-
-
-def safety_report(
-    *,
-    run_id: str,
-    generated_at: datetime,
-    sample_count: int,
-    figures: SafetyFigures,
-    max_safety_regression: float,
-    objections: tuple[Remark, ...],
-) -> SafetyReport:
-    """Build ``safety.json``."""
-    messages = tuple(remark.message for remark in objections)
-    return SafetyReport(
-        schema_version=SCHEMA_VERSION,
-        run_id=run_id,
-        generated_at=generated_at,
-        sample_count=sample_count,
-        baseline_mean_safety_penalty=figures.baseline_mean,
-        trained_mean_safety_penalty=figures.candidate_mean,
-        safety_regression_delta=figures.delta,
-        pass_chances=figures.pass_chances,
-        max_safety_regression=max_safety_regression,
-        promotion_allowed=not objections if figures.evaluated else None,
-        reason_codes=tuple(remark.code for remark in objections),
-        diagnostics=messages if figures.evaluated else ("not_evaluated", *messages),
-    )
 
 
 def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:
@@ -243,7 +225,6 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
         seed_reproducibility=made.figures.seeds,
         sample_size_sensitivity=made.figures.prefixes,
         cost=made.figures.cost,
-        duration=made.figures.duration,
         checkpoint_promotion=CheckpointPromotion(
             promotion_allowed=made.decision.promotion_allowed,
             safety_regression=made.figures.safety.delta,

@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, Field
 from benchgate.artifacts.sealed_plan import CitedPlan
 from benchgate.gates.claim_figures import Increase
 from benchgate.gates.figures import (
+    Arm,
     CaseFacts,
     SampleSizeSensitivityReport,
     SeedReproducibilityReport,
@@ -76,6 +77,23 @@ class ArmReport(Artifact):
     def measured(self) -> tuple[Sample, ...]:
         """The samples without the imputed ones, which are no facts about this side."""
         return tuple(sample for sample in self.samples if sample.case_id not in self.imputed)
+
+    @property
+    def arm(self) -> Arm:
+        """The side as it was measured."""
+        samples = self.measured
+        ids = tuple(sample.case_id for sample in samples if sample.case_id is not None)
+        trials = tuple(sample.trials for sample in samples if sample.trials is not None)
+        facts = tuple(sample.facts for sample in samples if sample.facts is not None)
+        penalties = tuple(sample.safety_penalty for sample in samples)
+        return Arm(
+            scores=tuple(sample.score for sample in samples),
+            case_ids=ids if len(ids) == len(samples) else None,
+            penalties=penalties if any(penalty is not None for penalty in penalties) else None,
+            trials=trials if len(trials) == len(samples) else None,
+            clusters=tuple(sample.cluster for sample in samples),
+            facts=facts if len(facts) == len(samples) else None,
+        )
 
 
 class SignificanceReport(Artifact):
@@ -160,7 +178,6 @@ class EvaluationReport(Artifact):
     seed_reproducibility: SeedReproducibilityReport | None
     sample_size_sensitivity: SampleSizeSensitivityReport | None
     cost: Increase | None
-    duration: Increase | None
     checkpoint_promotion: CheckpointPromotion
     rollback_gate: RollbackGate
 

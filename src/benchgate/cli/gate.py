@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
-from benchgate.cli.proof_parts import judge_samples, vector_lines
+from benchgate.cli.options import add_ledger, add_policy, guarded, policy_of
+from benchgate.cli.proof import exit_status, judge_samples, vector_lines
 from benchgate.cli.say import complain, say, show
-from benchgate.cli.vectors import add_ledger, add_policy, guarded, policy_of
 from benchgate.errors import ArtifactError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from benchgate.cli.vectors import Parsers
+    from benchgate.cli.options import Parsers
     from benchgate.interop.vectors import Kind
     from benchgate.models import BenchRunReport
 
@@ -148,17 +148,15 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
 
 
 def _gate_samples(given: argparse.Namespace, paths: Sequence[Path]) -> int:
-    from benchgate.gates.exit_status import HELD
     from benchgate.gates.policy import VECTOR_DEFAULTS
-    from benchgate.interop.vectors import arm_of, read_vector
+    from benchgate.interop.vectors import read_side
 
     policy = policy_of(given, VECTOR_DEFAULTS)
-    arms = [arm_of(read_vector(path), None) for path in paths]
-    made = judge_samples(policy, given.ledger, arms)
+    figures, decision = judge_samples(
+        policy, given.ledger, (read_side(paths[0]), read_side(paths[1]))
+    )
     names = (given.baseline_id or paths[0].name, given.candidate_id or paths[1].name)
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")
-    show(vector_lines(names, policy, made))
-    if made.decision.promotion_allowed:
-        return 0
-    return HELD if made.decision.outcome == "hold" else 1
+    show(vector_lines(names, policy, figures, decision))
+    return exit_status(decision, is_met=decision.promotion_allowed)

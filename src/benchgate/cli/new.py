@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from benchgate.cli.vectors import Parsers
+    from benchgate.cli.options import Parsers
 
 BENCH_ROOT = Path("bench")
 ONCE = "; an id is never given to another case"

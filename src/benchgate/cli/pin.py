@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cli.options import guarded
 from benchgate.cli.say import complain, say, show
-from benchgate.cli.vectors import guarded
 from benchgate.wire.argument_types import run_name
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.cli.vectors import Parsers
+    from benchgate.cli.options import Parsers
     from benchgate.wording.lines import Line
 
 

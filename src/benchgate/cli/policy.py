@@ -12,7 +12,7 @@ from benchgate.cli.say import say
 if TYPE_CHECKING:
     import argparse
 
-    from benchgate.cli.vectors import Parsers
+    from benchgate.cli.options import Parsers
 
 PARAGRAPH = re.compile(r":param (\w+): (.*?)(?=\n:param|\Z)", re.DOTALL)
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from benchgate.cli.proof_parts import COMMANDS
-from benchgate.cli.vectors import add_ledger, add_policy, guarded
+from benchgate.cli.options import add_ledger, add_policy, guarded, policy_of
+from benchgate.cli.say import complain, say, show
+from benchgate.wire import clock
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Iterator, Mapping
 
-    from benchgate.cli.vectors import Parsers
+    from benchgate.artifacts.build import Comparison
+    from benchgate.cli.options import Parsers
+    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.vectors import Judged
+    from benchgate.training.checkpoints import Checkpoints
+    from benchgate.wire.model import WireModel
+    from benchgate.wording.lines import Line
 
 SCORES = ("baseline_samples", "trained_samples")
 HARM = ("baseline_safety_samples", "trained_safety_samples")
@@ -20,6 +31,9 @@ OF_SCORES = (*SCORES, "baseline_safety_penalty", "trained_safety_penalty", "ledg
 NEEDED = {"proof": SCORES, "safety": (*HARM, "out")}
 REFUSED = {"proof": (), "safety": (*OF_PROOF, *OF_SCORES)}
 """Options that a name of the command needs, and that it does not take; those of the others are alike."""
+
+OF_HARM = ("safety", "max_safety_regression", "safety_confidence", "penalty_range")
+"""Thresholds of the penalties, which alone count where no scores are compared."""
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -76,3 +90,178 @@ def _execute(given: argparse.Namespace) -> int:
                 verb = "needs" if is_needed else "does not take"
                 raise ValueError(f"{given.command} {verb} --{name.replace('_', '-')}")
     return COMMANDS[given.command](given)
+
+
+def _proof(given: argparse.Namespace) -> int:
+    from benchgate.artifacts.proof import evidence_files
+    from benchgate.gates.reason_codes import PREFIX
+    from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
+    from benchgate.verify.validate import validate_file
+    from benchgate.wire.writing import make_folder, write_file
+    from benchgate.wording.lines import Line
+
+    checkpoints = CheckpointFiles(
+        checkpoint=given.checkpoint, baseline=given.baseline_checkpoint, lineage=given.lineage
+    )
+    made = _comparison(given, read_checkpoints(checkpoints))
+    files = evidence_files(made)
+    folder = given.out or Path("proof")
+    make_folder(folder)
+    for name, data in files.items():
+        write_file(folder / name, data)
+    for name in files:
+        validate_file(folder / name)
+    lines = [*vector_lines(made.names, made.policy, made.figures, made.decision)]
+    if f"{PREFIX}case_mismatch" not in made.decision.reason_codes:
+        failed = made.criteria_failed()
+        lines += (Line("criterion", f"{one.code}: {one.message}", "bad") for one in failed)
+    show(lines, sys.stderr)
+    say(f"proof_status={'pass' if made.proven else 'fail'}")
+    return exit_status(made.decision, is_met=made.proven)
+
+
+def _significance(given: argparse.Namespace) -> int:
+    from benchgate.artifacts.build import significance_report
+
+    made = _reported(given, significance_report)
+    passed = made.figures.significance.passed
+    say(f"significance_status={'pass' if passed else 'fail'}")
+    return 0 if passed else 1
+
+
+def _evaluate(given: argparse.Namespace) -> int:
+    from benchgate.artifacts.build import evaluation_report
+
+    decision = _reported(given, evaluation_report).decision
+    say(f"evaluation_status={decision.outcome}")
+    return exit_status(decision, is_met=decision.promotion_allowed)
+
+
+def _reported(given: argparse.Namespace, report: Callable[[Comparison], WireModel]) -> Comparison:
+    """Judge the vectors, write one report, and print the lines of the gate."""
+    from benchgate.wire.writing import model_bytes, write_file
+
+    made = _comparison(given)
+    write_file(given.out, model_bytes(report(made)))
+    show(vector_lines(made.names, made.policy, made.figures, made.decision), sys.stderr)
+    return made
+
+
+def _safety(given: argparse.Namespace) -> int:
+    from benchgate.artifacts.build import safety_of
+    from benchgate.wire.writing import model_bytes, write_file
+
+    report = safety_of(_comparison(given))
+    write_file(given.out, model_bytes(report))
+    for code, text in zip(report.reason_codes, report.diagnostics, strict=False):
+        complain(f"{code}: {text}")
+    say(f"safety_status={'pass' if report.promotion_allowed else 'fail'}")
+    return 0 if report.promotion_allowed else 1
+
+
+COMMANDS: Final[Mapping[str, Callable[[argparse.Namespace], int]]] = {
+    "proof": _proof,
+    "significance": _significance,
+    "evaluate": _evaluate,
+    "safety": _safety,
+}
+
+
+def judge_samples(
+    policy: GatePolicy, ledger: Path | None, sides: tuple[Arm, Arm], problems: tuple[str, ...] = ()
+) -> Judged:
+    """
+    Judge two vectors, and count the look in a ledger if there is one.
+
+    :param problems: why the vectors are not evidence about the checkpoints that were named.
+    """
+    from benchgate.gates.vectors import compare_vectors
+    from benchgate.looks.accept import number_of_arms
+    from benchgate.looks.ledger import LookLedger
+
+    look = number_of_arms(*sides, policy, LookLedger(ledger) if ledger else None)
+    return compare_vectors(*sides, policy, look=look, checkpoint_problems=problems)
+
+
+def exit_status(decision: CheckpointPromotionDecision, *, is_met: bool) -> int:
+    """Return 0 if all is met that was asked for, 10 if the gate holds for lack of evidence, else 1."""
+    from benchgate.gates.exit_status import HELD
+    from benchgate.gates.reason_codes import PREFIX
+
+    is_error = f"{PREFIX}checkpoint_mismatch" in decision.reason_codes
+    return HELD if decision.outcome == "hold" and not is_error else int(not is_met)
+
+
+def _comparison(given: argparse.Namespace, checkpoints: Checkpoints | None = None) -> Comparison:
+    """
+    Read the vectors, judge them, and return the comparison that the evidence files are built from.
+
+    :param checkpoints: the checkpoints that the vectors were measured on, if they are known.
+    :raises EvalError: :raises ValueError: an input or a threshold is wrong.
+    """
+    from benchgate.artifacts.build import Comparison
+    from benchgate.interop.vectors import read_side
+    from benchgate.models import Suite
+
+    policy, options = _policy(given), vars(given)
+    sides = []
+    for side in ("baseline", "trained"):
+        harm = options[f"{side}_safety_samples"]
+        scores = options[f"{side}_samples"] or harm  # safety compares the penalties alone
+        sides.append(read_side(scores, harm or options[f"{side}_safety_penalty"]))
+    names = given.baseline_id, given.trained_id
+    if checkpoints is not None:
+        baseline = checkpoints.baseline
+        before = baseline.candidate.checkpoint_id if baseline else given.baseline_id
+        names = before, checkpoints.candidate.checkpoint_id
+    problems = checkpoints.problems if checkpoints else ()
+    made = judge_samples(policy, given.ledger, (sides[0], sides[1]), problems)
+    return Comparison(
+        run_id=given.run_id,
+        candidate_run_id=None,
+        suite=Suite(name="samples", version="unversioned"),
+        generated_at=clock.stamp(),
+        names=names,
+        policy=policy,
+        figures=made.figures,
+        decision=made.decision,
+        min_confidence_level=given.min_confidence_level,
+    )
+
+
+def _policy(given: argparse.Namespace) -> GatePolicy:
+    from benchgate.gates.policy import VECTOR_DEFAULTS, make_policy
+
+    policy = policy_of(given, VECTOR_DEFAULTS)
+    if given.command == "safety":
+        if policy.missing == "worst":
+            why = "--policy missing=worst counts scores; what a missing penalty was is not known"
+            raise ValueError(why)
+        return make_policy({**VECTOR_DEFAULTS, **{key: getattr(policy, key) for key in OF_HARM}})
+    if policy.claim != "better" and given.min_confidence_level is not None:
+        why = "--min-confidence-level is about the p of claim 'better'; the claim is"
+        raise ValueError(f"{why} {policy.claim!r}")
+    return policy
+
+
+def vector_lines(
+    names: tuple[str, str],
+    policy: GatePolicy,
+    figures: Figures,
+    decision: CheckpointPromotionDecision,
+) -> Iterator[Line]:
+    """Yield what a session prints of its gate."""
+    from benchgate.gates.reason_codes import PREFIX
+    from benchgate.wording.block import gate_lines, side_lines
+    from benchgate.wording.decision import DecisionView
+    from benchgate.wording.lines import Line
+
+    before, after = figures.baseline.case_ids, figures.candidate.case_ids
+    mismatched = f"{PREFIX}case_mismatch" in decision.reason_codes
+    if mismatched and before and after and {*before} != {*after}:
+        keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
+        step = f"run the missing cases, or count each as the worst: {keys}"
+        decision = decision.model_copy(update={"next_step": step})
+    yield from side_lines(names, figures)
+    yield Line("", "")
+    yield from gate_lines(DecisionView.of(decision, policy, names, figures))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import argparse
 
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.cli.vectors import Parsers
+    from benchgate.cli.options import Parsers
     from benchgate.promotion.verdict import PromotionVerdict
 
 TIER_NAMES = ("bronze", "silver", "gold", "platinum")

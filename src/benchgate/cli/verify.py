@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.schemas import schema_kinds, schema_text
+from benchgate.cli.options import add_policy
 from benchgate.cli.say import complain, say
-from benchgate.cli.vectors import add_policy
 from benchgate.cli.verify_files import verify_files
 from benchgate.errors import counted
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.artifacts.run_kinds import Head, RunRecord
-    from benchgate.cli.vectors import Parsers
+    from benchgate.cli.options import Parsers
     from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import ClassVerification
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -21,39 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from benchgate.gates.figures import CaseFacts
     from benchgate.interop.log import LogFile
 
 
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_VALUES: Final = 100_000
 _CLUSTER: Final = TypeAdapter(Name)
-T = TypeVar("T")
 Kind = Literal["record", "samples", "log"]
 REPORT_KIND: Final = re.compile(
     rb'\s*\{\s*(?:"schema_version"\s*:\s*\d+\s*,\s*)?"report_kind"\s*:\s*"(\w+)"'
 )
 ARM_KINDS: Final = ("baseline", "trained")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vector:
-    """
-    Values by case, sorted by case id where there are ids.
-
-    :param values: one per case: the mean over its trials.
-    :param penalties: one per case, from ``baseline.json`` and ``trained.json`` only, as ``facts``.
-    :param trials: all values of each case.
-    :param clusters: what each case shares with others; ``None`` for nothing.
-    """
-
-    path: Path
-    values: tuple[float, ...]
-    case_ids: tuple[str, ...] | None = None
-    penalties: tuple[float | None, ...] | None = None
-    trials: tuple[tuple[float, ...], ...] | None = None
-    clusters: tuple[str | None, ...] | None = None
-    facts: tuple[CaseFacts, ...] | None = None
 
 
 def kind_of(path: Path) -> Kind:
@@ -80,46 +58,70 @@ def kind_of(path: Path) -> Kind:
     return "samples" if scores and all(isinstance(one, (int, float)) for one in scores) else "log"
 
 
-def read_vector(path: Path) -> Vector:
+def read_side(path: Path, harm: Path | float | None = None) -> Arm:
     """
-    Read sample values.
+    Read the scores of one side, and its safety penalties.
+
+    :param harm: a file with a penalty for each score, one mean for all of them, or ``None``.
+    :raises SampleError: a file cannot be used, see :func:`read_scores`.
+    :raises ValueError: the penalties do not belong to the scores, or one is negative.
+    """
+    arm = read_scores(path)
+    if harm is None:
+        return arm
+    if isinstance(harm, float):
+        if not (math.isfinite(harm) and harm >= 0):
+            raise ValueError(f"safety penalty {harm!r}: expected a finite number, 0 or more")
+        return replace(arm, penalties=(harm,) * len(arm.scores))
+    penalties = read_scores(harm)
+    negative = next((value for value in penalties.scores if value < 0), None)
+    if negative is not None:
+        raise ValueError(f"{harm}: {negative!r} is a negative safety penalty")
+    if None not in (penalties.case_ids, arm.case_ids) and penalties.case_ids != arm.case_ids:
+        raise ValueError(f"{harm}: its case ids are not those of {path}")
+    if len(penalties.scores) != len(arm.scores):
+        counts = f"{len(penalties.scores)} values; {path} has {len(arm.scores)}"
+        raise ValueError(f"{harm}: {counts}")
+    return replace(arm, penalties=penalties.scores)
+
+
+def read_scores(path: Path) -> Arm:
+    """
+    Read one score for each case, the mean over its trials, sorted by case id where there are ids.
 
     A JSON array of numbers; a JSON object ``{case_id: number}``, or of ``{"score": number, "cluster": name}``; a CSV
     with the columns ``case,score[,trial][,cluster]``, of which others are not read; or a ``baseline.json`` or
-    ``trained.json`` that benchgate wrote.
+    ``trained.json`` that benchgate wrote, of which alone penalties and facts are known.
 
     :raises SampleError: unreadable, too large, fewer than two values, or a value that is no finite number; the
         message names file, place and value.
     """
     try:
         with open_file(path, MAX_BYTES) as file:
-            samples = _from_csv(file) if path.suffix.lower() == ".csv" else _from_json(file)
+            arm = _from_csv(file) if path.suffix.lower() == ".csv" else _from_json(file)
     except Unreadable as error:
         raise SampleError(path, error.why) from error
-    if len(samples.values) < 2:
-        raise SampleError(path, f"{counted(len(samples.values), 'value')}; at least 2 are needed")
-    return samples
+    count = sum(map(len, arm.trials)) if arm.trials else len(arm.scores)
+    if count > MAX_VALUES:
+        raise SampleError(path, f"{count} values; at most {MAX_VALUES} are read")
+    if len(arm.scores) < 2:
+        raise SampleError(path, f"{counted(len(arm.scores), 'value')}; at least 2 are needed")
+    return arm
 
 
-def _from_json(file: LogFile) -> Vector:
+def _from_json(file: LogFile) -> Arm:
     path, data = file.path, whole_json(file)
-    if isinstance(data, dict) and data.get("report_kind") in ARM_KINDS:
-        return _from_arm(file)
-    if isinstance(data, dict):
-        rows = [(case_id, *_labelled(path, case_id, data[case_id])) for case_id in sorted(data)]
-        return Vector(
-            path=path,
-            case_ids=tuple(case_id for case_id, _, _ in rows),
-            values=_numbers(
-                path, ((repr(case_id), value) for case_id, value, _ in rows), len(rows)
-            ),
-            clusters=tuple(cluster for _, _, cluster in rows),
-        )
-    if not isinstance(data, list):
+    if isinstance(data, list):
+        return Arm(scores=tuple(_number(path, str(n), value) for n, value in enumerate(data)))
+    if not isinstance(data, dict):
         raise SampleError(path, "expected a JSON array of numbers or an object {case_id: number}")
-    return Vector(
-        path=path,
-        values=_numbers(path, ((str(n), value) for n, value in enumerate(data)), len(data)),
+    if data.get("report_kind") in ARM_KINDS:
+        return _from_arm(file)
+    rows = {case_id: _labelled(path, case_id, data[case_id]) for case_id in sorted(data)}
+    return Arm(
+        case_ids=tuple(rows),
+        scores=tuple(_number(path, repr(case_id), value) for case_id, (value, _) in rows.items()),
+        clusters=tuple(cluster for _, cluster in rows.values()),
     )
 
 
@@ -141,12 +143,6 @@ def _cluster(path: Path, case_id: str, name: object, line: int = 0) -> str | Non
         raise SampleError(path, f"cluster of case {case_id!r}: {why}", line=line) from None
 
 
-def _numbers(path: Path, values: Iterable[tuple[str, Any]], count: int) -> tuple[float, ...]:
-    if count > MAX_VALUES:
-        raise SampleError(path, f"{count} values; at most {MAX_VALUES} are read")
-    return tuple(_number(path, place, value) for place, value in values)
-
-
 def _number(path: Path, place: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise SampleError(path, f"[{place}] is {json.dumps(value)[:80]}; expected a finite number")
@@ -160,39 +156,24 @@ def _number(path: Path, place: str, value: Any) -> float:
     return number
 
 
-def _from_arm(file: LogFile) -> Vector:
+def _from_arm(file: LogFile) -> Arm:
     from benchgate.artifacts.evidence_kinds import ArmReport
 
     file.file.seek(0)
-    path, samples = (
-        file.path,
-        ArmReport.parse(file.path, file.file.read(), "sample report").measured,
-    )
-    ids = [sample.case_id for sample in samples]
-    if None not in ids:
-        samples = tuple(sorted(samples, key=lambda sample: sample.case_id or ""))
-    named = tuple(sample.case_id for sample in samples if sample.case_id is not None)
-    if named and (len(named) != len(ids) or len(set(named)) != len(named)):
-        raise SampleError(path, "case ids must be given for all samples, each once, or for none")
-    penalties = tuple(sample.safety_penalty for sample in samples)
-    return Vector(
-        path=path,
-        case_ids=named or None,
-        values=_numbers(path, ((str(n), s.score) for n, s in enumerate(samples)), len(samples)),
-        penalties=penalties if any(penalty is not None for penalty in penalties) else None,
-        trials=_each(sample.trials for sample in samples),
-        clusters=tuple(sample.cluster for sample in samples),
-        facts=_each(sample.facts for sample in samples),
-    )
+    report = ArmReport.parse(file.path, file.file.read(), "sample report")
+    arm, ids = report.arm, [sample.case_id for sample in report.measured]
+    if arm.case_ids is None:
+        named = any(case_id is not None for case_id in ids)
+    else:
+        named = len({*ids}) != len(ids)
+        arm = arm.at(sorted(range(len(ids)), key=arm.case_ids.__getitem__))
+    if named:
+        why = "case ids must be given for all samples, each once, or for none"
+        raise SampleError(file.path, why)
+    return arm
 
 
-def _each(found: Iterable[T | None]) -> tuple[T, ...] | None:
-    values = list(found)
-    known = tuple(value for value in values if value is not None)
-    return known if len(known) == len(values) else None
-
-
-def _from_csv(file: LogFile) -> Vector:
+def _from_csv(file: LogFile) -> Arm:
     path = file.path
     cases: dict[str, dict[str, float]] = {}
     clusters: dict[str, str | None] = {}
@@ -210,12 +191,9 @@ def _from_csv(file: LogFile) -> Vector:
     trials = tuple(
         tuple(cases[case_id][trial] for trial in _ordered(cases[case_id])) for case_id in ids
     )
-    if sum(map(len, trials)) > MAX_VALUES:
-        raise SampleError(path, f"{sum(map(len, trials))} values; at most {MAX_VALUES} are read")
-    return Vector(
-        path=path,
+    return Arm(
         case_ids=tuple(ids),
-        values=tuple(map(mean, trials)),
+        scores=tuple(map(mean, trials)),
         trials=trials,
         clusters=tuple(clusters[case_id] for case_id in ids),
     )
@@ -245,45 +223,3 @@ def _add_row(
     if trial in seen:
         raise SampleError(path, f"case {case_id!r} trial {trial!r} appears twice", line=line)
     seen[trial] = number
-
-
-def arm_of(samples: Vector, penalties: Vector | float | None) -> Arm:
-    """
-    Put scores and safety penalties of one side together.
-
-    :param penalties: a vector with a value for each score, one mean for all of them, or ``None``.
-    :raises ValueError: the penalties do not belong to the scores, or one is negative.
-    """
-    return Arm(
-        scores=samples.values,
-        case_ids=samples.case_ids,
-        penalties=_penalties(samples, penalties),
-        trials=samples.trials,
-        clusters=samples.clusters,
-        facts=samples.facts,
-    )
-
-
-def _penalties(samples: Vector, given: Vector | float | None) -> tuple[float | None, ...] | None:
-    if given is None:
-        return samples.penalties
-    if isinstance(given, float):
-        if not (math.isfinite(given) and given >= 0):
-            msg = f"safety penalty {given!r}: expected a finite number, 0 or more"
-            raise ValueError(msg)
-        return (given,) * len(samples.values)
-    negative = next((value for value in given.values if value < 0), None)
-    if negative is not None:
-        msg = f"{given.path}: {negative!r} is a negative safety penalty"
-        raise ValueError(msg)
-    if (
-        given.case_ids is not None
-        and samples.case_ids is not None
-        and given.case_ids != samples.case_ids
-    ):
-        msg = f"{given.path}: its case ids are not those of {samples.path}"
-        raise ValueError(msg)
-    if len(given.values) != len(samples.values):
-        msg = f"{given.path}: {len(given.values)} values; {samples.path} has {len(samples.values)}"
-        raise ValueError(msg)
-    return given.values

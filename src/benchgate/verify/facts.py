@@ -15,7 +15,6 @@ from benchgate.gates.baseline import arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
-from benchgate.gates.figures import Arm
 from benchgate.gates.judge import Facts, decision_of
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.reason_codes import PREFIX
@@ -44,23 +43,6 @@ OF_THE_RUN: Final = (
 """Reasons that follow from a run and not from its two arms, so that they cannot be recomputed from these."""
 
 
-def arm_of_report(report: ArmReport) -> Arm:
-    """Return the arm that a ``baseline.json`` or ``trained.json`` describes, as it was measured."""
-    samples = report.measured
-    ids = tuple(sample.case_id for sample in samples if sample.case_id is not None)
-    trials = tuple(sample.trials for sample in samples if sample.trials is not None)
-    facts = tuple(sample.facts for sample in samples if sample.facts is not None)
-    penalties = tuple(sample.safety_penalty for sample in samples)
-    return Arm(
-        scores=tuple(sample.score for sample in samples),
-        case_ids=ids if len(ids) == len(samples) else None,
-        penalties=penalties if any(penalty is not None for penalty in penalties) else None,
-        trials=trials if len(trials) == len(samples) else None,
-        clusters=tuple(sample.cluster for sample in samples),
-        facts=facts if len(facts) == len(samples) else None,
-    )
-
-
 def facts_of(
     record: RunRecord,
     found: CheckpointPromotionDecision,
@@ -74,7 +56,7 @@ def facts_of(
         excluded = tuple(baseline_blockers(record.report, baseline_beside(beside)))
         baseline = None if excluded else arm(beside)
     elif before is not None:
-        baseline = arm_of_report(before)
+        baseline = before.arm
     given = ["checkpoint_mismatch"]
     if beside is None and baseline is None:
         given.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
@@ -166,7 +148,7 @@ def _proof_files(folder: Path) -> dict[str, bytes] | None:
         return None
     look, failed = number_of(head.look), proof.failure_analysis
     judged = judged_at(head.policy, look)
-    figures, blockers = weigh_arms(arm_of_report(before), arm_of_report(after), judged)
+    figures, blockers = weigh_arms(before.arm, after.arm, judged)
     stated = zip(failed.reasons, failed.details, strict=True) if failed else ()
     given = [(code.removeprefix(PREFIX), text) for code, text in stated]
     given = [(code, text) for code, text in given if code.startswith(OF_THE_RUN)]

@@ -13,7 +13,7 @@ from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
 from benchgate.verify.agreement import file_faults_of, plain, same
-from benchgate.verify.facts import arm_of_report, facts_of, run_files
+from benchgate.verify.facts import facts_of, run_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -79,7 +79,7 @@ def baseline_faults(
     for problem in (*found.problems, *differences(found.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
     yield from same("baseline.run_id", found.report.run_id, reference.run_id)
-    there, here = arm(found.report), arm_of_report(before)
+    there, here = arm(found.report), before.arm
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
     if there.facts != here.facts:
         yield "evidence/baseline.json: passed, critical, cost or duration are not those of the baseline"
