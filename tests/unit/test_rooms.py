@@ -47,7 +47,7 @@ BUDGETS = {
     "live": 450,
     "loader": 1250,
     "looks": 475,
-    "models": 400,
+    "models": 425,
     "promotion": 350,
     "pytest_plugin": 2475,
     "registry": 225,
