@@ -37,7 +37,7 @@ BUDGETS = {
     "artifacts": 1625,
     "audit": 1125,
     "cassettes": 325,
-    "check": 725,
+    "check": 675,
     "cli": 2500,
     "errors": 300,
     "gates": 3875,
