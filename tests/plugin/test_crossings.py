@@ -30,7 +30,7 @@ OPTIONS = {
     "max-cost-usd": "1000",
     "resume": "auto",
     "record": "outputs",
-    "policy": ("claim=not_worse", "alpha=0.04", "power=0.7", "margin=0.5"),
+    "policy": ("claim=not_worse", "alpha=0.04", "target_effect=0.2", "margin=0.5"),
     "plan": "sealed.json",
     "out": "kept",
     "html": "page.html",
@@ -193,7 +193,7 @@ def assert_all_options_counted(bench):
     assert (report["system"], report["trial_count"], report["seed"]) == ("better", 2, 7)
     assert report["scope"] == "full"
     policy = record["policy"]
-    assert (policy["alpha"], policy["power"]) == (0.04, 0.7)
+    assert (policy["alpha"], policy["target_effect"]) == (0.04, 0.2)
     assert (policy["claim"], policy["margin"]) == ("not_worse", 0.5)
     assert bench.trial("12-t1")["output"]["thread"] == "benchgate-trial"
     assert bench.trial("03")["result"]["retries"] == 2
