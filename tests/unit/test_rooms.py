@@ -49,7 +49,7 @@ BUDGETS = {
     "looks": 475,
     "models": 425,
     "promotion": 350,
-    "pytest_plugin": 2475,
+    "pytest_plugin": 2400,
     "registry": 225,
     "remote": 800,
     "replay": 225,
