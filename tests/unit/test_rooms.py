@@ -38,7 +38,7 @@ BUDGETS = {
     "audit": 1125,
     "cassettes": 325,
     "check": 725,
-    "cli": 2500,
+    "cli": 2450,
     "errors": 300,
     "gates": 3875,
     "http": 575,
