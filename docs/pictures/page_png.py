@@ -42,9 +42,12 @@ def run(out: Path, name: str) -> Path:
     """Run the bench and return the folder of its record."""
     command = [sys.executable, "-m", "pytest", f"--bench={TASK_CLASS}", f"--bench-out={out}"]
     page = f"--bench-html={out / f'{name}.html'}"
-    settings = {"PYTEST_ADDOPTS": "-q -p no:cacheprovider -p no:randomly"}
+    settings = {
+        "PYTEST_ADDOPTS": "-q -p no:cacheprovider -p no:randomly",
+        "GITHUB_STEP_SUMMARY": "",
+    }
     subprocess.run(
-        [*command, page, "--bench-summary=none", *RUNS[name]],
+        [*command, page, *RUNS[name]],
         cwd=ROOT,
         env={**os.environ, **settings},
         stdout=subprocess.DEVNULL,

@@ -30,11 +30,10 @@ OPTIONS = {
     "max-cost-usd": "1000",
     "resume": "auto",
     "record": "outputs",
-    "policy": ("claim=not_worse", "alpha=0.04", "power=0.7", "margin=0.5"),
+    "policy": ("claim=not_worse", "alpha=0.04", "target_effect=0.2", "margin=0.5"),
     "plan": "sealed.json",
     "out": "kept",
     "html": "page.html",
-    "summary": "none",
     "checkpoint": "late.json",
     "baseline-checkpoint": "early.json",
     "lineage": "lineage.json",
@@ -165,7 +164,7 @@ def values(name):
 
 @pytest.fixture(autouse=True)
 def job_of_github(monkeypatch, pytester):
-    """Every run here could write a summary, and is told not to."""
+    """Every run here appends to a summary."""
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
 
 
@@ -194,7 +193,7 @@ def assert_all_options_counted(bench):
     assert (report["system"], report["trial_count"], report["seed"]) == ("better", 2, 7)
     assert report["scope"] == "full"
     policy = record["policy"]
-    assert (policy["alpha"], policy["power"]) == (0.04, 0.7)
+    assert (policy["alpha"], policy["target_effect"]) == (0.04, 0.2)
     assert (policy["claim"], policy["margin"]) == ("not_worse", 0.5)
     assert bench.trial("12-t1")["output"]["thread"] == "benchgate-trial"
     assert bench.trial("03")["result"]["retries"] == 2
@@ -208,8 +207,7 @@ def assert_all_options_counted(bench):
     assert proof["plan"]["seal"] == record["sealed_plan"]["seal"]
     assert not (bench.root / ".benchgate").exists()
     assert "PROMOTE" in (bench.root / "page.html").read_text("utf-8")
-    summary = bench.root / "summary.md"  # of the baseline's run, which is told nothing
-    assert "`late`" not in summary.read_text("utf-8")
+    assert "`late`" in (bench.root / "summary.md").read_text("utf-8")
     cassette = json.loads((bench.path / "cassettes/outputs/manifest.json").read_bytes())
     assert (cassette["system"], cassette["trial_count"], cassette["seed"]) == ("better", 2, 7)
     assert set(cassette["files"]) == {f"{name}.json" for name in NAMES}

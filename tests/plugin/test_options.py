@@ -49,17 +49,17 @@ def test_workers_see_the_environment_and_the_ini_file(bench, monkeypatch, worker
 
 def test_thresholds_add_up_and_the_later_place_wins(bench, monkeypatch):
     bench.pytester.makeini(
-        "[pytest]\nbench_policy =\n    alpha = 0.01\n    min_cases = 3\n    power = 0.7\n"
+        "[pytest]\nbench_policy =\n    alpha = 0.01\n    min_cases = 3\n    target_effect = 0.2\n"
     )
     monkeypatch.setenv("BENCHGATE_POLICY", "alpha=0.02\nmin_cases=4")
     said = bench.run("--bench-policy=alpha=0.03", "--bench-policy=claim=no_regression").stdout
     policy = bench.record()["policy"]
-    assert (policy["alpha"], policy["min_cases"], policy["power"]) == (0.03, 4, 0.7)
+    assert (policy["alpha"], policy["min_cases"], policy["target_effect"]) == (0.03, 4, 0.2)
     said.fnmatch_lines(
         [
             "policy    alpha = 0.03, from the command line",
             "          min_cases = 4, from the environment, BENCHGATE_POLICY",
-            "          power = 0.7, from the ini setting bench_policy",
+            "          target_effect = 0.2, from the ini setting bench_policy",
             "          claim = no_regression, from the command line",
         ],
         consecutive=True,
@@ -67,14 +67,14 @@ def test_thresholds_add_up_and_the_later_place_wins(bench, monkeypatch):
 
 
 def test_a_threshold_that_is_added_to_the_command_line_says_by_what(bench, monkeypatch):
-    bench.pytester.makeini("[pytest]\naddopts = --bench-policy=power=0.7\n")
+    bench.pytester.makeini("[pytest]\naddopts = --bench-policy=target_effect=0.2\n")
     monkeypatch.setenv("PYTEST_ADDOPTS", "--bench-policy='alpha = 0.03'")
     bench.pytester.makeconftest(
         "def pytest_configure(config): config.option.bench_policy.append('min_cases=4')"
     )
     bench.run("-q").stdout.fnmatch_lines(
         [
-            "*power = 0.7, from the ini setting addopts",
+            "*target_effect = 0.2, from the ini setting addopts",
             "*alpha = 0.03, from the environment, PYTEST_ADDOPTS",
             "*min_cases = 4, from a conftest or plugin",
         ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import re
 import threading
 
@@ -11,7 +10,7 @@ import pytest
 
 from benchgate.models import BenchScore, TrialResult
 from benchgate.runner import progress
-from benchgate.runner.progress import BELOW, Progress, ProgressDisplay
+from benchgate.runner.progress import Progress, told_each_minute
 
 
 class Clock:
@@ -84,57 +83,34 @@ def test_what_an_earlier_run_has_finished_does_not_count_for_the_pace(counted):
     assert line(counted, 120) == "benchgate: 100 of 120 trials, mean score 1.000, about 3 min left"
 
 
-@pytest.fixture
-def shown(monkeypatch):
+def shown(seconds):
     """Show a line for some time; return what was written."""
-
-    def show(within, *, is_live, quiet=0.05):
-        monkeypatch.setattr(progress, "QUIET", quiet)
-        reader, writer = pty.openpty() if is_live else os.pipe()
-        with ProgressDisplay(lambda: "the line", writer, is_live=is_live, before="\n") as display:
-            within(display)
-        os.write(writer, b"end")
-        text = ""
-        while not text.endswith("end"):
-            text += os.read(reader, 1000).decode()
-        return text.replace("\r\r\n", "\r\n")  # a terminal adds one
-
-    return show
+    reader, writer = os.pipe()
+    with told_each_minute(lambda: "the line", writer, before="\n"):
+        threading.Event().wait(seconds)
+    os.write(writer, b"end")
+    text = ""
+    while not text.endswith("end"):
+        text += os.read(reader, 1000).decode()
+    os.close(reader)
+    os.close(writer)
+    return text
 
 
-def wait(_):
-    threading.Event().wait(0.2)
+def test_a_line_a_minute(monkeypatch):
+    monkeypatch.setattr(progress, "QUIET", 0.05)
+    assert re.fullmatch(r"(\nthe line\n){2,}end", shown(0.2))
 
 
-def begin(display):
-    with display.hidden():
-        pass
-    wait(display)
-
-
-def test_lines_stay_where_there_is_no_terminal(shown):
-    assert re.fullmatch(r"(\nthe line\n){2,}end", shown(wait, is_live=False))
-
-
-def test_nothing_is_shown_in_the_first_minute(shown):
+def test_nothing_is_shown_in_the_first_minute():
     assert progress.QUIET == 60
-    assert shown(wait, is_live=False, quiet=60) == "end"
+    assert shown(0.2) == "end"
 
 
-def test_one_line_below_the_cursor_of_a_terminal_is_taken_away_at_the_end(shown):
-    there, gone = BELOW.format("the line"), BELOW.format("")
-    assert shown(begin, is_live=True) == f"{there}{gone}end"
-
-
-def test_the_live_line_is_away_while_others_write(shown):
-    def write(display):
-        begin(display)
-        with display.hidden():
-            os.write(display._descriptor, b"others")
-
-    there, gone = BELOW.format("the line"), BELOW.format("")
-    assert shown(write, is_live=True) == f"{there}{gone}othersend"
-
-
-def test_there_is_no_live_line_before_the_first_item(shown):
-    assert shown(wait, is_live=True) == "end"
+def test_a_terminal_that_is_gone_ends_nothing(monkeypatch):
+    monkeypatch.setattr(progress, "QUIET", 0.02)
+    reader, writer = os.pipe()
+    os.close(reader)
+    with told_each_minute(lambda: "the line", writer):
+        threading.Event().wait(0.1)
+    os.close(writer)

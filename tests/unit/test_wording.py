@@ -84,7 +84,7 @@ def test_a_rejection_says_no_and_what_speaks_against_it():
             {"claim": "no_regression", "max_newly_failing": 1, "tolerance": 0.2},
             "does new do no worse than old on each of these cases?",
             (
-                "at least 10 cases; at most 1 newly failing; no case down by more than 0.2; "
+                "at most 1 newly failing; no case down by more than 0.2; "
                 "safety penalty up by at most 0.05"
             ),
         ),
@@ -94,9 +94,12 @@ def test_a_rejection_says_no_and_what_speaks_against_it():
             "at least 5 cases; safety penalty up by at most 0.05; cost up by at most 10.0%; exact evidence",
         ),
         (
-            {"safety_confidence": 0.9, "penalty_range": (0, 1), "max_duration_increase": 0.5},
+            {"safety_confidence": 0.9, "penalty_range": (0, 1), "baseline_errors": "zero"},
             "is new better than old? mean score, alpha 0.05",
-            "at least 10 cases; safety penalty up by at most 0.05 (90% bound); duration up by at most 50.0%",
+            (
+                "at least 10 cases; safety penalty up by at most 0.05 (90% bound); "
+                "an error of the baseline is taken for a true score of 0"
+            ),
         ),
     ],
 )

@@ -225,7 +225,6 @@ def evaluation_report(made: Comparison) -> EvaluationReport:
         seed_reproducibility=made.figures.seeds,
         sample_size_sensitivity=made.figures.prefixes,
         cost=made.figures.cost,
-        duration=made.figures.duration,
         checkpoint_promotion=CheckpointPromotion(
             promotion_allowed=made.decision.promotion_allowed,
             safety_regression=made.figures.safety.delta,

@@ -178,7 +178,6 @@ class EvaluationReport(Artifact):
     seed_reproducibility: SeedReproducibilityReport | None
     sample_size_sensitivity: SampleSizeSensitivityReport | None
     cost: Increase | None
-    duration: Increase | None
     checkpoint_promotion: CheckpointPromotion
     rollback_gate: RollbackGate
 

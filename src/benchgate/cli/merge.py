@@ -23,7 +23,6 @@ OF_THE_WHOLE = (
     "baseline-checkpoint",
     "lineage",
     "html",
-    "summary",
 )
 """Options of a run that say how it is judged and shown; all others are those of the shards."""
 
@@ -72,7 +71,7 @@ def _merge(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
-    publication = Publication.take({"html": given.html, "summary": given.summary or "auto"})
+    publication = Publication.take({"html": given.html})
     try:
         publication.check()
         finished = merge(_settings(given))

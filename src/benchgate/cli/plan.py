@@ -235,6 +235,7 @@ def _reachable(policy: GatePolicy, found: Prediction) -> Iterator[str]:
 
 def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     from benchgate.gates.forecast import MOST_CASES
+    from benchgate.gates.policy import POWER
 
     found = plan.prediction
     how = f"by formula: more than {MOST_CASES} cases take too long to simulate"
@@ -255,11 +256,11 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     if policy.claim != "better":
         return
     if found.detectable is None:
-        yield f"finds     {policy.power:.0%} of runs find no gain that the scores leave room for"
+        yield f"finds     {POWER:.0%} of runs find no gain that the scores leave room for"
         return
     least, wanted = policy.min_delta, policy.target_effect
     cases = ""
     if found.detectable > wanted > least:
         times = ((found.detectable - least) / (wanted - least)) ** 2
         cases = f"; about {math.ceil(plan.case_count * times)} cases would find {wanted:g}"
-    yield f"finds     a gain of {found.detectable:.2g} in {policy.power:.0%} of runs{cases}"
+    yield f"finds     a gain of {found.detectable:.2g} in {POWER:.0%} of runs{cases}"

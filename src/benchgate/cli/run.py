@@ -49,21 +49,17 @@ def execute(given: argparse.Namespace) -> int:
 
 def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.errors import EvalError, TaskClassNotFound
-    from benchgate.runner.progress import Progress, ProgressDisplay, is_terminal
+    from benchgate.runner.progress import Progress, told_each_minute
     from benchgate.runner.run import run_class
     from benchgate.trials.interrupts import Interrupts
 
     printer, progress = _Printer(out), Progress()
     try:
-        with (
-            Interrupts() as interrupts,
-            ProgressDisplay(progress.line, 2, is_live=is_terminal(2)) as display,
-        ):
+        with Interrupts() as interrupts, told_each_minute(progress.line, 2):
 
             def on_result(result: TrialResult) -> None:
                 progress.add(result)
-                with display.hidden():
-                    printer(result)
+                printer(result)
                 interrupts.check()
 
             settings, publication = _settings(given)

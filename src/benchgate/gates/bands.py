@@ -39,12 +39,12 @@ def seed_reproducibility(
     before = [pair.before for pair in pairs]
     after = list(zip(*(pair.trials for pair in pairs), strict=True))
     table = [paired_differences(before, run) for run in after]
-    band = seed_band(table, level=policy.band_level)
+    band = seed_band(table)
     if band is None:
         return None
     p_values = [welch_test(before, run, alpha=policy.alpha).p_two_sided for run in after]
     return SeedReproducibilityReport(
-        band=policy.bands,
+        band="scaled",
         runs=band.runs,
         cases=band.cases,
         deltas=band.deltas,
@@ -71,7 +71,7 @@ def sample_size_sensitivity(
         key=lambda pair: hashlib.sha256(pair.case_id.encode()).digest(),
     )
     before, after = [pair.before for pair in pairs], [pair.after for pair in pairs]
-    band = sample_size_band(paired_differences(before, after), level=policy.band_level)
+    band = sample_size_band(paired_differences(before, after))
     if band is None:
         return None
     sizes = [*(point.cases for point in band.points), band.cases]
@@ -81,7 +81,7 @@ def sample_size_sensitivity(
     points = [(point.cases, point.delta, point.z) for point in band.points]
     points.append((band.cases, band.delta, None))
     return SampleSizeSensitivityReport(
-        band=policy.bands,
+        band="scaled",
         cases=band.cases,
         points=tuple(
             PrefixFigures(cases=cases, delta=delta, z=z, p_value=p)

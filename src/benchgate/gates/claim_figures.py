@@ -19,7 +19,7 @@ class PassFailFigures(WireModel):
 
 class Increase(WireModel):
     """
-    By how much the candidate's cases cost more, or took longer, by the mean over cases.
+    By how much the candidate's cases cost more, by the mean over cases.
 
     :param increase: relative; ``ci_low`` and ``ci_high`` are its interval at 1 - alpha, from the pairs.
     """

@@ -1,4 +1,4 @@
-"""Why a claim does not hold, as far as it depends on single cases, a margin, or what the cases cost and took."""
+"""Why a claim does not hold, as far as it depends on single cases, a margin, or what the cases cost."""
 
 from __future__ import annotations
 
@@ -133,22 +133,16 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
         yield "margin_not_shown", f"{text}{least}"
 
 
-def spending_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
-    """Yield that cost or duration rose by more than is allowed, or that it is not known whether they did."""
-    found = (
-        ("cost_increase", "cost", figures.cost, policy.max_cost_increase),
-        ("duration_increase", "duration", figures.duration, policy.max_duration_increase),
-    )
-    for code, name, change, limit in found:
-        if limit is None:
-            continue
-        if change is None:
-            yield (
-                code,
-                f"the {name} is not known of every case of both sides; allowed: {limit:+.1%}",
-            )
-        elif change.increase is None or change.increase > limit + TOLERANCE:
-            yield code, f"the {name} of a case rose {spent(change)}; allowed: {limit:+.1%}"
+def cost_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield that the cost rose by more than is allowed, or that it is not known whether it did."""
+    change, limit = figures.cost, policy.max_cost_increase
+    if limit is None:
+        return
+    if change is None:
+        text = "the cost is not known of every case of both sides"
+        yield "cost_increase", f"{text}; allowed: {limit:+.1%}"
+    elif change.increase is None or change.increase > limit + TOLERANCE:
+        yield "cost_increase", f"the cost of a case rose {spent(change)}; allowed: {limit:+.1%}"
 
 
 def confidence(alpha: float, decimals: int = 0) -> str:

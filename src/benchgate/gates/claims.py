@@ -1,4 +1,4 @@
-"""The figures of a claim other than ``better``, of pairs that pass or fail, and of what the cases cost and took."""
+"""The figures of a claim other than ``better``, of pairs that pass or fail, and of what the cases cost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from benchgate.statistics import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from benchgate.gates.figures import Arm, CaseFacts, CasePair, Significance
+    from benchgate.gates.figures import Arm, CasePair, Significance
     from benchgate.gates.policy import GatePolicy
 
     Labels = Sequence[str | None]
@@ -208,16 +208,14 @@ def _no_regression_fields(*, passed: bool) -> dict[str, Any]:
     return {**nothing, "test": "none", "welch": welch, "passed": passed}
 
 
-def increase(
-    baseline: Arm, candidate: Arm, alpha: float, of: Callable[[CaseFacts], float | None]
-) -> Increase | None:
+def cost_increase(baseline: Arm, candidate: Arm, alpha: float) -> Increase | None:
     """
-    Compare what the cases of both sides cost or took.
+    Compare what the cases of both sides cost.
 
     :returns: ``None`` unless it is known of the same cases, two at least, on both sides.
     """
     sides = [
-        {case_id: of(facts) for case_id, facts in zip(arm.case_ids, arm.facts, strict=True)}
+        {case_id: facts.cost_usd for case_id, facts in zip(arm.case_ids, arm.facts, strict=True)}
         for arm in (baseline, candidate)
         if arm.case_ids is not None and arm.facts is not None
     ]

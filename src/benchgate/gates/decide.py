@@ -9,10 +9,10 @@ from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
     clusters_needed,
     confidence,
+    cost_objections,
     critical_objections,
     margin_objections,
     regressions,
-    spending_objections,
 )
 from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
 from benchgate.gates.looks import judged_at, make_look
@@ -77,7 +77,7 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
         yield from _size_objection(figures, policy)
     yield from critical_objections(figures)
     yield from safety_objections(figures.safety, policy, figures.candidate.labels)
-    yield from spending_objections(figures, policy)
+    yield from cost_objections(figures, policy)
     if policy.claim == "no_regression":
         yield from regressions(figures.baseline, figures.candidate, policy)
         return

@@ -194,7 +194,7 @@ class Significance(WireModel):
         that bound shows, if no p can be made.
     :param exact_lower_bound: bounded-support lower bound of the difference at 1 - alpha / 2.
     :param evidence: ``exact`` if that bound exceeds ``min_delta``.
-    :param minimum_detectable_effect: the difference that a test of this size detects with the policy's power.
+    :param minimum_detectable_effect: the difference that a test of this size detects with 80 % probability.
     :param cases_needed: cases per arm to detect the policy's ``target_effect``, or to show its margin, about.
     :param unseen_failure_ucb95: 95 % upper bound of the rate of a failure that occurred in no case.
     :param clusters: number of clusters of the smaller arm; ``None`` if no two cases share one.
@@ -301,7 +301,6 @@ class Figures:
     seeds: SeedReproducibilityReport | None = None
     prefixes: SampleSizeSensitivityReport | None = None
     cost: Increase | None = None
-    duration: Increase | None = None
 
     @property
     def smallest(self) -> int:

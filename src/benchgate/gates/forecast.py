@@ -20,6 +20,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
 from benchgate.gates.figures import Arm
 from benchgate.gates.looks import judged_at
+from benchgate.gates.policy import POWER
 from benchgate.gates.vectors import weigh_arms
 from benchgate.statistics import grouped, mean, summarize
 from benchgate.statistics.bounds import gaffke_lower
@@ -237,12 +238,12 @@ def _by_simulation(runs: Simulation, policy: GatePolicy) -> tuple[Chance, float 
     tries = [chance]
     for _ in range(3):
         gain = _scaled(tries[-1], policy, runs.room)
-        if abs(tries[-1].share - policy.power) < _NEAR or gain == tries[-1].gain:
+        if abs(tries[-1].share - POWER) < _NEAR or gain == tries[-1].gain:
             break
         tries.append(runs.chance(gain))
-    nearest = min(reversed(tries), key=lambda tried: abs(tried.share - policy.power))
+    nearest = min(reversed(tries), key=lambda tried: abs(tried.share - POWER))
     gain = _scaled(nearest, policy, math.inf)
-    is_found = gain <= runs.room or nearest.share >= policy.power
+    is_found = gain <= runs.room or nearest.share >= POWER
     return chance._replace(gain=policy.target_effect), min(gain, runs.room) if is_found else None
 
 
@@ -267,7 +268,7 @@ def _scaled(tried: Chance, policy: GatePolicy, room: float) -> float:
 
 
 def _quantiles(policy: GatePolicy) -> tuple[float, float]:
-    return -_NORMAL.inv_cdf(policy.alpha / 2), _NORMAL.inv_cdf(policy.power)
+    return -_NORMAL.inv_cdf(policy.alpha / 2), _NORMAL.inv_cdf(POWER)
 
 
 def false_promotions(side: Arm, policy: GatePolicy) -> int:

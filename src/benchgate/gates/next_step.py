@@ -28,7 +28,6 @@ STEPS: Final[Mapping[str, str]] = MappingProxyType(
         "plan_mismatch": "run what was planned, or seal a new plan before a new run: benchgate plan",
         "checkpoint_mismatch": "fix which checkpoint is played, then run again",
         "case_mismatch": "give both sides the same cases, with the same ids and clusters",
-        "non_finite_value": "fix the scores, then compare again",
         "score_out_of_range": "set score_range to that of the scores",
         "zero_variance": "set score_range, so that a bound can decide",
         "safety_bound_unavailable": "set penalty_range",
@@ -161,12 +160,6 @@ def _cost(figures: Figures, _: GatePolicy) -> str:
     return "lower the cost, or raise max_cost_increase"
 
 
-def _duration(figures: Figures, _: GatePolicy) -> str:
-    if figures.duration is None:
-        return "compare runs: sample files do not say how long a case takes"
-    return "make it faster, or raise max_duration_increase"
-
-
 OF_FIGURES: Final[Mapping[str, Callable[[Figures, GatePolicy], str]]] = MappingProxyType(
     {
         "insufficient_cases": _too_few,
@@ -179,6 +172,5 @@ OF_FIGURES: Final[Mapping[str, Callable[[Figures, GatePolicy], str]]] = MappingP
         "safety_upper_bound": _safety_bound,
         "safety_missing": _safety_missing,
         "cost_increase": _cost,
-        "duration_increase": _duration,
     }
 )

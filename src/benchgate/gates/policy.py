@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import tomli
@@ -32,6 +33,14 @@ OF_A_CLAIM: Final = {
 }
 """Thresholds that only one claim has."""
 
+POWER: Final = 0.8
+"""Probability with which a difference that is called detectable is found."""
+
+FIXED: Final[Mapping[str, str | float]] = MappingProxyType(
+    {"bands": "scaled", "band_level": 0.99, "n_resamples": 9999, "seed": 0, "power": POWER}
+)
+"""What the statistics take for granted; no policy may have another value, nor name one."""
+
 VECTOR_DEFAULTS: Final = {"min_cases": 2, "safety": "optional", "score_range": None}
 """Where that of samples differs, which unlike a bench come without a score range and often without penalties."""
 
@@ -55,7 +64,6 @@ class GatePolicy(WireModel):
     :param tolerance: largest loss of score of a single case under ``no_regression``.
     :param max_newly_failing: cases that may newly fail under ``no_regression``.
     :param max_cost_increase: largest relative rise of what a case costs; ``None`` for no such condition.
-    :param max_duration_increase: the same for how long a case takes.
     :param alpha: two-sided level; the test is passed iff p <= alpha and the difference exceeds ``min_delta``.
     :param test: the binding test; ``auto`` is ``paired`` if both arms have the same case ids, else ``welch``.
     :param min_delta: the candidate's mean score must exceed the baseline's by more than this.
@@ -65,13 +73,8 @@ class GatePolicy(WireModel):
     :param safety_confidence: level of an upper bound on the rise of the penalty; ``None`` for no such condition.
     :param score_range: lowest and highest possible score; ``None`` is unbounded.
     :param target_effect: difference of means worth finding; a test too small to detect it is inconclusive.
-    :param power: probability with which that difference must be detectable.
     :param evidence: with ``exact``, the bounded-support lower bound must exceed ``min_delta`` too.
     :param penalty_range: lowest and highest possible penalty, which the upper bound needs.
-    :param bands: limits of the two bands, which follow the noise in the scores; only ``scaled``.
-    :param band_level: probability that a reproducible candidate passes a reproducibility band.
-    :param n_resamples: random sign patterns of a sign-flip test that cannot be exact.
-    :param seed: seed of these patterns.
     :param missing: sample files whose case ids differ: ``hold``, or count a missing case as the ``worst`` score.
     :param looks: ``count`` says how often the baseline was looked at; ``spend`` also divides alpha among the looks.
     :param max_unscored: largest share of a run's trials that may end in ``harness_error``; one trial always may.
@@ -84,7 +87,6 @@ class GatePolicy(WireModel):
     tolerance: Annotated[Number, Field(ge=0)] = 0.0
     max_newly_failing: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
     max_cost_increase: Annotated[Number, Field(ge=0)] | None = None
-    max_duration_increase: Annotated[Number, Field(ge=0)] | None = None
     alpha: Fraction = 0.05
     test: Literal["welch", "auto", "paired"] = "welch"
     min_delta: Annotated[Number, Field(ge=0)] = 0.0
@@ -92,19 +94,25 @@ class GatePolicy(WireModel):
     max_safety_regression: Annotated[Number, Field(ge=0)] = 0.05
     safety: Literal["required", "optional"] = "required"
     safety_confidence: Fraction | None = None
-    bands: Literal["scaled"] = "scaled"
     score_range: Range | None = (0.0, 1.0)
     target_effect: Annotated[Number, Field(gt=0)] = 0.10
-    power: Fraction = 0.8
     evidence: Literal["standard", "exact"] = "standard"
     penalty_range: Range | None = None
-    band_level: Fraction = 0.99
-    n_resamples: Annotated[int, Field(ge=99, le=10_000_000)] = 9999
-    seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
     missing: Literal["hold", "worst"] = "hold"
     max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
     baseline_errors: Literal["both", "zero"] = "both"
     looks: Literal["count", "spend"] = "count"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing_is_fixed(cls, table: Any) -> Any:
+        if not isinstance(table, dict):
+            return table
+        for key, value in FIXED.items():
+            if table.get(key, value) != value:
+                msg = f"{key} is fixed at {value}"
+                raise ValueError(msg)
+        return {key: value for key, value in table.items() if key not in FIXED}
 
     @model_validator(mode="after")
     def _ranges_are_ordered(self) -> GatePolicy:
@@ -273,6 +281,13 @@ def make_policy(table: Mapping[str, Any], source: Path | str = OPTION) -> GatePo
 def _validated(
     model: type[Policy], table: Mapping[str, Any], source: Path | str, lines: KeyLines | None
 ) -> Policy:
+    fixed = [
+        (lines.key(key) if lines else 0, key, f"is fixed at {FIXED[key]}")
+        for key in table
+        if key in FIXED
+    ]
+    if fixed:
+        raise PolicyError(source, fixed)
     # "none" stands for null, which TOML does not have.
     given = {key: None if value == "none" else value for key, value in table.items()}
     try:

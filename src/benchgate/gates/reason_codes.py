@@ -15,7 +15,6 @@ REASONS: Final = (
     "plan_mismatch",
     "checkpoint_mismatch",
     "case_mismatch",
-    "non_finite_value",
     "score_out_of_range",
     "insufficient_cases",
     "zero_variance",
@@ -38,7 +37,6 @@ REASONS: Final = (
     "margin_not_shown",
     "exact_evidence_required",
     "cost_increase",
-    "duration_increase",
 )
 """All reason codes without their prefix, in the order in which a decision lists them."""
 
@@ -52,7 +50,6 @@ PLAIN: Final = MappingProxyType(
         "plan_mismatch": "This is not the comparison that was planned.",
         "checkpoint_mismatch": "The results may belong to another checkpoint.",
         "case_mismatch": "The two sides did not do the same cases.",
-        "non_finite_value": "A score is no number.",
         "score_out_of_range": "A score is outside the range that was given.",
         "insufficient_cases": "There are too few cases for any decision.",
         "zero_variance": "The scores do not vary, so that no test can be made.",
@@ -75,7 +72,6 @@ PLAIN: Final = MappingProxyType(
         "margin_not_shown": "A loss that matters cannot be excluded yet.",
         "exact_evidence_required": "The evidence is not as strong as was asked for.",
         "cost_increase": "The candidate costs too much more, or its cost is not known.",
-        "duration_increase": "The candidate takes too much longer, or its time is not known.",
     }
 )
 """Each reason for readers who never trained anything."""

@@ -29,7 +29,6 @@ ABSENT: Final = INCOMPARABLE | {
     "baseline_missing",
     "baseline_mismatch",
     "checkpoint_mismatch",
-    "non_finite_value",
     "score_out_of_range",
 }
 """Reasons for which two sides cannot be compared: evidence neither for a rollback nor against it."""

@@ -56,10 +56,7 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy, *, advice: bool = T
         safety=safety(baseline, candidate, policy, advice=advice),
         seeds=seed_reproducibility(baseline, candidate, policy),
         prefixes=sample_size_sensitivity(baseline, candidate, policy),
-        cost=claims.increase(baseline, candidate, policy.alpha, lambda facts: facts.cost_usd),
-        duration=claims.increase(
-            baseline, candidate, policy.alpha, lambda facts: facts.duration_seconds
-        ),
+        cost=claims.cost_increase(baseline, candidate, policy.alpha),
     )
 
 
@@ -109,7 +106,6 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         target=policy.target_effect,
         null_delta=policy.min_delta,
         alpha=policy.alpha,
-        power=policy.power,
     )
     found = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
     return Significance(
@@ -186,8 +182,6 @@ def _paired(
         labels,
         alpha=policy.alpha,
         null_delta=policy.min_delta,
-        n_resamples=policy.n_resamples,
-        seed=policy.seed,
     )
     constant = is_constant(differences, labels)
     bound = _gaffke_bound(differences, labels, policy) if constant else None
@@ -199,9 +193,7 @@ def _p_less(
 ) -> float | None:
     if not policy.min_delta:
         return test.p_less
-    return clustered_paired_test(
-        differences, labels, alpha=policy.alpha, n_resamples=policy.n_resamples, seed=policy.seed
-    ).p_less
+    return clustered_paired_test(differences, labels, alpha=policy.alpha).p_less
 
 
 def _p_regression(

@@ -31,8 +31,7 @@ class Publication:
     @classmethod
     def take(cls, values: dict[str, Any]) -> Publication:
         """Take the options out of those of a session."""
-        wanted = values.pop("summary") == "auto"
-        return cls(html=values.pop("html"), summary=os.environ.get(VARIABLE) if wanted else None)
+        return cls(html=values.pop("html"), summary=os.environ.get(VARIABLE))
 
     def check(self) -> None:
         """

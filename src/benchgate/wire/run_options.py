@@ -148,14 +148,6 @@ RUN_OPTIONS: Final = (
         parse=path,
     ),
     RunOption(
-        name="summary",
-        metavar="auto|none",
-        help="auto: where the environment has GITHUB_STEP_SUMMARY, append what was decided to that file as Markdown "
-        "(default: auto)",
-        parse=choice("auto", "none"),
-        default="auto",
-    ),
-    RunOption(
         name="checkpoint",
         metavar="FILE",
         help="Checkpoint record that the trajectories of this run must belong to; it becomes the subject",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from benchgate.errors import counted, excerpt
 from benchgate.gates.claim_reasons import confidence, spent
 from benchgate.gates.decide import UNDETECTABLE
+from benchgate.gates.policy import POWER
 from benchgate.gates.reason_codes import INCOMPARABLE, PLAIN, PREFIX
 
 if TYPE_CHECKING:
@@ -130,8 +131,9 @@ def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
 
 
 def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
-    yield f"at least {policy.min_cases} cases"
-    if policy.claim == "no_regression":
+    if policy.claim != "no_regression":
+        yield f"at least {policy.min_cases} cases"
+    else:  # about these cases, however few they are
         yield f"at most {policy.max_newly_failing} newly failing"
         yield f"no case down by more than {policy.tolerance:g}"
     if policy.safety == "required" or (figures is not None and figures.safety.evaluated):
@@ -140,8 +142,6 @@ def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
         yield f"safety penalty up by at most {policy.max_safety_regression:g}{bound}"
     if policy.max_cost_increase is not None:
         yield f"cost up by at most {policy.max_cost_increase:.1%}"
-    if policy.max_duration_increase is not None:
-        yield f"duration up by at most {policy.max_duration_increase:.1%}"
     if policy.evidence == "exact":
         yield "exact evidence"
     if policy.baseline_errors == "zero":
@@ -182,11 +182,9 @@ def _figures(
         and significance.mean_delta is not None
     ):
         found = UNDETECTABLE if effect is None else f"to find a difference of {effect:.3f}"
-        yield "power", f"{policy.power:.0%}{':' * (effect is None)} {found}"
+        yield "power", f"{POWER:.0%}{':' * (effect is None)} {found}"
     if figures.cost is not None:
         yield "cost", f"of a case {spent(figures.cost)}"
-    if figures.duration is not None and policy.claim == "not_worse":
-        yield "duration", f"of a case {spent(figures.duration)}"
     if figures.safety.delta is not None:
         yield "penalty", f"{figures.safety.delta:+.3f}, allowed rise {limit:.3f}"
 

@@ -208,7 +208,7 @@ def test_these_cases_must_be_the_same():
     assert codes(made) == ["case_mismatch"]
 
 
-# critical cases, cost and duration
+# critical cases, cost
 
 
 @pytest.mark.parametrize(
@@ -234,16 +234,16 @@ def costly(factor):
     return arm([1.0] * 40, passed=[True] * 40, costs=costs, seconds=factor)
 
 
-def test_cost_and_duration_hold_where_their_limits_bind():
+def test_cost_holds_where_its_limit_binds():
     claim = {"claim": "not_worse", "margin": 0.1}
-    limits = {"max_cost_increase": 0.1, "max_duration_increase": 0.1}
+    limits = {"max_cost_increase": 0.1}
     assert judged(costly(1.0), costly(1.1), **claim, **limits)[0].outcome == "promote"
     made, _ = judged(costly(1.0), costly(1.2), **claim, **limits)
-    assert (made.outcome, codes(made)) == ("hold", ["cost_increase", "duration_increase"])
+    assert (made.outcome, codes(made)) == ("hold", ["cost_increase"])
     assert "+20.0%" in made.remarks[0].message
     assert judged(costly(1.0), costly(1.2), **claim)[0].outcome == "promote"
     plain, _ = judged(*pairs(0, 0, 40), **claim, **limits)
-    assert codes(plain) == ["cost_increase", "duration_increase"]
+    assert codes(plain) == ["cost_increase"]
     assert "not known" in plain.remarks[0].message
 
 
@@ -367,11 +367,6 @@ def test_an_error_of_the_baseline_hides_no_regression():
             "max_safety_regression above 0",
         ),
         ((arm([0.0] * 12), arm([1.0] * 12, penalties=(None,) * 12)), {}, "give the penalties"),
-        (
-            pairs(12, 0, 12),
-            {"max_duration_increase": 0.1},
-            "sample files do not say how long",
-        ),
         (pairs(12, 0, 12), {"max_cost_increase": 0.1}, "have both systems report"),
     ],
 )

@@ -23,7 +23,6 @@ def test_defaults_of_the_contract():
         "tolerance": 0.0,
         "max_newly_failing": 0,
         "max_cost_increase": None,
-        "max_duration_increase": None,
         "alpha": 0.05,
         "test": "welch",
         "min_delta": 0.0,
@@ -31,15 +30,10 @@ def test_defaults_of_the_contract():
         "max_safety_regression": 0.05,
         "safety": "required",
         "safety_confidence": None,
-        "bands": "scaled",
         "score_range": [0.0, 1.0],
         "target_effect": 0.1,
-        "power": 0.8,
         "evidence": "standard",
         "penalty_range": None,
-        "band_level": 0.99,
-        "n_resamples": 9999,
-        "seed": 0,
         "missing": "hold",
         "max_unscored": 0.05,
         "baseline_errors": "both",
@@ -59,6 +53,17 @@ def test_options_win_over_the_file(tmp_path):
         "optional",
     )
     assert policy.digest != GatePolicy().digest
+
+
+def test_a_constant_is_no_threshold(tmp_path):
+    (tmp_path / "gate.toml").write_text('test = "auto"\nband_level = 0.9\n')
+    with pytest.raises(PolicyError, match=r"gate\.toml:2: band_level: is fixed at 0\.99"):
+        load_policy(tmp_path)
+    with pytest.raises(PolicyError, match=r"policy option: power: is fixed at 0\.8"):
+        load_policy(tmp_path / "none", parse_options(["power=0.9"]))
+    recorded = GatePolicy().model_dump() | {"seed": 1}
+    with pytest.raises(ValueError, match="seed is fixed at 0"):
+        GatePolicy.model_validate(recorded)
 
 
 def test_a_file_among_the_options_stands_for_every_threshold(tmp_path):
