@@ -72,6 +72,7 @@ WORDS = {
     "DisplayText": "str",
     "CaseId": "str",
     "Name": "str",
+    "Words": "tuple[str, ...]",
     "FrozenJson": "Mapping[str, Any]",
     "Breakdown": "Mapping[str, float]",
     "Evidence": "Mapping[str, str]",

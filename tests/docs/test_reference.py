@@ -12,7 +12,7 @@ import pytest
 from benchgate.cli import COMMANDS
 from benchgate.gates.conditions import REASONS, REJECTING
 from benchgate.gates.policy import GatePolicy
-from benchgate.loader.case_toml import CaseTable
+from benchgate.models.case import CaseTable
 from benchgate.taxonomy import RESERVED
 
 DOCS = Path(__file__).parents[2] / "docs"

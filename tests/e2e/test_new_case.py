@@ -49,7 +49,7 @@ def entries(folder: Path) -> list[str]:
 
 def manifest(bench, case_id: str):
     path = bench.path / f"cases/{case_id}/case.toml"
-    return read_case_toml(path, task_class="echo", facts_model=None)
+    return read_case_toml(path, task_class="echo", facts_model=None)[0]
 
 
 def test_the_folder(bench, new_case):
@@ -64,7 +64,7 @@ def test_the_folder(bench, new_case):
 
 def test_the_manifest_is_valid_and_dated_now(bench, new_case, monkeypatch):
     new_case("004-new")
-    case = manifest(bench, "004-new").tables.case
+    case = manifest(bench, "004-new").case
     assert (case.case_id, case.task_class) == ("004-new", "echo")
     assert (case.disposition, case.difficulty, case.source) == ("positive", "medium", "curated")
     assert (case.held_out, case.tags, case.commit_sha) == (False, (), None)
@@ -78,7 +78,7 @@ def test_facts_are_those_of_the_newest_case_without_their_values(bench, new_case
     bench.case("03", extra="[facts]\nold = 1\n")
     bench.write("cases/02/case.toml", "[case\n")
     new_case("004")
-    assert manifest(bench, "004").tables.facts == {
+    assert manifest(bench, "004").facts == {
         "cve": "",
         "count": 0,
         "share": 0.0,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from benchgate.errors import Fault
-    from benchgate.loader.case_toml import CaseToml, CassetteTable
+    from benchgate.loader.case_toml import CaseTables
+    from benchgate.wire.toml import KeyLines
 
 
 CASE_FILE: Final = "case.toml"
@@ -88,8 +89,8 @@ def read_case(
     path = folder / CASE_FILE
     faults: list[Fault] = []
     try:
-        found = read_case_toml(path, task_class=task_class, facts_model=facts_model)
-        cassettes = _cassettes(folder, found, faults)
+        tables, lines = read_case_toml(path, task_class=task_class, facts_model=facts_model)
+        cassettes = _cassettes(folder, tables, lines, faults)
     except BenchCaseLoadError as error:
         if not folder.is_dir():
             raise
@@ -105,13 +106,13 @@ def read_case(
     if faults or input_path is None:
         raise BenchCaseLoadError(path, sorted(faults))
     fields = {
-        **dict(found.tables.case),
-        "facts": found.tables.facts,
+        **dict(tables.case),
+        "facts": tables.facts,
         "cassettes": cassettes,
         "input_path": input_path,
         "expected_path": expected,
     }
-    return BenchCase.made(fields, ClassCassettes(folder.parents[1])), found.lines.table("case")
+    return BenchCase.made(fields, ClassCassettes(folder.parents[1])), lines.table("case")
 
 
 def _folder_faults(name: str, folder: Path | None) -> list[Fault]:
@@ -175,26 +176,22 @@ def _follow(pointer: Path, inputs: Path, faults: list[Fault]) -> Path | None:
     return None
 
 
-def _cassettes(folder: Path, found: CaseToml, faults: list[Fault]) -> dict[str, Cassette]:
+def _cassettes(
+    folder: Path, tables: CaseTables, lines: KeyLines, faults: list[Fault]
+) -> dict[str, Cassette]:
     cassettes = {}
-    for system, table in found.tables.cassettes.items():
-        path = _inside(folder, table.path)
-        wrong = _cassette_fault(path, table)
-        if wrong is not None:
-            line = found.lines.key("cassettes", system, wrong[0])
-            faults.append((line, f"cassettes.{system}.{wrong[0]}", wrong[1]))
-        elif path is not None:
-            cassettes[system] = Cassette(path=path, sha256=table.sha256)
+    for system, table in tables.cassettes.items():
+        key, why, path = "path", "", _inside(folder, table.path)
+        try:
+            if path is None:
+                why = " leaves the case folder"
+            elif (actual := file_sha256(path, limit=MAX_TREE_BYTES)) != table.sha256:
+                key, why = "sha256", f" has {actual}: it was changed after it was recorded"
+            else:
+                cassettes[system] = Cassette(path=path, sha256=table.sha256)
+                continue
+        except Unreadable as error:
+            why = f": {error.why}"
+        place = f"cassettes.{system}.{key}"
+        faults.append((lines.key("cassettes", system, key), place, f"{table.path!r}{why}"))
     return cassettes
-
-
-def _cassette_fault(path: Path | None, table: CassetteTable) -> tuple[str, str] | None:
-    if path is None:
-        return "path", f"{table.path!r} leaves the case folder"
-    try:
-        actual = file_sha256(path, limit=MAX_TREE_BYTES)
-    except Unreadable as error:
-        return "path", f"{table.path!r}: {error.why}"
-    if actual != table.sha256:
-        return "sha256", f"{table.path!r} has {actual}: it was changed after it was recorded"
-    return None

@@ -6,23 +6,19 @@ import fnmatch
 import os
 import re
 import stat
-from dataclasses import dataclass
 from datetime import date, time
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import (
-    AwareDatetime,
     BaseModel,
-    BeforeValidator,
     Field,
     ValidationError,
-    model_validator,
 )
 
 from benchgate.errors import BenchCaseLoadError
-from benchgate.models.case import Difficulty, Disposition, Source
+from benchgate.models.case import CaseTable
 from benchgate.wire.canonical import canonical_bytes
-from benchgate.wire.model import CaseId, Name, Seconds, Sha256, WireModel
+from benchgate.wire.model import Sha256, WireModel
 from benchgate.wire.plain import MAX_OUTPUT_DEPTH, plain_json
 from benchgate.wire.toml import KeyLines, check_tables, faults_of, read_toml
 
@@ -37,35 +33,6 @@ NORECURSE_NAMES: Final = ("*.egg", ".*", "_darcs", "build", "CVS", "dist", "node
 """Folder names that pytest skips by default: a case of such a name would never be collected."""
 
 _SKIPPED: Final = re.compile("|".join(map(fnmatch.translate, NORECURSE_NAMES)))
-
-Words = Annotated[
-    tuple[str, ...], BeforeValidator(lambda tags: tuple(tags) if isinstance(tags, list) else tags)
-]
-
-
-class CaseTable(WireModel):
-    """The ``[case]`` table."""
-
-    case_id: CaseId
-    task_class: str
-    disposition: Disposition
-    difficulty: Difficulty
-    source: Source
-    commit_sha: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")] | None = None
-    added_at: AwareDatetime
-    last_validated_at: AwareDatetime
-    held_out: bool = False
-    critical: bool = False
-    tags: Words = ()
-    cluster: Name | None = None
-    timeout_seconds: Seconds | None = None
-
-    @model_validator(mode="after")
-    def _origin_is_traceable(self) -> CaseTable:
-        if self.source != "curated" and self.commit_sha is None:
-            msg = f"commit_sha is required when source is {self.source!r}"
-            raise ValueError(msg)
-        return self
 
 
 class CassetteTable(WireModel):
@@ -83,18 +50,11 @@ class CaseTables(WireModel):
     cassettes: dict[str, CassetteTable] = Field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CaseToml:
-    """A valid ``case.toml`` with the lines of its keys."""
-
-    path: Path
-    tables: CaseTables
-    lines: KeyLines
-
-
-def read_case_toml(path: Path, *, task_class: str, facts_model: type[BaseModel] | None) -> CaseToml:
+def read_case_toml(
+    path: Path, *, task_class: str, facts_model: type[BaseModel] | None
+) -> tuple[CaseTables, KeyLines]:
     """
-    Read and check a ``case.toml``.
+    Read and check a ``case.toml``; return it with the lines of its keys.
 
     :raises BenchCaseLoadError: with every fault and its line.
     """
@@ -109,7 +69,8 @@ def read_case_toml(path: Path, *, task_class: str, facts_model: type[BaseModel] 
             path, "is a symlink; a case must have its files in its own folder", line=1
         )
     tables, lines = read_toml(path, BenchCaseLoadError)
-    return check_case_toml(path, tables, lines, task_class=task_class, facts_model=facts_model)
+    checked = check_case_toml(path, tables, lines, task_class=task_class, facts_model=facts_model)
+    return checked, lines
 
 
 def check_case_toml(
@@ -119,7 +80,7 @@ def check_case_toml(
     *,
     task_class: str,
     facts_model: type[BaseModel] | None = None,
-) -> CaseToml:
+) -> CaseTables:
     """
     Check the tables of a ``case.toml``, also before it is written.
 
@@ -134,7 +95,7 @@ def check_case_toml(
     ]
     if faults:
         raise BenchCaseLoadError(path, sorted(faults))
-    return CaseToml(path, found, lines)
+    return found
 
 
 def _identity_faults(

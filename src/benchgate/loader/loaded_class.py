@@ -82,8 +82,9 @@ class LoadedClass:
     policy: GatePolicy
     run: RunTable
     folders: Mapping[str, Path]
-    _loaded: dict[str, BenchCase | BenchCaseLoadError] = field(default_factory=dict, repr=False)
-    _lines: dict[str, int] = field(default_factory=dict, repr=False)
+    _loaded: dict[str, tuple[BenchCase | BenchCaseLoadError, int]] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def name(self) -> str:
@@ -98,26 +99,24 @@ class LoadedClass:
         """
         if case_id not in self._loaded:
             self._loaded[case_id] = self._read(case_id)
-        found = self._loaded[case_id]
+        found, _ = self._loaded[case_id]
         if isinstance(found, BenchCaseLoadError):
             raise found
         return found
 
     def line(self, case_id: str) -> int:
         """Return the 1-based line of ``[case]`` in the file of a case that was read; 1 if it could not be read."""
-        return self._lines.get(case_id, 1)
+        return self._loaded[case_id][1] if case_id in self._loaded else 1
 
-    def _read(self, case_id: str) -> BenchCase | BenchCaseLoadError:
+    def _read(self, case_id: str) -> tuple[BenchCase | BenchCaseLoadError, int]:
         folder = self.folders.get(case_id, self.path / "cases" / case_id)
         try:
-            case, self._lines[case_id] = read_case(
-                folder, task_class=self.name, facts_model=self.task_class.facts_model
-            )
+            facts_model = self.task_class.facts_model
+            return read_case(folder, task_class=self.name, facts_model=facts_model)
         except BenchCaseLoadError as error:
-            return error
+            return error, 1
         except OSError as error:
-            return BenchCaseLoadError(folder / "case.toml", str(error), line=1)
-        return case
+            return BenchCaseLoadError(folder / "case.toml", str(error), line=1), 1
 
 
 def load_class(

@@ -64,12 +64,11 @@ def _newest(class_path: Path) -> CaseTables | None:
     found = []
     for folder in case_folders(class_path):
         try:
-            manifest = read_case_toml(
-                folder / CASE_FILE, task_class=class_path.name, facts_model=None
-            )
+            path = folder / CASE_FILE
+            tables, _ = read_case_toml(path, task_class=class_path.name, facts_model=None)
         except BenchCaseLoadError:  # a broken case is no example
             continue
-        found.append(manifest.tables)
+        found.append(tables)
     return max(found, key=lambda tables: (tables.case.added_at, tables.case.case_id), default=None)
 
 

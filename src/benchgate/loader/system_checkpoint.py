@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -13,7 +12,7 @@ from typing import Final
 
 from benchgate.errors import Unreadable
 from benchgate.models import HandedCheckpoint
-from benchgate.wire.files import chunks, file_sha256
+from benchgate.wire.files import file_sha256
 
 MAX_CHECKPOINT_BYTES: Final = 16 * 1024**3
 """Largest file that is handed over. For larger weights, name a file that has their digests."""
@@ -79,16 +78,12 @@ class SystemCheckpoint:
     def _read(self, copy: Path | None = None) -> str:
         if copy is None:
             return file_sha256(self._source, limit=MAX_CHECKPOINT_BYTES)
-        found = hashlib.sha256()
         try:
             with open(copy, "xb") as target:
                 os.fchmod(target.fileno(), 0o400)
-                for block in chunks(self._source, MAX_CHECKPOINT_BYTES):
-                    found.update(block)
-                    target.write(block)
+                return file_sha256(self._source, limit=MAX_CHECKPOINT_BYTES, on_chunk=target.write)
         except OSError as error:
             raise Unreadable(self._source, f"cannot be handed over: {error.strerror}") from error
-        return found.hexdigest()
 
 
 def _state(path: Path) -> tuple[int, ...] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -61,17 +62,11 @@ def _registered_by(path: Path, module: str) -> TaskClassRegistry:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a registration may also call sys.exit
-        why = f"{type(error).__name__}: {error}{_raised_at(error)}"
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        why = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
         if isinstance(error, ModuleNotFoundError):
             why += (
                 "; if it is yours: pythonpath = . in pytest.ini, or --pythonpath . of benchgate run"
             )
         raise RegistrationError(path, why) from error
     return received
-
-
-def _raised_at(error: BaseException) -> str:
-    frame = error.__traceback__
-    while frame and frame.tb_next:
-        frame = frame.tb_next
-    return f" ({Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno})" if frame else ""

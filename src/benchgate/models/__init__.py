@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from benchgate.models.case import BenchCase as BenchCase
 from benchgate.models.case import Cassette as Cassette
 from benchgate.models.case import HandedCheckpoint as HandedCheckpoint
+from benchgate.models.case import listed
 from benchgate.wire.model import (
     MAX_ENTRIES,
     SCHEMA_VERSION,
@@ -66,7 +67,7 @@ class BenchScore(WireModel):
     breakdown: Breakdown = Field(default_factory=empty_mapping)
     failure_modes: Annotated[
         tuple[Name, ...],
-        BeforeValidator(lambda codes: tuple(codes) if isinstance(codes, list) else codes),
+        BeforeValidator(listed),
         AfterValidator(_unique),
         Field(max_length=MAX_ENTRIES),
     ] = ()

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, Self
 
-from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer, PrivateAttr
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BeforeValidator,
+    Field,
+    PlainSerializer,
+    PrivateAttr,
+    model_validator,
+)
 
 from benchgate.errors import CassetteNotFound, EvalError, Unreadable
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
@@ -26,6 +34,14 @@ from benchgate.wire.usage import UsageMeter
 Disposition = Literal["positive", "negative", "ambiguous"]
 Difficulty = Literal["easy", "medium", "hard"]
 Source = Literal["curated", "outcome-ledger-derived", "regression-converted"]
+
+
+def listed(value: Any) -> Any:
+    """Return a list as a tuple, which frozen models have instead."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(listed)]
 
 
 class Cassette(WireModel):
@@ -61,7 +77,31 @@ class CaseHttp(Protocol):
         """Return a transport for a client."""
 
 
-class BenchCase(WireModel):
+class CaseTable(WireModel):
+    """The table ``[case]`` of a ``case.toml``."""
+
+    case_id: CaseId
+    task_class: str
+    disposition: Disposition
+    difficulty: Difficulty
+    source: Source
+    commit_sha: Annotated[str, Field(pattern=r"^[0-9a-f]{7,64}$")] | None = None
+    added_at: AwareDatetime
+    last_validated_at: AwareDatetime
+    held_out: bool = False
+    critical: bool = False
+    tags: Words = ()
+    cluster: Name | None = None
+    timeout_seconds: Seconds | None = None
+
+    @model_validator(mode="after")
+    def _origin_is_traceable(self) -> Self:
+        if self.source != "curated" and self.commit_sha is None:
+            raise ValueError(f"commit_sha is required when source is {self.source!r}")
+        return self
+
+
+class BenchCase(CaseTable):
     """
     One case, as systems and rubrics receive it.
 
@@ -70,19 +110,6 @@ class BenchCase(WireModel):
     trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if the system names no file of that kind.
     """
 
-    case_id: CaseId
-    task_class: str
-    disposition: Disposition
-    difficulty: Difficulty
-    source: Source
-    commit_sha: str | None = None
-    added_at: AwareDatetime
-    last_validated_at: AwareDatetime
-    held_out: bool = False
-    critical: bool = False
-    tags: tuple[str, ...] = ()
-    cluster: Name | None = None
-    timeout_seconds: Seconds | None = None
     facts: FrozenJson = Field(default_factory=empty_mapping)
     cassettes: Annotated[
         Mapping[str, Cassette], AfterValidator(freeze_json), PlainSerializer(dict)
