@@ -192,9 +192,7 @@ def test_only_conditions_that_apply_fail(candidate, policy, claim):
     failed = [CONDITIONS[code] for code in codes(decision(MIXED, candidate, **policy))]
     assert all(condition.applies(GatePolicy(**policy)) for condition in failed)
     limits = [one.limit for one in failed if one.limit]
-    assert (CONDITIONS["insufficient_cases"].limit in limits) == (
-        claim["claim"] != "no_regression"
-    )
+    assert (CONDITIONS["insufficient_cases"].limit in limits) == (claim["claim"] != "no_regression")
 
 
 def test_three_cases_under_no_regression_are_enough():
