@@ -6,9 +6,9 @@ import pytest
 
 from benchgate.aggregate import build_report
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
+from benchgate.gates.decision import PREFIX
 from benchgate.gates.judge import judge
 from benchgate.gates.policy import make_policy
-from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
