@@ -40,7 +40,7 @@ BUDGETS = {
     "check": 675,
     "cli": 2450,
     "errors": 300,
-    "gates": 3875,
+    "gates": 3850,
     "http": 550,
     "ids": 150,
     "interop": 1900,
@@ -56,7 +56,7 @@ BUDGETS = {
     "report": 1375,
     "rubric": 50,
     "runner": 1700,
-    "statistics": 2650,
+    "statistics": 2525,
     "taxonomy": 75,
     "testing": 100,
     "training": 900,
@@ -72,10 +72,7 @@ TOTAL = 32800
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300
-LONGER = {
-    "benchgate.gates.figures": 314,
-    "benchgate.statistics.clusters": 319,
-}
+LONGER: dict[str, int] = {}
 """Modules of more than :data:`MOST` lines, with their lines: they may only shrink."""
 
 
