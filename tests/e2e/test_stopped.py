@@ -148,8 +148,9 @@ def test_a_session_with_workers_is_recorded_and_reported(bench, start, group, jo
     assert (bench.root / "report.json").exists()
 
 
-@pytest.mark.parametrize("system", [SLEEPS, AWAITS], ids=["sync", "async"])
-@pytest.mark.parametrize("jobs", ["1", "3"])
+@pytest.mark.parametrize(
+    ("system", "jobs"), [(SLEEPS, "3"), (AWAITS, "1"), (AWAITS, "3")], ids=["sync", "async", "many"]
+)
 def test_many_trials_in_flight_do_not_hold_it_up(bench, start, system, jobs):
     program = start(*PYTEST, f"--bench-jobs={jobs}", system=system).reached("02")
     status, took = program.stop(signal.SIGTERM)
@@ -158,8 +159,9 @@ def test_many_trials_in_flight_do_not_hold_it_up(bench, start, system, jobs):
     assert recorded(bench) == STOPPED
 
 
-@pytest.mark.parametrize("jobs", ["1", "3"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("number", "jobs"), [(signal.SIGTERM, "1"), (signal.SIGHUP, "3"), (signal.SIGINT, "1")]
+)
 def test_the_command_records_too(bench, start, number, jobs):
     program = start(*command(bench, f"--jobs={jobs}")).reached("02")
     status, took = program.stop(number)
