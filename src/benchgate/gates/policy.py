@@ -149,13 +149,21 @@ class GatePolicy(WireModel):
 
     def text(self, key: str) -> str:
         """Return the value of a threshold as ``KEY=VALUE`` has it."""
-        value = getattr(self, key)
-        return "none" if value is None else str(list(value) if isinstance(value, tuple) else value)
+        return text_of(getattr(self, key))
 
     @property
     def width(self) -> float | None:
         """Length of the score range, ``None`` if unbounded."""
         return self.score_range[1] - self.score_range[0] if self.score_range else None
+
+
+def text_of(threshold: object) -> str:
+    """Return a threshold as ``KEY=VALUE`` has it."""
+    return (
+        "none"
+        if threshold is None
+        else str(list(threshold) if isinstance(threshold, tuple) else threshold)
+    )
 
 
 Policy = TypeVar("Policy", bound=GatePolicy)
@@ -276,6 +284,23 @@ def make_policy(table: Mapping[str, Any], source: Path | str = OPTION) -> GatePo
     :raises PolicyError: unknown keys or values that are not allowed; lists every fault.
     """
     return _validated(GatePolicy, table, source, None)
+
+
+def log_policy(options: Mapping[str, Any]) -> tuple[GatePolicy, tuple[float, float]]:
+    """
+    Return thresholds over the defaults of logs, and the worst and the best score that a log may have.
+
+    These count as 0 and 1, which is the ``score_range`` of the policy; the worst may be the larger one.
+
+    :raises PolicyError: a value is wrong.
+    """
+    try:
+        worst, best = options["score_range"]
+        ordered = {"score_range": sorted((worst, best))}
+    except (KeyError, TypeError, ValueError):  # the policy refuses what is no range
+        worst, best, ordered = 0.0, 1.0, {}
+    policy = make_policy(merged(LOG_DEFAULTS, {**options, **ordered}))
+    return policy.model_copy(update={"score_range": (0.0, 1.0)}), (worst, best)
 
 
 def _validated(
