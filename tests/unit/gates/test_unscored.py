@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchgate.aggregate import build_report
@@ -175,3 +177,19 @@ def test_penalties_of_trials_are_filled_one_by_one():
     # .4 against .45 over 12 cases, and .2 against .45 if the crash did no harm.
     assert judged(before, after, max_safety_regression=0.01).outcome == "hold"
     assert judged(before, after, max_safety_regression=0.03).outcome == "promote"
+
+
+def test_an_error_of_the_baseline_makes_no_candidate_cheap():
+    def spent(rows, costs):
+        side = arm(run(rows))
+        known = zip(side.facts, costs, strict=True)
+        facts = tuple(one.model_copy(update={"cost_usd": cost}) for one, cost in known)
+        return replace(side, facts=facts)
+
+    rules = make_policy({"test": "auto", "max_cost_increase": 0.1, "max_unscored": 1.0})
+    after = spent([0.9] * 20, [2.0] * 20)
+    for first, costs in ((0.1, [1.0] * 20), (ERROR, [60.0] + [1.0] * 19)):
+        before = spent([first] + [0.1] * 19, costs)
+        made = compare_vectors(before, after, rules).decision
+        assert made.outcome == "hold"
+        assert codes(made) == ["cost_increase" if first == 0.1 else "unscored_decide"]
