@@ -164,8 +164,8 @@ def register_task_class(
     default = default_system or (next(iter(known)) if len(known) == 1 else None)
 
     def register(rubric_type: RubricType) -> RubricType:
-        _check(name, rubric_type, known, default)
-        _check_min_cases(name, min_cases_for_promotion or {})
+        for fault in _faults(name, rubric_type, known, default, min_cases_for_promotion or {}):
+            raise EvalError(f"task class {name!r}: {fault}")
         _RECEIVER.get().register(
             TaskClass(
                 name=name,
@@ -184,13 +184,6 @@ def register_task_class(
     return register
 
 
-def _check_min_cases(name: str, min_cases: Mapping[str, int]) -> None:
-    for tier, count in min_cases.items():
-        if fault := min_cases_fault(tier, count):
-            msg = f"task class {name!r}: min_cases_for_promotion {fault}"
-            raise EvalError(msg)
-
-
 def min_cases_fault(tier: object, count: object) -> str | None:
     """Return what is wrong with the number of cases that a tier requires, or ``None``."""
     if tier not in MIN_CASES:
@@ -200,19 +193,22 @@ def min_cases_fault(tier: object, count: object) -> str | None:
     return None
 
 
-def _check(
-    name: str, rubric_type: type, systems: Mapping[str, System], default: str | None
-) -> None:
+def _faults(
+    name: str,
+    rubric_type: type,
+    systems: Mapping[str, System],
+    default: str | None,
+    min_cases: Mapping[str, int],
+) -> Iterator[str]:
     if not TASK_CLASS_PATTERN.fullmatch(name):
-        msg = f"task class name {name!r}: expected lower-case words joined by '-'"
-        raise EvalError(msg)
+        yield "is no name; expected lower-case words joined by '-'"
     if not (isinstance(rubric_type, type) and issubclass(rubric_type, Rubric)):
-        msg = f"task class {name!r}: {rubric_type!r} is no rubric: it has no score() method"
-        raise EvalError(msg)
+        yield f"{rubric_type!r} is no rubric: it has no score() method"
     if default is not None and default not in systems:
-        msg = f"task class {name!r}: default system {default!r} is not one of {sorted(systems)}"
-        raise EvalError(msg)
+        yield f"default system {default!r} is not one of {sorted(systems)}"
     for label, system in systems.items():
         if not callable(system):
-            msg = f"task class {name!r}: system {label!r} is not callable"
-            raise EvalError(msg)
+            yield f"system {label!r} is not callable"
+    for tier, count in min_cases.items():
+        if fault := min_cases_fault(tier, count):
+            yield f"min_cases_for_promotion {fault}"

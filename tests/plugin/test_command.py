@@ -217,8 +217,8 @@ def make_artifacts(bench):
     bench.system('return {"answer": 0.1 + int(case.case_id) / 1000}')
     bench.run("--bench-baseline=none")
     bench.pin()
-    where = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}"]
-    assert main(["plan", "echo", *where, f"--output={bench.out / 'echo.plan.json'}"]) == 0
+    where = [f"--bench-root={bench.root / 'bench'}", f"--runs={bench.out}"]
+    assert main(["plan", "echo", *where, f"--out={bench.out / 'echo.plan.json'}"]) == 0
     bench.system("""
         if case.case_id == "02":
             raise ValueError("boom")

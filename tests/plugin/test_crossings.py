@@ -144,7 +144,7 @@ def policies(bench):
     where = [f"--bench-root={bench.root / 'bench'}", f"--baseline={bench.root / 'before.json'}"]
     policy = [f"--policy={threshold}" for threshold in OPTIONS["policy"]]
     given = [f"--trials={OPTIONS['trials']}", *policy]
-    assert main(["plan", "echo", *where, *given, f"--output={bench.root / 'sealed.json'}"]) == 0
+    assert main(["plan", "echo", *where, *given, f"--out={bench.root / 'sealed.json'}"]) == 0
     bench.pytester.makeini("[pytest]\n")
     bench.out = bench.root / "kept"
     return bench

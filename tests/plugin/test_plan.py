@@ -63,8 +63,8 @@ class Planned:
     def plan(self, *options: str) -> int:
         where = [
             f"--bench-root={self.bench.root / 'bench'}",
-            f"--out={self.bench.out}",
-            f"--output={self.file}",
+            f"--runs={self.bench.out}",
+            f"--out={self.file}",
         ]
         return main(["plan", "echo", *where, *options])
 

@@ -441,7 +441,11 @@ def test_junit_of_others(log):
     <testcase classname="A" name="flaky"><flakyFailure message="x"/></testcase>
     </testsuite></testsuites>"""
     found = read(log("a.xml", text))
-    assert (found.tool, found.task, found.without) == ("junit", "com.x", ("A::skipped",))
+    assert (found.header.tool, found.header.task, found.without) == (
+        "junit",
+        "com.x",
+        ("A::skipped",),
+    )
     assert {s.case_id: (s.score, s.error) for s in found.samples} == {
         "A::passes": (1.0, None),
         "A::fails": (0.0, None),
@@ -450,7 +454,7 @@ def test_junit_of_others(log):
         "A::flaky": (1.0, None),
     }
     assert found.repeated == ("A::flaky",)
-    assert found.started.year == 2026
+    assert found.header.started.year == 2026
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from benchgate.promotion.tiers import TierConfig
     from benchgate.taxonomy import Severity
 
+Entry = tuple[RunRecord, dict[str, bytes]]
+"""A finished record, and its evidence by file name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTerms:
@@ -78,22 +81,11 @@ class ChainSlot:
     case_files: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordEntry:
-    """A finished record: its bytes, those of its evidence by file name, and the tier verdict in it."""
-
-    record: bytes
-    evidence: Mapping[str, bytes]
-    verdict: Verdict
-    run_id: str
-    finished: datetime
-
-
 def record_entry(
     judgement: Judgement, terms: RunTerms, finished: datetime, slot: ChainSlot
-) -> RecordEntry:
+) -> Entry:
     """
-    Build the record of a full run.
+    Build the record of a full run, and its evidence by file name.
 
     :raises ArtifactError: only a part of the cases was run, which is not judged.
     """
@@ -132,13 +124,7 @@ def record_entry(
         about_cases={case.case_id: _about(case, texts) for case, texts in terms.cases},
         sealed_plan=terms.sealed,
     )
-    return RecordEntry(
-        record=model_bytes(record),
-        evidence=files,
-        verdict=verdict,
-        run_id=report.run_id,
-        finished=finished,
-    )
+    return record, files
 
 
 def _about(case: BenchCase, texts: Mapping[str, str]) -> AboutCase:

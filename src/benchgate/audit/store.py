@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from benchgate.artifacts.record import ChainSlot, RecordEntry
+    from benchgate.artifacts.record import ChainSlot, Entry
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.audit.chain import ChainEnd
     from benchgate.models import BenchRunReport, Scope, Side, TrialResult
@@ -227,7 +227,7 @@ class RunStore:
         digest = file_sha256(self.folder / WHOLE_FILES, limit=MAX_JSON_BYTES)
         return Published(folder=self.folder, shard=f"{self._shard.number}={digest}")
 
-    def publish(self, reports: Reports, build: Callable[[ChainSlot], RecordEntry]) -> Published:
+    def publish(self, reports: Reports, build: Callable[[ChainSlot], Entry]) -> Published:
         """
         Finish a full run: evidence, record, chain, and the copy of the evidence.
 
@@ -238,26 +238,27 @@ class RunStore:
         self._settle_trials(reports)
         with locked(self._runs):
             end = settled_end(self._runs, self._copy)
-            entry = build(self._slot(end))
+            record, files = build(self._slot(end))
+            record_bytes = model_bytes(record)
             evidence = self.folder / "evidence"
             make_folder(evidence)
-            for name, data in entry.evidence.items():
+            for name, data in files.items():
                 write_draft(evidence / name, data)
-            write_file(self.folder / RECORD_FILE, entry.record)
+            write_file(self.folder / RECORD_FILE, record_bytes)
             seq = end.seq + 1
             (self.folder / WHOLE_FILES).unlink(missing_ok=True)  # the record has the digests
-            final = self._runs / record_folder(seq, entry.finished, entry.run_id)
+            final = self._runs / record_folder(seq, record.finished_at, record.report.run_id)
             rename(self.folder, final)
             # HEAD.json comes last: a killed process leaves a record that follows the head, or none; see unentered().
             problem = write_copy(self._copy, final)
-            sha256 = sha256_hex(entry.record)
+            sha256 = sha256_hex(record_bytes)
             write_head(self._runs, seq, sha256)
         return Published(
             folder=final,
             evidence=self._copy,
             seq=seq,
             sha256=sha256,
-            verdict=entry.verdict,
+            verdict=record.verdict,
             problem=problem,
         )
 

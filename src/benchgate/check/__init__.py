@@ -15,14 +15,15 @@ from benchgate.check.cases import read_cases
 from benchgate.check.cassettes import cassette_problems
 from benchgate.check.layout import bench_classes, layout_problems, name_problems
 from benchgate.check.pinned import baseline_problems, is_pinned
-from benchgate.check.problem import Problem
+from benchgate.check.problem import Problem, located
 from benchgate.check.registration import read_registration
 from benchgate.check.rubric import rubric_problems
-from benchgate.check.settings import setting_problems
-from benchgate.errors import TaskClassNotFound, counted
+from benchgate.errors import LocatedError, TaskClassNotFound, counted
+from benchgate.gates.policy import load_policy
+from benchgate.loader.failure_modes import load_taxonomy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from benchgate.check.registration import Registration
@@ -57,26 +58,34 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         known = bench_classes(bench_root)
         raise TaskClassNotFound(name, known, class_path / "registration.py")
     registration = read_registration(class_path, name)
-    cases = read_cases(
-        class_path, with_digests=is_pinned(class_path) or (class_path / FOLDER).is_dir()
-    )
+    is_recorded = is_pinned(class_path) or (class_path / FOLDER).is_dir()
+    digests, problems_of_cases = read_cases(class_path, with_digests=is_recorded)
     problems = {
         *name_problems(class_path),
         *layout_problems(class_path),
         *registration.problems,
         *rubric_problems(class_path),
-        *setting_problems(class_path),
-        *cases.problems,
-        *_too_few(class_path, registration, len(cases.digests)),
-        *baseline_problems(class_path, cases.digests),
-        *cassette_problems(class_path, cases.digests),
+        *_setting_problems(class_path),
+        *problems_of_cases,
+        *_too_few(class_path, registration, len(digests)),
+        *baseline_problems(class_path, digests),
+        *cassette_problems(class_path, digests),
     }
     return ClassCheck(
         name=name,
-        case_count=len(cases.digests),
+        case_count=len(digests),
         is_small=registration.is_small,
         problems=tuple(sorted(problems)),
     )
+
+
+def _setting_problems(class_path: Path) -> Iterator[Problem]:
+    loaders: tuple[Callable[[Path], object], ...] = (load_taxonomy, load_policy)
+    for load in loaders:
+        try:
+            load(class_path)
+        except LocatedError as error:
+            yield from located(error)
 
 
 def _too_few(class_path: Path, registration: Registration, count: int) -> Iterator[Problem]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.check.problem import Problem, located
@@ -13,36 +12,27 @@ from benchgate.loader.case_folder import CASE_FILE, case_folders, load_case
 from benchgate.wire.files import tree_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseSet:
+def read_cases(
+    class_path: Path, *, with_digests: bool
+) -> tuple[dict[str, str | None], list[Problem]]:
     """
-    All cases of a class.
+    Read all cases of a class; return the digest of each by its id, and what is wrong with them.
 
-    :param digests: digest of each case by its id, ``None`` where the case cannot be read.
-    """
-
-    digests: Mapping[str, str | None]
-    problems: tuple[Problem, ...]
-
-
-def read_cases(class_path: Path, *, with_digests: bool) -> CaseSet:
-    """
-    Read all cases of a class.
-
-    :param with_digests: digest them too, to compare with a baseline; reads every file of every case.
+    :param with_digests: to compare with a baseline; reads every file of every case. The digest of a case that cannot
+        be read is ``None``.
     """
     problems = list(_stray_files(class_path / "cases"))
     digests: dict[str, str | None] = {}
     for folder in case_folders(class_path):
-        found, of_case = _read_case(folder, class_path.name, with_digests=with_digests)
+        digest, of_case = _read_case(folder, class_path.name, with_digests=with_digests)
         problems += of_case
         if os.path.lexists(folder / CASE_FILE):
-            digests[folder.name] = found
-    return CaseSet(digests=digests, problems=tuple(problems))
+            digests[folder.name] = digest
+    return digests, problems
 
 
 def _stray_files(cases: Path) -> Iterator[Problem]:

@@ -61,8 +61,12 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
             1,
             f"missing; expected a folder for each case, with its {CASE_FILE}",
         )
-    yield from _links(class_path)
-    if not _has_test(class_path / "tests"):
+    parts = (*REQUIRED_FILES, *sorted(OTHER_FILES), "cases", "tests")
+    links = [class_path / name for name in parts if (class_path / name).is_symlink()]
+    message = "is a symlink; expected it in the class folder itself"
+    yield from (Problem(path, 1, message) for path in links)
+    found = (path for path in (class_path / "tests").rglob("*.py") if path.is_file())
+    if not any(path.name.startswith("test_") or path.stem.endswith("_test") for path in found):
         yield Problem(
             class_path / "tests", 1, "has no test; expected a test_*.py that tests the rubric"
         )
@@ -73,13 +77,6 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
             yield Problem(entry, 1, message)
 
 
-def _links(class_path: Path) -> Iterator[Problem]:
-    for name in (*REQUIRED_FILES, *sorted(OTHER_FILES), "cases", "tests"):
-        if (class_path / name).is_symlink():
-            message = "is a symlink; expected it in the class folder itself"
-            yield Problem(class_path / name, 1, message)
-
-
 def _is_known(name: str) -> bool:
     return (
         name in REQUIRED_FILES
@@ -87,10 +84,3 @@ def _is_known(name: str) -> bool:
         or name.endswith(".py")
         or name.startswith(_IGNORED_PREFIXES)
     )
-
-
-def _has_test(folder: Path) -> bool:
-    for path in folder.rglob("*.py"):
-        if path.is_file() and (path.name.startswith("test_") or path.stem.endswith("_test")):
-            return True
-    return False

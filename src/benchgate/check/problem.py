@@ -31,9 +31,9 @@ class Problem:
         return printable(f"{self.path}:{self.line}: {' '.join(self.message.split())}")
 
 
-def located(error: LocatedError, path: Path | None = None) -> Iterator[Problem]:
-    """Yield the first problems of an error, each at its line of its file, or of ``path``; the rest is counted."""
-    where = path or Path(error.path)
+def located(error: LocatedError) -> Iterator[Problem]:
+    """Yield the first problems of an error, each at its line of its file; the rest is counted."""
+    where = Path(error.path)
     for line, key, message in error.faults[:MAX_PROBLEMS]:
         yield Problem(where, line or 1, excerpt(f"{key}: {message}" if key else message))
     if more := len(error.faults[MAX_PROBLEMS:]):

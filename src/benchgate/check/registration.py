@@ -5,27 +5,21 @@ from __future__ import annotations
 import ast
 import os
 from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.check.problem import Problem, located
 from benchgate.errors import RegistrationError
 from benchgate.loader.rubric_source import parse_source
-from benchgate.registry import MIN_CASES, min_cases_fault
+from benchgate.registry import MIN_CASES, min_cases_fault, register_task_class
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 FUNCTION: Final = "register_task_class"
 LOWEST_TIER: Final = "bronze"
-KEYWORDS: Final = (
-    "name",
-    "bench_path",
-    "min_cases_for_promotion",
-    "systems",
-    "default_system",
-    "facts_model",
-)
+KEYWORDS: Final = tuple(signature(register_task_class).parameters)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +60,18 @@ def read_registration(class_path: Path, name: str) -> Registration:
         message = f"registers {len(calls) or 'nothing'}; expected one class with @{FUNCTION}({name!r}, ...) on it"
         return Registration(problems=(Problem(path, calls[1].lineno if calls else 1, message),))
     (call,) = calls
+    arguments = {keyword.arg: keyword.value for keyword in call.keywords}
+    tiers = _literal(arguments.get("min_cases_for_promotion")) or {}
+    wrong = _tiers_problem(tiers)
+    problems = [*_call_problems(call, arguments, name)]
+    if wrong is not None:
+        known = ", ".join(MIN_CASES)
+        message = f"min_cases_for_promotion {wrong}; expected a literal dict of {known} to numbers of cases"
+        problems.append(message)
     return Registration(
         line=call.lineno,
-        min_cases=_bronze_cases(call),
-        problems=tuple(Problem(path, call.lineno, text) for text in _call_problems(call, name)),
+        min_cases={**MIN_CASES, **({} if wrong else tiers)}[LOWEST_TIER],
+        problems=tuple(Problem(path, call.lineno, text) for text in problems),
     )
 
 
@@ -78,59 +80,42 @@ def _is_decorator(node: ast.expr) -> bool:
     return name == FUNCTION
 
 
-def _call_problems(call: ast.Call, name: str) -> Iterator[str]:
-    found = call.args[0] if call.args else _keyword(call, "name")
-    if not (isinstance(found, ast.Constant) and isinstance(found.value, str)):
+def _call_problems(
+    call: ast.Call, arguments: Mapping[str | None, ast.expr], name: str
+) -> Iterator[str]:
+    registered = _literal(call.args[0] if call.args else arguments.get("name"))
+    if not isinstance(registered, str):
         yield f"the name is no string literal; expected {name!r}, the folder's name"
-    elif found.value != name:
-        yield f"registers {found.value!r}; expected {name!r}, the folder's name"
+    elif registered != name:
+        yield f"registers {registered!r}; expected {name!r}, the folder's name"
     if len(call.args) > 1:
         yield "has more than one positional argument; expected the name, and the rest by keyword"
-    for keyword in call.keywords:
-        if keyword.arg is None:
+    for key in arguments:
+        if key is None:
             yield "** hides what is registered; expected every argument by its name"
-        elif keyword.arg not in KEYWORDS:
-            yield f"has the unknown argument {keyword.arg!r}; known: {', '.join(KEYWORDS)}"
-    tiers = _keyword(call, "min_cases_for_promotion")
-    if tiers is not None and (wrong := _tiers_problem(tiers)) is not None:
-        known = ", ".join(MIN_CASES)
-        yield f"min_cases_for_promotion {wrong}; expected a literal dict of {known} to numbers of cases"
-    yield from _default_problem(_keyword(call, "systems"), _keyword(call, "default_system"))
+        elif key not in KEYWORDS:
+            yield f"has the unknown argument {key!r}; known: {', '.join(KEYWORDS)}"
+    yield from _default_problem(arguments.get("systems"), arguments.get("default_system"))
 
 
-def _default_problem(systems: ast.expr | None, default: ast.expr | None) -> Iterator[str]:
-    if isinstance(systems, ast.Dict) and isinstance(default, ast.Constant):
-        labels = [key.value if isinstance(key, ast.Constant) else ... for key in systems.keys]
-        if ... not in labels and default.value is not None and default.value not in labels:
-            yield f"default_system {default.value!r} is not one of its systems"
-
-
-def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+def _default_problem(systems: ast.expr | None, node: ast.expr | None) -> Iterator[str]:
+    default = _literal(node)
+    if isinstance(systems, ast.Dict) and isinstance(default, str):
+        labels = [_literal(key) for key in systems.keys]
+        if all(isinstance(label, str) for label in labels) and default not in labels:
+            yield f"default_system {default!r} is not one of its systems"
 
 
 def _literal(node: ast.expr | None) -> Any:
+    """Return the value of a literal, ``None`` for nothing, and ``...`` for what is no literal."""
     try:
         return ast.literal_eval(node) if node is not None else None
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return ...
 
 
-def _tiers_problem(node: ast.expr) -> str | None:
-    value = _literal(node)
-    if value is None:
-        return None
-    if not isinstance(value, dict):
+def _tiers_problem(tiers: object) -> str | None:
+    if not isinstance(tiers, dict):
         return "is no literal dict"
-    for tier, count in value.items():
-        if wrong := min_cases_fault(tier, count):
-            return wrong
-    return None
-
-
-def _bronze_cases(call: ast.Call) -> int:
-    tiers = _keyword(call, "min_cases_for_promotion")
-    standard = MIN_CASES[LOWEST_TIER]
-    if tiers is None or _tiers_problem(tiers) is not None:
-        return standard
-    return int((_literal(tiers) or {}).get(LOWEST_TIER, standard))
+    faults = (min_cases_fault(tier, count) for tier, count in tiers.items())
+    return next(filter(None, faults), None)

@@ -122,7 +122,7 @@ def _facts(
     )
     base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
-    started, sealed = min(now, after.started or now), _sealed(given.plan)
+    started, sealed = min(now, after.header.started or now), _sealed(given.plan)
     return (before, after), RunFacts.of_logs(base, candidate, terms.policy, started, sealed)
 
 
@@ -155,7 +155,7 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
 
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
         cases = {sample.case_id for sample in log.samples}
-        tool = f"{log.tool} {log.version}" if log.version else log.tool
+        tool = " ".join(filter(None, (log.header.tool, log.header.version)))
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
         read = ", ".join(
             filter(None, (f"case {log.case_field}, score {log.metric}", log.harm, size))
@@ -190,7 +190,7 @@ def report_of_log(
 
     log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
     terms = LogTerms.of(given.task_class, options)
-    report = report_of(log, terms, log.system or log.path.name)
+    report = report_of(log, terms, log.header.system or log.path.name)
     if problems := baseline_beside(report).problems:
         raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")
     return report, terms.policy, report.trial_count

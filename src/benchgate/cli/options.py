@@ -56,7 +56,9 @@ def guarded(execute: Callable[[argparse.Namespace], int]) -> Callable[[argparse.
 
         try:
             return execute(given)
-        except (EvalError, ValueError) as error:
+        except BrokenPipeError:
+            raise
+        except (EvalError, ValueError, OSError) as error:
             complain(error)
             return 1 if isinstance(error, TaskClassNotFound) else 2
 

@@ -56,14 +56,14 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument("--trials", type=_positive, metavar="K", help="trials of each case")
     add_policy(parser)
     parser.add_argument(
-        "--out",
+        "--runs",
         type=Path,
         default=Path(".benchgate"),
         metavar="DIR",
-        help="output folder, where the records of the class are (default: .benchgate)",
+        help="output folder where the records of the class are (default: .benchgate)",
     )
     parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="the sealed plan (default: CLASS.plan.json)"
+        "--out", type=Path, metavar="FILE", help="the sealed plan (default: CLASS.plan.json)"
     )
     parser.set_defaults(execute=guarded(_execute))
 
@@ -88,13 +88,13 @@ def _execute(given: argparse.Namespace) -> int:
         return 2
     read = report_of_log if given.log else _of_class
     report, policy, trials = read(given, options)
-    plan = _sealed(report, policy, given.trials or trials, given.out)
-    target = given.output or Path(f"{given.task_class}.plan.json")
+    plan = _sealed(report, policy, given.trials or trials, given.runs)
+    target = given.out or Path(f"{given.task_class}.plan.json")
     for line in _lines(report, policy, plan):
         say(line)
     if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
         raise ArtifactError(
-            target, "is there already, and stays; --output=FILE gives this plan a name"
+            target, "is there already, and stays; --out=FILE gives this plan a name"
         )
     write_file(target, model_bytes(plan))
     option = "--plan" if given.log else "--bench-plan"

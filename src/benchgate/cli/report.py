@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.say import complain, say
+from benchgate.cli.options import guarded
+from benchgate.cli.say import say
 
 if TYPE_CHECKING:
     import argparse
@@ -31,23 +32,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         action="store_true",
         help="print Markdown; also without --html",
     )
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=guarded(_execute))
 
 
-def execute(given: argparse.Namespace) -> int:
+def _execute(given: argparse.Namespace) -> int:
     """Write the page, print the Markdown; 2 if a source cannot be read or the page not be written."""
-    from benchgate.errors import EvalError
     from benchgate.report.html import write_page
     from benchgate.report.markdown import markdown_of
 
-    try:
-        if given.html is not None:
-            write_page(given.sources, given.html)
-        if given.markdown or given.html is None:
-            print(markdown_of(given.sources), end="")
-        elif given.html is not None:
-            say(f"written   {given.html}")
-    except EvalError as error:
-        complain(error)
-        return 2
+    if given.html is not None:
+        write_page(given.sources, given.html)
+    if given.markdown or given.html is None:
+        print(markdown_of(given.sources), end="")
+    else:
+        say(f"written   {given.html}")
     return 0

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchgate.cli.options import guarded
 from benchgate.cli.say import complain, say
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from benchgate.audit.runs import KnownRun
     from benchgate.report.history import PastRun
@@ -31,21 +32,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "oldest first; checks nothing, benchgate verify does",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=guarded(_execute))
 
 
-def execute(given: argparse.Namespace) -> int:
+def _execute(given: argparse.Namespace) -> int:
     """List the runs; 1 if there is none, 2 for an unreadable folder."""
-    from benchgate.errors import ArtifactError, TaskClassNotFound
-
-    try:
-        return _scores(given) if given.scores else _list(given)
-    except TaskClassNotFound as error:
-        complain(error)
-        return 1
-    except (ArtifactError, OSError) as error:
-        complain(error)
-        return 2
+    return _scores(given) if given.scores else _list(given)
 
 
 def _list(given: argparse.Namespace) -> int:
@@ -95,12 +87,16 @@ def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
     for row in rows:
         done = f"{row['done']} of {'?' if row['planned'] is None else row['planned']}"
         values = [row[n] for n in ("task_class", "seq", "time", "system", "run_id", "state")]
-        told = ["-" if value is None else str(value) for value in (*values, row["decision"])]
-        told[4] = told[4][:12]
-        lines.append((*told, done, row["folder"]))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        yield "  ".join(f"{v:{w}}" for v, w in zip(line, widths, strict=True)).rstrip()
+        texts = ["-" if value is None else str(value) for value in (*values, row["decision"])]
+        texts[4] = texts[4][:12]
+        lines.append((*texts, done, row["folder"]))
+    return _in_columns(lines)
+
+
+def _in_columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
 def _scores(given: argparse.Namespace) -> int:
@@ -149,6 +145,4 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
                 f"{run.seq}:{run.head[:12]}",
             )
         )
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+    return _in_columns(rows)

@@ -61,13 +61,14 @@ def execute(given: argparse.Namespace) -> int:
 
 def _verdict(given: argparse.Namespace) -> tuple[PromotionVerdict, str]:
     """Return the verdict, and the outcome of the run's own decision."""
+    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.promotion.tiers import TIER_FILE, TierConfig
     from benchgate.promotion.verdict import PromotionGate
 
     tiers = TierConfig.read(given.bench_root.resolve().parent / TIER_FILE)
     asked = _min_cases(given)
     path = _newest(given.out, given.task_class)
-    record = _record(path)
+    record = RunRecord.read_file(path, "record of a run")
     verdict = PromotionGate(tiers).evaluate(
         given.task_class,
         tiers.tier_of(given.task_class),
@@ -103,12 +104,6 @@ def _newest(out: Path, task_class: str) -> Path:
     if found is None:
         raise ArtifactError(runs, "there is no record; run the class")
     return found[1] / RECORD_FILE
-
-
-def _record(path: Path) -> RunRecord:
-    from benchgate.artifacts.run_kinds import RunRecord
-
-    return RunRecord.read_file(path, "record of a run")
 
 
 def _chain_intact(path: Path, record: RunRecord) -> bool:

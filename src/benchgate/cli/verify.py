@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.schemas import schema_kinds, schema_text
-from benchgate.cli.options import add_policy
+from benchgate.cli.options import add_policy, guarded
 from benchgate.cli.say import complain, say
-from benchgate.cli.verify_files import verify_files
 from benchgate.errors import counted
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "and baseline.json; it is read and nothing of it is imported (default: the default policy alone)",
     )
     add_policy(parser, "that is meant to differ from gate.toml or the defaults")
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=guarded(_execute))
 
 
 def _head(text: str) -> tuple[str, int, str]:
@@ -97,7 +96,7 @@ def _head(text: str) -> tuple[str, int, str]:
     return found[1], int(found[2]), found[3]
 
 
-def execute(given: argparse.Namespace) -> int:
+def _execute(given: argparse.Namespace) -> int:
     """Verify files or a folder, or print a schema; 2 for wrong use."""
     if given.schema is not None:
         sys.stdout.write(schema_text(given.schema))
@@ -105,36 +104,52 @@ def execute(given: argparse.Namespace) -> int:
     folders = [path for path in given.paths if path.is_dir() or not path.suffix]
     of_folder = ("task_class", "head", "require_complete", "require_promote", "policy")
     if given.paths and not folders and not any(getattr(given, name) for name in of_folder):
-        return verify_files(given.paths)
+        return max(map(_file_status, given.paths))
     if len(given.paths) > 1 or folders != given.paths:
         complain("expected one output folder, or files without an option")
         return 2
     return _verify_folder(given, folders[0] if folders else Path(".benchgate"))
 
 
+def _file_status(path: Path) -> int:
+    """Print whether a file is valid; 1 if it is not, 2 if it cannot be read."""
+    from benchgate.errors import ArtifactError, Unreadable
+    from benchgate.training_types import validate_payload_file
+    from benchgate.verify.validate import is_payload_file, validate_file
+
+    try:
+        if not is_payload_file(path):
+            say(f"{path}: valid {validate_file(path)}")
+            return 0
+    except ArtifactError as error:
+        complain(error)
+        return 2 if isinstance(error, Unreadable) else 1
+    errors = validate_payload_file(path)
+    for line, fault in errors:
+        complain(f"{path}:{line}: {fault}")
+    if not errors:
+        say(f"{path}: valid RL payload bundles")
+    return 1 if errors else 0
+
+
 def _verify_folder(given: argparse.Namespace, out: Path) -> int:
     """Print a line for each class; 1 if one is invalid or not as required or there is no record, 2 without a folder."""
-    from benchgate.errors import EvalError
     from benchgate.gates.policy import parse_options
     from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import verify
 
-    try:
-        found = verify(
-            out,
-            _retained(given.head),
-            expected=given.task_class,
-            require_complete=given.require_complete or given.require_promote,
-        )
-        said = parse_options(given.policy)
-        terms = {
-            one.task_class: Terms.of(one.newest, out, given.bench_root, said)
-            for one in found
-            if one.newest is not None and not one.faults
-        }
-    except (EvalError, ValueError) as error:
-        complain(error)
-        return 2
+    found = verify(
+        out,
+        _retained(given.head),
+        expected=given.task_class,
+        require_complete=given.require_complete or given.require_promote,
+    )
+    said = parse_options(given.policy)
+    terms = {
+        one.task_class: Terms.of(one.newest, out, given.bench_root, said)
+        for one in found
+        if one.newest is not None and not one.faults
+    }
     for one in found:
         _report(one, out, terms.get(one.task_class))
     if not any(one.records for one in found):

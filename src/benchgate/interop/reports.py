@@ -66,7 +66,11 @@ class LogTerms:
 
 def task_class_of(logs: tuple[Samples, ...], wanted: str | None) -> str:
     """Return the name of what logs measured: as asked for, or as the last one has it."""
-    name = wanted or next((log.task for log in reversed(logs) if log.task), None) or "log"
+    name = (
+        wanted
+        or next((log.header.task for log in reversed(logs) if log.header.task), None)
+        or "log"
+    )
     return re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower()).strip("-")[:64] or "log"
 
 
@@ -95,7 +99,7 @@ def report_pair(
 def _names(
     before: Samples, after: Samples, names: tuple[str | None, str | None]
 ) -> tuple[str, str]:
-    told = (before.system, after.system)
+    told = (before.header.system, after.header.system)
     if None in told or told[0] == told[1]:
         told = (before.path.name, after.path.name)
     if told[0] == told[1]:
@@ -147,10 +151,10 @@ def report_of(
         for case_id, rows in cases.items()
         for result in _results(log, terms, case_id, rows, trials)
     ]
-    report = build_report(plan, results, TAXONOMY, interrupted=log.ended_early)
+    report = build_report(plan, results, TAXONOMY, interrupted=log.header.ended_early)
     source = LogSource(
-        tool=log.tool,
-        version=log.version,
+        tool=log.header.tool,
+        version=log.header.version,
         sha256=log.sha256,
         metric=log.metric,
         score_range=terms.score_range,

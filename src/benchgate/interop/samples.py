@@ -12,9 +12,9 @@ from benchgate.interop.rows import RowReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from datetime import datetime
     from pathlib import Path
 
+    from benchgate.interop.log import Log
     from benchgate.interop.rows import Sample
 
 
@@ -23,6 +23,7 @@ class Samples:
     """
     All samples of a log, none left out: those without a score say why.
 
+    :param header: what the log says of itself, such as ``tool``, ``version``, ``task`` and ``system``.
     :param case_field: which field pairs the cases, and ``other_fields`` that might.
     :param metric: which score was read.
     :param harm: role and field of harm or safety, as in ``safety scores.refused``; ``None`` if none was named.
@@ -30,13 +31,11 @@ class Samples:
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
     :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
-    :param ended_early: the log says that its run did not end.
     """
 
     path: Path
     format: str
-    tool: str
-    version: str | None
+    header: Log
     sha256: str
     case_field: str
     other_fields: tuple[str, ...]
@@ -46,10 +45,6 @@ class Samples:
     samples: tuple[Sample, ...]
     without: tuple[str, ...]
     repeated: tuple[str, ...]
-    task: str | None = None
-    system: str | None = None
-    started: datetime | None = None
-    ended_early: bool = False
 
     @property
     def has_inputs(self) -> tuple[bool, bool]:
@@ -89,8 +84,7 @@ def read(
     return Samples(
         path=path,
         format=source.format.name,
-        tool=log.tool,
-        version=log.version,
+        header=log,
         sha256=source.sha256,
         case_field=reader.case_field,
         other_fields=reader.other_fields,
@@ -100,10 +94,6 @@ def read(
         samples=samples,
         without=tuple(sorted({*log.named()} - there)),
         repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
-        task=log.task,
-        system=log.system,
-        started=log.started,
-        ended_early=log.ended_early,
     )
 
 

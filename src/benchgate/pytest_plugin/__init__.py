@@ -7,6 +7,7 @@ needs is imported when one was asked for.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import pytest
@@ -66,9 +67,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
         start(config, selection)
     elif (config.rootpath / BENCH).is_dir():
-        from benchgate.pytest_plugin.imports import BenchImports
+        # The tests of a bench import its rubric in a session that runs no case, too.
+        from benchgate.loader.imports import bench_package
 
-        config.pluginmanager.register(BenchImports(config.rootpath / BENCH), "benchgate-imports")
+        modules = ExitStack()
+        modules.enter_context(bench_package(config.rootpath / BENCH))
+        config.add_cleanup(modules.close)
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> CasesDirectory | None:

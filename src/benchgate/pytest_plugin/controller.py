@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from benchgate.errors import ArtifactError
+from benchgate.errors import ArtifactError, EvalError
 from benchgate.gates.exit_status import HELD
 from benchgate.models import BenchRunReport, Side, TrialResult
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.nodes import CaseItem
-from benchgate.pytest_plugin.pages import Pages
 from benchgate.pytest_plugin.reports import PAYLOAD
 from benchgate.pytest_plugin.root_hooks import RootHooks
 from benchgate.runner.class_run import ClassRun
@@ -27,6 +26,7 @@ from benchgate.wire.writing import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
+    from pathlib import Path
 
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.judge import Gate
@@ -39,7 +39,7 @@ TOLERATED = frozenset({"scored", "harness_error", "timeout"})
 
 
 class Controller:
-    """Plans, collects results, and at the end of the loop judges and writes."""
+    """Plans, collects results, and at the end of the loop judges and writes. ``page`` is the page that was written."""
 
     def __init__(self, session: BenchSession) -> None:
         self.session = session
@@ -50,15 +50,18 @@ class Controller:
         self._unplanned: list[str] = []
         self._held = False
         self._hooks = RootHooks(session.config)
-        self.pages = Pages(session)
+        self.page: Path | None = None
 
     def open(self) -> None:
         """
         Check at the start what would fail at the end.
 
-        :raises pytest.UsageError: baseline or checkpoint cannot be read, or the output folder is not writable.
+        :raises pytest.UsageError: baseline or checkpoint cannot be read, or page or output folder cannot be written.
         """
-        self.pages.open()
+        try:
+            self.session.publication.check()
+        except EvalError as error:
+            raise pytest.UsageError(f"--bench-html: {error}") from error
         try:
             for name, bench in self.session.benches.items():
                 self._grounds[name] = Grounds.read(self.session.settings_of[name], bench.path)
@@ -201,7 +204,7 @@ class Controller:
             self.session.trials.close()  # what still waits would be paid for and not be in the record
             for run in self.runs.values():
                 run.finish(self._gates(run))
-            self.pages.write([*self.runs.values()])
+            self._show([*self.runs.values()])
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
         statuses = {run.exit_status for run in self.runs.values()}
@@ -215,6 +218,16 @@ class Controller:
                     report=run.judgement.report,
                     decision=run.judgement.decision,
                 )
+
+    def _show(self, runs: list[ClassRun]) -> None:
+        """Write page and summary; a page that fails is a problem of the run, for it was asked for."""
+        publication = self.session.publication
+        folders = [run.published.folder for run in runs if run.published is not None]
+        problem, warning = publication.write_page(folders), publication.append_summary(folders)
+        self.page = None if problem else publication.html
+        for run in runs[-1:]:
+            run.problems += [problem] if problem else []
+            run.warnings += [warning] if warning else []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

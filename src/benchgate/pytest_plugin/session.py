@@ -18,10 +18,7 @@ from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.errors import BenchCaseLoadError, EvalError, Unreadable, printable
 from benchgate.gates.baseline import rerun_system
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import (
-    LoadedClass,
-    load_class,
-)
+from benchgate.loader.loaded_class import LoadedClass, load_class
 from benchgate.pytest_plugin.options import option_values
 from benchgate.pytest_plugin.trials import ItemTrials
 from benchgate.registry import TaskClassRegistry
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from benchgate.loader.loaded_class import LoadedClass
     from benchgate.models import BenchCase, Side
     from benchgate.pytest_plugin.ahead import CaseRun
     from benchgate.pytest_plugin.selection import Selection

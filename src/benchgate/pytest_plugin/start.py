@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchgate.pytest_plugin.controller import Controller
-from benchgate.pytest_plugin.crashes import Crashes
 from benchgate.pytest_plugin.json_report import JsonReport
 from benchgate.pytest_plugin.junit import JunitSuite
 from benchgate.pytest_plugin.nodes import SESSION
@@ -45,10 +44,8 @@ def start(config: pytest.Config, selection: Selection) -> None:
     controller = Controller(session)
     controller.open()
     config.pluginmanager.register(controller, "benchgate-controller")
-    config.pluginmanager.register(Workers(session), "benchgate-workers")
-    config.pluginmanager.register(Crashes(controller), "benchgate-crashes")
+    config.pluginmanager.register(Workers(controller), "benchgate-workers")
     config.pluginmanager.register(SessionProgress(controller), "benchgate-progress")
     config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
-    config.pluginmanager.register(controller.pages, "benchgate-pages")
     config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")
     config.pluginmanager.register(JunitSuite(controller), "benchgate-junit")

@@ -1,17 +1,25 @@
-"""Tells the workers of pytest-xdist where rootdir and the run are, and when to stop."""
+"""Tells the workers of pytest-xdist where rootdir and the run are, and when to stop; files the trials of dead ones."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import tempfile
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from benchgate.audit.chain import UNFINISHED
+from benchgate.models import BenchCase
+from benchgate.pytest_plugin.layout import is_case_file, trial_key
+from benchgate.pytest_plugin.reports import excuse
+from benchgate.pytest_plugin.trials import TRACEBACK
 
 if TYPE_CHECKING:
-    from benchgate.pytest_plugin.session import BenchSession
+    from benchgate.pytest_plugin.controller import Controller
 
 
 ADDOPTS = "PYTEST_ADDOPTS"
@@ -27,15 +35,17 @@ def restore_addopts(before: str | None) -> None:
 class Workers:
     """The workers of a session, as the controller knows them."""
 
-    def __init__(self, session: BenchSession) -> None:
-        self._session = session
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
+        self._session = controller.session
         self._addopts: str | None = None
         self._nodes: list[Any] = []
+        self._tracebacks = Path()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self) -> None:
         """
-        Tell workers rootdir and ini file.
+        Tell workers rootdir and ini file, and make the folder of their tracebacks.
 
         They look for these by the arguments. There pytest takes the second word of ``--bench-out DIR`` for a path, but
         only once DIR exists, so that they would find another rootdir than this process did.
@@ -47,10 +57,13 @@ class Workers:
             given += ["-c", str(config.inipath)]
         os.environ[ADDOPTS] = shlex.join(given)
         config.add_cleanup(lambda: restore_addopts(self._addopts))
+        self._tracebacks = Path(tempfile.mkdtemp(prefix="benchgate-"))
+        config.add_cleanup(partial(shutil.rmtree, self._tracebacks, ignore_errors=True))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a worker where finished trials are kept, and the environment that its systems are to see."""
+        """Tell a worker where finished trials and its traceback go, and the environment that its systems are to see."""
+        node.workerinput[TRACEBACK] = str(self._tracebacks / node.gateway.id)
         node.workerinput[ADDOPTS] = self._addopts
         node.workerinput[UNFINISHED] = self._session.unfinished
         self._nodes.append(node)
@@ -69,3 +82,32 @@ class Workers:
             process = getattr(getattr(node.gateway, "_io", None), "popen", None)
             if process is not None:
                 process.terminate()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """
+        File the item of xdist's report about a worker that died: as a timeout if the backstop of its limit ended it.
+
+        That it was the backstop is known by its traceback. Time alone does not tell: a trial may have waited for a
+        retry, or have ended, when something else ended the worker. Then it counts as not run.
+        """
+        if report.when != "???":  # type: ignore[comparison-overlap]
+            return
+        session = self._session
+        path, _, name = report.nodeid.partition("::")
+        case_file = session.config.rootpath / path
+        run = is_case_file(case_file) and self._controller.runs.get(case_file.parents[2].name)
+        if not run:
+            return
+        side, key = trial_key(case_file, name)
+        trials = run.sides[side]
+        case, file = session.load(case_file), self._tracebacks / vars(report)["node"].gateway.id
+        traceback = file.read_text(errors="replace") if file.is_file() else ""
+        if isinstance(case, BenchCase) and traceback:
+            report.sections.append(("the process of the trial when it was ended", traceback))
+            result = trials.ended(key, session.settings_of[run.name].limit(case))
+            self._controller.file(run, report, result, {"side": side})
+        else:
+            trials.not_run(key, str(report.longrepr))
+        if side == "baseline":
+            excuse(report)

@@ -75,22 +75,16 @@ class PastRun:
 
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
-        report = self.report
+        report = self.report.model_dump()
         return {
+            "cost_usd": report.pop("total_cost_usd"),
+            **report,
             "seq": self.seq,
             "time": self.time.isoformat(),
-            "system": report.system,
-            "run_id": report.run_id,
-            "complete": report.complete,
-            "case_count": report.case_count,
-            "passed_count": report.passed_count,
-            "mean_score": report.mean_score,
-            "score_lower_bound_95": report.score_lower_bound_95,
             "mean_delta": self.mean_delta,
             "decision": self.decision.outcome if self.decision else None,
             "look": self.look,
             "pinned": self.pinned,
-            "cost_usd": report.total_cost_usd,
             "head": f"{self.seq}:{self.head}",
             "folder": self.folder.name,
         }

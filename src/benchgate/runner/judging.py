@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from benchgate.artifacts.record import ChainSlot, RecordEntry, RunTerms
+    from benchgate.artifacts.record import ChainSlot, Entry, RunTerms
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
     from benchgate.gates.baseline import Baseline
@@ -184,7 +184,7 @@ def publish(
 
     last = judgement
 
-    def entry(slot: ChainSlot) -> RecordEntry:
+    def entry(slot: ChainSlot) -> Entry:
         nonlocal last
         before = judgement.baseline.report if judgement.baseline else None
         if judgement.look and before and count(facts.looked_at(before)) != judgement.look:

@@ -1,4 +1,4 @@
-"""What a record says of earlier runs of its class: which it completes or replays, and which looked at its baseline."""
+"""What a record says of earlier runs of its class: which it completes or replays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import RECORD_FILE
-from benchgate.gates.looks import number_of
 from benchgate.verify.agreement import digest_holds, same
 
 if TYPE_CHECKING:
@@ -42,16 +41,6 @@ def earlier_faults(record: RunRecord, before: Mapping[int, Earlier]) -> Iterator
         yield from same(f"report.{name}", value(source), value(record))
     if not record.report.digests.cases.items() <= source.report.digests.cases.items():
         yield f"replays: {replayed.name} is of other cases"
-
-
-def look_faults(record: RunRecord, number: int | None) -> Iterator[str]:
-    """
-    Yield that a record's look at its baseline is not the one that follows from the records before it.
-
-    :param number: of the look, counted again; ``None`` if the run is none.
-    """
-    look = record.decision.look if record.decision else None
-    yield from same("decision.look.number", number, number_of(look))
 
 
 def _named(before: Mapping[int, Earlier], seq: int, name: str) -> tuple[Path, RunRecord] | None:

@@ -40,6 +40,6 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
     found = read_baseline(run.folder / RECORD_FILE)
     yield from (f"{refused}: {problem}" for problem in found.problems)
     if found.report is not None:
-        cases = read_cases(class_path, with_digests=True).digests
+        cases, _ = read_cases(class_path, with_digests=True)
         for difference in differences(found.report, class_path, cases, "the run"):
             yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"

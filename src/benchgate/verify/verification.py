@@ -25,10 +25,11 @@ from benchgate.audit.chain import (
 from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
+from benchgate.gates.looks import number_of
 from benchgate.looks.chain import ChainLooks
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import same
-from benchgate.verify.earlier import earlier_faults, look_faults
+from benchgate.verify.earlier import earlier_faults
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
 from benchgate.wire.files import file_sha256
@@ -219,7 +220,8 @@ def _own_faults(
     folder: Path, record: RunRecord, records: list[Found], number: int | None
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
-    yield from look_faults(record, number)
+    look = record.decision.look if record.decision else None
+    yield from same("decision.look.number", number, number_of(look))
     before = {seq: (there, one) for seq, there, one in records if seq < record.seq}
     yield from earlier_faults(record, before)
 
