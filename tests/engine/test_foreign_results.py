@@ -9,6 +9,7 @@ from concurrent.futures import Future
 
 import pytest
 
+from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.models import BenchScore, TrialResult
 from benchgate.runner.lane import Lane
@@ -232,3 +233,9 @@ def test_an_edited_plan_of_a_shard_is_refused(echo):
     path.write_text(path.read_text() + "\n")
     with pytest.raises(ArtifactError, match="is not the one that trials"):
         merged(echo, parts)
+
+
+def test_a_shard_that_is_expected_twice_is_wrong_use(echo, capsys):
+    (folder, digest), _ = shards(echo).values()
+    assert main(["merge", str(folder), "--expect", f"1={digest}", "--expect", f"1={'0' * 64}"]) == 2
+    assert "expect: one shard is named twice" in capsys.readouterr().err

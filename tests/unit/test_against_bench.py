@@ -170,7 +170,10 @@ CHANGES = {
         "severities are not those",
     ),
     "baseline": (lambda bench: added(bench / "baseline.json", "\n"), "its baseline is not"),
-    "no baseline": (lambda bench: (bench / "baseline.json").unlink(), "its baseline is not"),
+    "no baseline": (
+        lambda bench: (bench / "baseline.json").unlink(),
+        "baseline.json is no baseline: ",
+    ),
     "no such class": (lambda bench: bench.rename(bench.with_name("other")), "cannot be compared"),
 }
 

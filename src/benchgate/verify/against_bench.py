@@ -141,7 +141,9 @@ class Terms:
             yield f"it was not compared with {path}, but with {dict(self.lines())['baseline']}"
             return
         samples = read_artifact(self.folder / "evidence" / FILE_NAME, ArmReport)
-        if expected.report is None or expected.sha256 != reference.sha256 or samples is None:
+        if expected.report is None:
+            yield f"{path} is no baseline: {'; '.join(expected.problems)}"
+        elif expected.sha256 != reference.sha256 or samples is None:
             yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
         else:
             yield from baseline_faults(expected, reference, self.record, samples)
