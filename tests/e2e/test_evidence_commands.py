@@ -237,6 +237,19 @@ def test_a_safety_report_alone(vectors, capsys):
     assert main([*arguments, "--policy=max_safety_regression=0.25"]) == 0
 
 
+@pytest.mark.parametrize(
+    "option", ["test=paired", "claim=no_regression", "looks=spend", "score_range=[0, 0.1]"]
+)
+def test_thresholds_of_scores_do_not_matter_to_penalties_alone(vectors, monkeypatch, option):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    samples = ["--baseline-safety-samples=calm.json", "--trained-safety-samples=wild.json"]
+    arguments = ["safety", *samples, "--run-id=r", "--out=out.json"]
+    assert main(arguments) == 1
+    report = (vectors / "out.json").read_bytes()
+    assert main([*arguments, f"--policy={option}"]) == 1
+    assert (vectors / "out.json").read_bytes() == report
+
+
 def edit(path, *keys, value):
     data = json.loads(path.read_text())
     target = data

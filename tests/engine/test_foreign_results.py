@@ -237,5 +237,6 @@ def test_an_edited_plan_of_a_shard_is_refused(echo):
 
 def test_a_shard_that_is_expected_twice_is_wrong_use(echo, capsys):
     (folder, digest), _ = shards(echo).values()
-    assert main(["merge", str(folder), "--expect", f"1={digest}", "--expect", f"1={'0' * 64}"]) == 2
+    command = ["merge", str(folder), "--out", str(echo.root / "whole")]
+    assert main([*command, *(f"--expect=1={one}" for one in (digest, "0" * 64))]) == 2
     assert "expect: one shard is named twice" in capsys.readouterr().err

@@ -13,7 +13,6 @@ from benchgate.wire.arguments import threshold_places
 from benchgate.wire.run_options import RUN_OPTIONS
 
 if TYPE_CHECKING:
-    from benchgate.errors import EvalError
     from benchgate.runner.settings import RunSettings
 
 OF_THE_WHOLE = (
