@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchgate.cli import COMMANDS
+from benchgate.gates.conditions import REASONS, REJECTING
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.reason_codes import REASONS, REJECTING
 from benchgate.models.case import CaseTable
 from benchgate.taxonomy import RESERVED
 

@@ -76,7 +76,7 @@ def test_a_rejection_says_no_and_what_speaks_against_it():
     ("policy", "asked", "limits"),
     [
         (
-            {"claim": "not_worse", "margin": 0.1, "alpha": 0.1},
+            {"claim": "not_worse", "margin": 0.1, "alpha": 0.1, "evidence": "exact"},
             "is new not worse than old? mean score, margin 0.1, alpha 0.1",
             "at least 10 cases; safety penalty up by at most 0.05",
         ),
@@ -91,13 +91,13 @@ def test_a_rejection_says_no_and_what_speaks_against_it():
         (
             {"min_delta": 0.02, "evidence": "exact", "max_cost_increase": 0.1, "min_cases": 5},
             "is new better than old by more than 0.02? mean score, alpha 0.05",
-            "at least 5 cases; safety penalty up by at most 0.05; cost up by at most 10.0%; exact evidence",
+            "at least 5 cases; safety penalty up by at most 0.05; exact evidence; cost up by at most 10.0%",
         ),
         (
             {"safety_confidence": 0.9, "penalty_range": (0, 1), "baseline_errors": "zero"},
             "is new better than old? mean score, alpha 0.05",
             (
-                "at least 10 cases; safety penalty up by at most 0.05 (90% bound); "
+                "at least 10 cases; safety penalty up by at most 0.05; its 90% bound too; "
                 "an error of the baseline is taken for a true score of 0"
             ),
         ),

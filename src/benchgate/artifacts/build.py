@@ -17,9 +17,9 @@ from benchgate.artifacts.evidence_kinds import (
     Sample,
     SignificanceReport,
 )
-from benchgate.gates.decision import Remark
+from benchgate.gates.conditions import INCOMPARABLE
+from benchgate.gates.decision import PREFIX, Remark
 from benchgate.gates.looks import judged_at, number_of
-from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX
 from benchgate.gates.rollback import rollback_gate
 from benchgate.gates.safety import mean_penalty
 from benchgate.wire.model import SCHEMA_VERSION

@@ -23,7 +23,7 @@ from benchgate.artifacts.evidence_kinds import (
     ProofSignificance,
 )
 from benchgate.errors import counted
-from benchgate.gates.reason_codes import PREFIX
+from benchgate.gates.decision import PREFIX
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.writing import model_bytes

@@ -94,7 +94,7 @@ def _execute(given: argparse.Namespace) -> int:
 
 def _proof(given: argparse.Namespace) -> int:
     from benchgate.artifacts.proof import evidence_files
-    from benchgate.gates.reason_codes import PREFIX
+    from benchgate.gates.decision import PREFIX
     from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
     from benchgate.verify.validate import validate_file
     from benchgate.wire.writing import make_folder, write_file
@@ -185,8 +185,8 @@ def judge_samples(
 
 def exit_status(decision: CheckpointPromotionDecision, *, is_met: bool) -> int:
     """Return 0 if all is met that was asked for, 10 if the gate holds for lack of evidence, else 1."""
+    from benchgate.gates.decision import PREFIX
     from benchgate.gates.exit_status import HELD
-    from benchgate.gates.reason_codes import PREFIX
 
     is_error = f"{PREFIX}checkpoint_mismatch" in decision.reason_codes
     return HELD if decision.outcome == "hold" and not is_error else int(not is_met)
@@ -251,7 +251,7 @@ def vector_lines(
     decision: CheckpointPromotionDecision,
 ) -> Iterator[Line]:
     """Yield what a session prints of its gate."""
-    from benchgate.gates.reason_codes import PREFIX
+    from benchgate.gates.decision import PREFIX
     from benchgate.wording.block import gate_lines, side_lines
     from benchgate.wording.decision import DecisionView
     from benchgate.wording.lines import Line

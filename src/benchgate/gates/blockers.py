@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from benchgate.gates.baseline import Baseline
-    from benchgate.gates.reason_codes import Blocker
+    from benchgate.gates.decision import Blocker
     from benchgate.models import BenchRunReport
 
 

@@ -12,18 +12,13 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from benchgate.gates.claim_figures import Increase
+    from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm, Figures, Significance
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.reason_codes import Blocker
 
 
 TOLERANCE: Final = 1e-12
 """Allows for float rounding, so that a change of exactly a limit does not block."""
-
-
-def clusters_needed(policy: GatePolicy) -> int:
-    """Return how many clusters a comparison needs: with fewer, the sign-flip p of no data is <= alpha / 2."""
-    return max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
 
 
 def critical_objections(figures: Figures) -> Iterator[Blocker]:

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
-    clusters_needed,
     confidence,
     cost_objections,
     critical_objections,
     margin_objections,
     regressions,
 )
-from benchgate.gates.decision import CheckpointPromotionDecision, GateInput, Remark
+from benchgate.gates.conditions import (
+    CONDITIONS,
+    INCOMPARABLE,
+    REASONS,
+    REJECTING,
+    clusters_needed,
+    next_step,
+)
+from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecision, GateInput, Remark
 from benchgate.gates.looks import judged_at, make_look
-from benchgate.gates.next_step import next_step
 from benchgate.gates.notes import notes
-from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS, REJECTING, Blocker
 from benchgate.gates.safety import clean_needed
 from benchgate.gates.worst import against_candidate, unscored
 
@@ -73,7 +78,7 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
     before = {code for code, _ in given.blockers}
     if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
-    if policy.claim != "no_regression":  # which is about these cases, however few they are
+    if CONDITIONS["insufficient_cases"].applies(policy):
         yield from _size_objection(figures, policy)
     yield from critical_objections(figures)
     yield from safety_objections(figures.safety, policy, figures.candidate.labels)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.gates.looks import Look
 from benchgate.wire.model import DisplayText, Number, WireModel
@@ -11,10 +11,12 @@ from benchgate.wire.model import DisplayText, Number, WireModel
 if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.reason_codes import Blocker
 
 
+PREFIX: Final = "checkpoint_promotion_blocked_"
 Outcome = Literal["promote", "hold", "reject"]
+Blocker = tuple[str, str]
+"""A reason code without its prefix, and its message."""
 
 
 class Remark(WireModel):

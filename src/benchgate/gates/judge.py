@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.baseline import Baseline, BaselineChoice
-    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.reason_codes import Blocker
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport
     from benchgate.training.checkpoints import Checkpoints

@@ -11,10 +11,9 @@ from benchgate.gates.missing import first_five
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.decision import GateInput
+    from benchgate.gates.decision import Blocker, GateInput
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.reason_codes import Blocker
     from benchgate.models import BenchRunReport
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from benchgate.gates.conditions import INCOMPARABLE, REASONS
+from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import judged_at
-from benchgate.gates.reason_codes import INCOMPARABLE, PREFIX, REASONS
 from benchgate.gates.weigh import significance
 from benchgate.wire.model import WireModel
 

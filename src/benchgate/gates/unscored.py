@@ -11,8 +11,8 @@ from benchgate.aggregate import INCOMPLETE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm
-    from benchgate.gates.reason_codes import Blocker
     from benchgate.models import BenchRunReport, TrialResult
 
 

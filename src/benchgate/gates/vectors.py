@@ -15,10 +15,9 @@ from benchgate.gates.weigh import weigh
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.reason_codes import Blocker
 
 
 class Judged(NamedTuple):

@@ -55,8 +55,13 @@ class LogTerms:
 
         :raises PolicyError: a value is wrong.
         """
-        policy, ends = log_policy(options)
-        return cls(task_class=task_class, policy=policy, score_range=ends, with_inputs=with_inputs)
+        policy, scaled = log_policy(options), (0.0, 1.0)
+        return cls(
+            task_class=task_class,
+            policy=policy.model_copy(update={"score_range": scaled}),
+            score_range=policy.score_range or scaled,
+            with_inputs=with_inputs,
+        )
 
     @property
     def unit(self) -> str:

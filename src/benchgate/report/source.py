@@ -17,8 +17,8 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord, SelectedRecord
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError, Unreadable
-from benchgate.gates.decision import CheckpointPromotionDecision, Remark
-from benchgate.gates.reason_codes import PREFIX, REJECTING
+from benchgate.gates.conditions import REJECTING
+from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import WireModel

@@ -17,7 +17,7 @@ from benchgate.audit.chain import record_folder
 from benchgate.errors import EvalError
 from benchgate.gates.baseline import FILE_NAME, RERUN, read_baseline
 from benchgate.gates.missing import first_five
-from benchgate.gates.policy import load_policy, log_policy, make_policy, text_of
+from benchgate.gates.policy import load_policy, log_policy, make_policy
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, load_case
 from benchgate.loader.failure_modes import load_taxonomy
@@ -44,7 +44,6 @@ class Terms:
     :param class_path: folder of the class in the bench; ``None`` if there is none, and the defaults count.
     :param policy: that of the bench or the defaults, with what is said to differ.
     :param said: the thresholds that are said to differ.
-    :param ends: the worst and the best score of logs.
     """
 
     record: RunRecord
@@ -52,7 +51,6 @@ class Terms:
     class_path: Path | None
     policy: GatePolicy
     said: Mapping[str, Any]
-    ends: tuple[float, float]
 
     @classmethod
     def of(
@@ -65,18 +63,11 @@ class Terms:
         :raises PolicyError: its ``gate.toml``, or what is said to differ, cannot be used.
         """
         path = bench_root / record.report.task_class if bench_root else None
-        ends = (0.0, 1.0)
-        if path:
-            policy = load_policy(path, said)
-        elif record.report.source:
-            policy, ends = log_policy(said)
-        else:
-            policy = make_policy(said)
+        of_log = log_policy if record.report.source else make_policy
+        policy = load_policy(path, said) if path else of_log(said)
         name = record_folder(record.seq, record.finished_at, record.report.run_id)
         folder = out / "runs" / record.report.task_class / name
-        return cls(
-            record=record, folder=folder, class_path=path, policy=policy, said=said, ends=ends
-        )
+        return cls(record=record, folder=folder, class_path=path, policy=policy, said=said)
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Yield claim and baseline of the record, and each threshold that differs; each text after its label."""
@@ -105,15 +96,17 @@ class Terms:
 
     def _differing(self) -> dict[str, str]:
         """Return in words, by its key, each threshold that the record has otherwise."""
-        recorded, expected = dict(self.record.policy), dict(self.policy)
-        if source := self.record.report.source:  # its scores were scaled to the range of the policy
-            recorded["score_range"], expected["score_range"] = source.score_range, self.ends
+        recorded, expected = self.record.policy, self.policy
+        if (
+            source := self.record.report.source
+        ):  # whose scores were scaled to the range of the policy
+            recorded = recorded.model_copy(update={"score_range": source.score_range})
         there = "the default is" if self.class_path is None else f"{self.class_path} has"
         return {
-            key: f"{key} = {text_of(value)}, where {'--policy says' if key in self.said else there} "
-            f"{text_of(expected[key])}"
-            for key, value in recorded.items()
-            if value != expected[key]
+            key: f"{key} = {recorded.text(key)}, where {'--policy says' if key in self.said else there} "
+            f"{expected.text(key)}"
+            for key, value in recorded
+            if value != getattr(expected, key)
         }
 
     def _of_the_class(self, class_path: Path) -> Iterator[str]:

@@ -14,10 +14,9 @@ from benchgate.artifacts.sealed_plan import broken
 from benchgate.gates.baseline import arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.judge import Facts, decision_of
 from benchgate.gates.looks import judged_at, number_of
-from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import weigh_arms
 from benchgate.training.checkpoints import lacks_advantages
 
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.reason_codes import Blocker
+    from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
 
 
 GATE: Final = "gate:"

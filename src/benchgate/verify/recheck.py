@@ -22,8 +22,8 @@ from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.decide import SAFETY_TOLERANCE
+from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import judged_at, number_of
-from benchgate.gates.reason_codes import PREFIX
 from benchgate.verify.agreement import content_faults, digest_holds, same
 from benchgate.verify.facts import files_beside
 from benchgate.verify.recheck_record import recheck_record

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import counted, excerpt
 from benchgate.gates.claim_reasons import confidence, spent
+from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE
 from benchgate.gates.decide import UNDETECTABLE
+from benchgate.gates.decision import PREFIX
 from benchgate.gates.policy import POWER
-from benchgate.gates.reason_codes import INCOMPARABLE, PLAIN, PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -115,7 +116,7 @@ class DecisionView:
 
 def _shown(remark: Remark, *, in_plain: bool = False) -> ShownRemark:
     code = remark.code.removeprefix(PREFIX).removeprefix(NOTE)
-    plain = PLAIN.get(code, "") if in_plain else ""
+    plain = CONDITIONS[code].plain if in_plain and code in CONDITIONS else ""
     return ShownRemark(code=code, message=remark.message, plain=plain)
 
 
@@ -131,19 +132,11 @@ def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
 
 
 def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
-    if policy.claim != "no_regression":
-        yield f"at least {policy.min_cases} cases"
-    else:  # about these cases, however few they are
-        yield f"at most {policy.max_newly_failing} newly failing"
-        yield f"no case down by more than {policy.tolerance:g}"
-    if policy.safety == "required" or (figures is not None and figures.safety.evaluated):
-        level = policy.safety_confidence
-        bound = "" if level is None else f" ({level:.0%} bound)"
-        yield f"safety penalty up by at most {policy.max_safety_regression:g}{bound}"
-    if policy.max_cost_increase is not None:
-        yield f"cost up by at most {policy.max_cost_increase:.1%}"
-    if policy.evidence == "exact":
-        yield "exact evidence"
+    if figures is not None and figures.safety.evaluated:
+        policy = policy.model_copy(update={"safety": "required"})
+    for condition in CONDITIONS.values():
+        if condition.limit and condition.applies(policy):
+            yield condition.limit.format(policy)
     if policy.baseline_errors == "zero":
         yield "an error of the baseline is taken for a true score of 0"
 

@@ -8,10 +8,9 @@ import random
 import pytest
 
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.weigh import weigh
 
 IDS = tuple(f"c{number:02}" for number in range(40))

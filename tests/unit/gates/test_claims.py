@@ -11,10 +11,9 @@ from scipy import stats
 from benchgate.artifacts.build import Comparison, evaluation_report
 from benchgate.errors import PolicyError
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.policy import load_policy, make_policy, merged, parse_options
-from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import weigh_arms
 from benchgate.models import Suite
 

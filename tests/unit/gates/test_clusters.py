@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchgate.gates.decision import PREFIX
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import compare_vectors
 from benchgate.statistics import unseen_failure_ucb
 

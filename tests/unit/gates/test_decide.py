@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchgate.gates.conditions import CONDITIONS, REASONS, REJECTING
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
-from benchgate.gates.reason_codes import PREFIX, REASONS, REJECTING
 from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
 from benchgate.statistics import Goal, paired_detectable, penalty_rise_upper, welch_detectable
@@ -176,6 +176,31 @@ def test_reasons_stand_in_the_fixed_order_with_a_sentence_each():
     assert [remark.code for remark in made.remarks][: len(made.reason_codes)] == list(
         made.reason_codes
     )
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"claim": "better", "evidence": "exact"},
+        {"claim": "not_worse", "margin": 0.1, "evidence": "exact"},
+        {"claim": "no_regression", "evidence": "exact"},
+    ],
+)
+@pytest.mark.parametrize("policy", [{}, {"max_cost_increase": 0.1, "safety_confidence": 0.9}])
+@pytest.mark.parametrize("candidate", [GOOD, POOR, MIXED])
+def test_only_conditions_that_apply_fail(candidate, policy, claim):
+    policy = {"test": "auto", "min_cases": 20, **claim, **policy}
+    failed = [CONDITIONS[code] for code in codes(decision(MIXED, candidate, **policy))]
+    assert all(condition.applies(GatePolicy(**policy)) for condition in failed)
+    limits = [one.limit for one in failed if one.limit]
+    assert (CONDITIONS["insufficient_cases"].limit in limits) == (claim["claim"] != "no_regression")
+
+
+def test_three_cases_under_no_regression_are_enough():
+    scores = (0.5, 0.6, 0.7)
+    made = decision(scores, scores, penalties=((0.0,) * 3,) * 2, claim="no_regression")
+    assert made.promotion_allowed
+    assert not CONDITIONS["insufficient_cases"].applies(GatePolicy(claim="no_regression"))
 
 
 def test_nothing_to_compare_with_holds():

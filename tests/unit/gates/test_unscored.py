@@ -8,10 +8,12 @@ import pytest
 
 from benchgate.aggregate import build_report
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
+from benchgate.gates.conditions import next_step
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.judge import judge
 from benchgate.gates.policy import make_policy
-from benchgate.gates.reason_codes import PREFIX
 from benchgate.gates.vectors import compare_vectors
+from benchgate.gates.weigh import weigh
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
@@ -193,3 +195,24 @@ def test_an_error_of_the_baseline_makes_no_candidate_cheap():
         made = compare_vectors(before, after, rules).decision
         assert made.outcome == "hold"
         assert codes(made) == ["cost_increase" if first == 0.1 else "unscored_decide"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "policy", "step"),
+    [
+        (
+            [LATE, LATE],
+            [1.0, 1.0],
+            {"penalty_range": [0, 1]},
+            "again: 2 trials of the baseline, 0 ",
+        ),
+        ([1.0, 1.0], [1.0, ERROR], {}, "again; or set penalty_range"),
+    ],
+)
+def test_the_next_step_of_missing_penalties_is_one_that_helps(before, after, policy, step):
+    rows = [0.5, 1.0] * 9
+    made = judged([*before, *rows], [*after, *rows], safety="required", **policy)
+    assert "safety_missing" in codes(made)
+    figures = weigh(arm(run([*before, *rows])), arm(run([*after, *rows])), make_policy(policy))
+    rules = make_policy(policy)
+    assert step in next_step(GateInput(policy=rules, figures=figures), ["safety_missing"])

@@ -1,0 +1,284 @@
+"""The conditions of a promotion, in the one order in which a decision lists those that failed."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from benchgate.errors import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from benchgate.gates.decision import GateInput
+    from benchgate.gates.figures import Figures
+    from benchgate.gates.looks import Look
+    from benchgate.gates.policy import GatePolicy
+
+
+class Condition(NamedTuple):
+    """
+    What is known of a condition whatever the figures are; its check is in ``decide``.
+
+    :param plain: that it failed, for readers who never trained anything.
+    :param step: what to do first about a hold because of it, or what says so.
+    :param log_step: the same where both sides are logs of another harness, if it is not ``step``.
+    :param limit: what it asks for, with the fields of the policy.
+    :param claims: those that it belongs to; ``switches`` are the policy keys that may turn it off.
+    :param rejects: it is evidence against the candidate; all others hold, because the evidence is not sufficient.
+    :param is_blind: the figures do not speak about the candidate, so that nothing is concluded from them.
+    """
+
+    plain: str
+    step: str | Callable[[Figures, GatePolicy], str] = "look at the reasons"
+    log_step: str = ""
+    limit: str = ""
+    claims: tuple[str, ...] = ("better", "not_worse", "no_regression")
+    switches: tuple[str, ...] = ()
+    rejects: bool = False
+    is_blind: bool = False
+
+    def applies(self, policy: GatePolicy) -> bool:
+        """Return whether a policy asks for it; one of ``safety = "optional"`` does if there are penalties."""
+        values = {getattr(policy, key) for key in self.switches}
+        return policy.claim in self.claims and values.isdisjoint((None, "standard", "optional"))
+
+
+def clusters_needed(policy: GatePolicy) -> int:
+    """Return how many clusters a comparison needs: with fewer, the sign-flip p of no data is <= alpha / 2."""
+    return max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
+
+
+def _too_few(figures: Figures, policy: GatePolicy) -> str:
+    clusters = figures.significance.clusters
+    if clusters is None:
+        return f"add {counted(policy.min_cases - figures.smallest, 'case')}"
+    lacking = counted(clusters_needed(policy) - clusters, "further cluster")
+    return f"add cases of {lacking}: of sources that no case has yet"
+
+
+def _no_gain(figures: Figures, policy: GatePolicy) -> str:
+    instead = "if no worse is enough, claim not_worse with a margin"
+    high = figures.significance.delta_ci_high
+    if not _is_identical(figures) and high is not None and high > policy.min_delta:
+        return f"improve the candidate; for a smaller gain, lower target_effect and add cases; {instead}"
+    return f"more cases will not help: improve the candidate; {instead}"
+
+
+def _unsure(figures: Figures, policy: GatePolicy) -> str:
+    if _is_identical(figures):
+        return _no_gain(figures, policy)
+    return _more_cases(figures) or "add cases, or add trials to each if one case varies much"
+
+
+def _more_cases(figures: Figures) -> str | None:
+    there, needed = figures.compared, figures.significance.cases_needed
+    if needed is None or needed <= there:
+        return None
+    of = "" if figures.significance.clusters is None else " of further clusters"
+    return f"add cases{of}: about {needed - there} more to the {there} there are"
+
+
+def _is_identical(figures: Figures) -> bool:
+    pairs = figures.baseline.paired_with(figures.candidate)
+    return bool(pairs) and all(pair.before == pair.after for pair in pairs or ())
+
+
+def _no_margin(figures: Figures, policy: GatePolicy) -> str:
+    if figures.significance.delta_ci_low is None:
+        return "set score_range, so that the difference can be bounded"
+    if policy.test == "welch" and figures.baseline.paired_with(figures.candidate):
+        return "set test = 'auto': both sides have the same cases, and pairs show a smaller margin"
+    return _more_cases(figures) or (
+        "improve the candidate; or plan a new comparison with a margin that this size can show"
+    )
+
+
+def _safety_missing(figures: Figures, policy: GatePolicy) -> str:
+    before, after = (
+        None if arm.facts is None else sum(facts.unscored for facts in arm.facts)
+        for arm in (figures.baseline, figures.candidate)
+    )
+    if before is None or after is None:
+        return "give the penalties of both sides, or set safety = 'optional'"
+    if after and policy.penalty_range is None:
+        return "run what has no score again; or set penalty_range, so that it counts as the largest penalty"
+    if before or after:
+        return f"run what has no score again: {before} trials of the baseline, {after} of the candidate"
+    return "measure the penalty on every case: in the rubric; of a log, --map harm=FIELD or safety=FIELD"
+
+
+def _safety_bound(_: Figures, policy: GatePolicy) -> str:
+    if not policy.max_safety_regression:
+        return "no number of cases can show that nothing rises: set max_safety_regression above 0"
+    return "add cases: the bound on the penalty narrows with their number"
+
+
+def _cost(figures: Figures, _: GatePolicy) -> str:
+    if figures.cost is None:
+        return (
+            "have both systems report what a case costs: case.usage, on runs, not on sample files"
+        )
+    return "lower the cost, or raise max_cost_increase"
+
+
+_OF_TESTS: Final = (_too_few, _no_gain, _unsure, _no_margin)
+"""Steps for reasons that no scores can do away with at a look at which nothing is promoted."""
+
+CONDITIONS: Final[Mapping[str, Condition]] = {
+    "incomplete_run": Condition(
+        "Some cases have no usable result, so that nothing can be compared yet.",
+        "fix what kept trials from a result, then run them: resume the run",
+        "give whole logs: a sample of each case for each repetition, which --map trial=FIELD numbers",
+        is_blind=True,
+    ),
+    "too_many_unscored": Condition(
+        "Too many samples ended in an error, which says little about the candidate.",
+        "fix the errors, then run again",
+        "run the samples that erred again in their harness, and give the new log",
+        is_blind=True,
+    ),
+    "unscored_decide": Condition(
+        "Whether the candidate is good enough depends on results that are missing.",
+        "fix the errors, then run the named trials again; if a crash is the true result of the baseline, say so in "
+        "gate.toml: baseline_errors = 'zero'",
+        "run the named samples again in their harness, and give the new log; if a crash is the true result of the "
+        "baseline, say so in a gate.toml: baseline_errors = 'zero'",
+    ),
+    "baseline_missing": Condition(
+        "There is nothing to compare with.", "pin a complete run as the baseline: benchgate pin"
+    ),
+    "baseline_mismatch": Condition(
+        "The baseline is no whole run of the same cases with the same score.",
+        "make the baseline again on these cases, or run it beside: baseline=run:SYSTEM",
+        "give two whole logs of the same cases and the same score",
+    ),
+    "plan_mismatch": Condition(
+        "This is not the comparison that was planned.",
+        "run what was planned, or seal a new plan before a new run: benchgate plan",
+    ),
+    "checkpoint_mismatch": Condition(
+        "The results may belong to another checkpoint.",
+        "fix which checkpoint is played, then run again",
+    ),
+    "case_mismatch": Condition(
+        "The two sides did not do the same cases.",
+        "give both sides the same cases, with the same ids and clusters",
+        "give both logs the same cases and clusters; with --policy missing=worst a case that one side lacks counts "
+        "against the candidate",
+        is_blind=True,
+    ),
+    "score_out_of_range": Condition(
+        "A score is outside the range that was given.", "set score_range to that of the scores"
+    ),
+    "insufficient_cases": Condition(
+        "There are too few cases for any decision.",
+        _too_few,
+        limit="at least {0.min_cases} cases",
+        claims=("better", "not_worse"),
+    ),
+    "zero_variance": Condition(
+        "The scores do not vary, so that no test can be made.",
+        "set score_range, so that a bound can decide",
+    ),
+    "block_severity_failure_mode": Condition(
+        "Something happened that must never happen.", rejects=True
+    ),
+    "critical_case_regressed": Condition("A case that must not fail fails now.", rejects=True),
+    "newly_failing_cases": Condition(
+        "Cases that passed before fail now.",
+        limit="at most {0.max_newly_failing} newly failing",
+        claims=("no_regression",),
+        rejects=True,
+    ),
+    "case_regressed": Condition(
+        "A case became worse.",
+        limit="no case down by more than {0.tolerance:g}",
+        claims=("no_regression",),
+        rejects=True,
+    ),
+    "safety_regression": Condition(
+        "The candidate does more harm.",
+        limit="safety penalty up by at most {0.max_safety_regression:g}",
+        switches=("safety",),
+        rejects=True,
+    ),
+    "safety_upper_bound": Condition(
+        "The candidate may do more harm: so few cases do not exclude it.",
+        _safety_bound,
+        limit="its {0.safety_confidence:.0%} bound too",
+        switches=("safety", "safety_confidence"),
+    ),
+    "safety_missing": Condition(
+        "Harm was not measured on every case.",
+        _safety_missing,
+    ),
+    "safety_bound_unavailable": Condition(
+        "Nobody said how much harm there can be.", "set penalty_range"
+    ),
+    "seed_reproducibility": Condition(
+        "The repetitions of the candidate disagree.", "add trials: those of the candidate disagree"
+    ),
+    "sample_sensitivity": Condition(
+        "The result depends on which of the cases are looked at.",
+        "look at the cases along which the difference drifts; add cases of both kinds",
+    ),
+    "significant_regression": Condition(
+        "The candidate is worse, by more than chance explains.", rejects=True
+    ),
+    "worse_than_margin": Condition("The candidate is worse by more than is allowed.", rejects=True),
+    "delta_below_minimum": Condition(
+        "The candidate did not score higher, or not by enough.", _no_gain
+    ),
+    "gain_excluded": Condition(
+        "If the candidate is better at all, it is by too little to matter.", _no_gain
+    ),
+    "not_significant": Condition(
+        "The difference may be chance, though these cases would have shown a real one.", _unsure
+    ),
+    "inconclusive_underpowered": Condition(
+        "The difference may be chance: so few cases cannot tell.", _unsure
+    ),
+    "margin_not_shown": Condition("A loss that matters cannot be excluded yet.", _no_margin),
+    "exact_evidence_required": Condition(
+        "The evidence is not as strong as was asked for.",
+        _unsure,
+        limit="exact evidence",
+        claims=("better",),
+        switches=("evidence",),
+    ),
+    "cost_increase": Condition(
+        "The candidate costs too much more, or its cost is not known.",
+        _cost,
+        limit="cost up by at most {0.max_cost_increase:.1%}",
+        switches=("max_cost_increase",),
+    ),
+}
+
+REASONS: Final = tuple(CONDITIONS)
+REJECTING: Final = frozenset(code for code, one in CONDITIONS.items() if one.rejects)
+INCOMPARABLE: Final = frozenset(code for code, one in CONDITIONS.items() if one.is_blind)
+
+
+def next_step(given: GateInput, codes: Sequence[str], look: Look | None = None) -> str:
+    """
+    Return one thing to do: add cases or trials, choose a margin, or fix errors.
+
+    :param look: at the baseline, if somebody counts.
+    :param codes: the reasons of the decision without their prefix, in order; none if only further gates object.
+    """
+    if not codes:
+        return f"do what the gate {given.further[0][0]} asks for"
+    first = codes[0]
+    # A later reason explains these better: more cases are of no use where a gain is excluded.
+    if first in ("insufficient_cases", "delta_below_minimum") and "gain_excluded" in codes:
+        first = "gain_excluded"
+    elif first == "delta_below_minimum" and len(codes) > 1:
+        first = codes[1]
+    condition = CONDITIONS.get(first, Condition(""))
+    step = (given.is_log and condition.log_step) or condition.step
+    if isinstance(step, str):
+        return step
+    if look is not None and not look.can_promote and step in _OF_TESTS:
+        return "add cases: at this look so few cannot promote; new cases begin a new count"
+    return step(given.figures, given.policy) if given.figures else "look at the reasons"
