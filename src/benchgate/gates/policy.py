@@ -38,6 +38,7 @@ POWER: Final = 0.8
 
 FIXED: Final[Mapping[str, str | float]] = MappingProxyType(
     {"bands": "scaled", "band_level": 0.99, "n_resamples": 9999, "seed": 0, "power": POWER}
+    | {"max_duration_increase": "none"}
 )
 """What the statistics take for granted; no policy may have another value, nor name one."""
 
