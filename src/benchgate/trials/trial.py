@@ -94,7 +94,6 @@ class _Attempt:
         self._runner = runner
         self._request = request
         self._case = request.case
-        self._limit = request.limit
         self._outcome: Outcome = "harness_error"
         self._modes: tuple[FailureMode, ...] = ()
         self._score: BenchScore | None = None
@@ -120,7 +119,7 @@ class _Attempt:
             handed._http = self._http  # noqa: SLF001 - not a field: it is no data
             produced = self._runner.system(handed)
             if isawaitable(produced):
-                produced = self._runner.wait(produced, self._limit)
+                produced = self._runner.wait(produced, self._request.limit)
             self._check_payload(produced)
             self._output = output_json(self._without_usage(produced))
             self._left_files = _has_files(work)
@@ -202,7 +201,9 @@ class _Attempt:
     def timed_out(self) -> None:
         self._score = None
         self._outcome, self._detail = "timeout", None
-        self._modes = (FailureMode(code="timeout", detail=f"timed out after {self._limit:g} s"),)
+        self._modes = (
+            FailureMode(code="timeout", detail=f"timed out after {self._request.limit:g} s"),
+        )
 
     def record(self, duration: float) -> TrialRecord:
         result = self._request.result(
