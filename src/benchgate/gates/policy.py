@@ -37,8 +37,14 @@ POWER: Final = 0.8
 """Probability with which a difference that is called detectable is found."""
 
 FIXED: Final[Mapping[str, str | float]] = MappingProxyType(
-    {"bands": "scaled", "band_level": 0.99, "n_resamples": 9999, "seed": 0, "power": POWER}
-    | {"max_duration_increase": "none"}
+    {
+        "bands": "scaled",
+        "band_level": 0.99,
+        "n_resamples": 9999,
+        "seed": 0,
+        "power": POWER,
+        "max_duration_increase": "none",
+    }
 )
 """What the statistics take for granted; no policy may have another value, nor name one."""
 
@@ -191,11 +197,7 @@ class GateFile(GatePolicy):
 
 
 def load_run_table(class_path: Path) -> RunTable:
-    """
-    Return the options that a class sets for its runs in its ``gate.toml``, if there is one.
-
-    :raises PolicyError: as :func:`read_policy`.
-    """
+    """Return the options that a class sets for its runs in its ``gate.toml``, if there is one."""
     path = class_path / FILE_NAME
     return read_policy(path)[1] if os.path.lexists(path) else RunTable()
 
