@@ -10,12 +10,9 @@ import sys
 from functools import cached_property
 from importlib import import_module, metadata
 from textwrap import dedent, indent
-from types import ModuleType
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 import pytest
-from _pytest.fixtures import FixtureManager
 
 import benchgate
 
@@ -217,24 +214,6 @@ def kept() -> dict:
     return {}
 
 
-def parsed_once(parse):
-    """Parse no plugin again that had no fixtures: a module, or the class of an object."""
-    barren = WeakSet()
-
-    def parsefactories(manager, *given, **named):
-        holder = named.get("holder", given[0] if given else None)
-        kind = holder if isinstance(holder, ModuleType | type) else type(holder)
-        if kind in barren:
-            return
-        before = sum(map(len, manager._arg2fixturedefs.values()))
-        parse(manager, *given, **named)
-        is_plugin = not isinstance(holder, pytest.Collector)
-        if is_plugin and before == sum(map(len, manager._arg2fixturedefs.values())):
-            barren.add(kind)
-
-    return parsefactories
-
-
 @pytest.fixture(scope="session", autouse=True)
 def cheap_runs():
     """Make a run in this process cheap; what a run does is not touched."""
@@ -248,8 +227,6 @@ def cheap_runs():
             patch.setattr(metadata.Distribution, name, once)
         installed = tuple(metadata.distributions())
         patch.setattr(metadata, "distributions", lambda: installed)
-        # Nor do sixty plugins that have no fixtures get some: looking is a third of a session's time.
-        patch.setattr(FixtureManager, "parsefactories", parsed_once(FixtureManager.parsefactories))
         yield
 
 
