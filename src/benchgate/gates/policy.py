@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from benchgate.wire.toml import KeyLines
 
-
 FILE_NAME: Final = "gate.toml"
 OPTION: Final = "policy option"
 OF_A_CLAIM: Final = {
@@ -294,9 +293,7 @@ def _validated(
     ]
     if fixed:
         raise PolicyError(source, fixed)
-    # "none" stands for null, which TOML does not have.
-    given = {key: None if value == "none" else value for key, value in table.items()}
-    try:
-        return model.model_validate(given)
+    try:  # "none" stands for null, which TOML does not have
+        return model.model_validate({k: None if v == "none" else v for k, v in table.items()})
     except ValidationError as error:
         raise PolicyError(source, faults_of(error, model, lines)) from None
