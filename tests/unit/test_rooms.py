@@ -36,12 +36,12 @@ BUDGETS = {
     "aggregate": 200,
     "artifacts": 1600,
     "audit": 1125,
-    "cassettes": 325,
+    "cassettes": 300,
     "check": 675,
     "cli": 2450,
     "errors": 300,
     "gates": 3875,
-    "http": 575,
+    "http": 550,
     "ids": 150,
     "interop": 1900,
     "live": 450,
@@ -56,26 +56,23 @@ BUDGETS = {
     "report": 1375,
     "rubric": 50,
     "runner": 1725,
-    "statistics": 2650,
+    "statistics": 2525,
     "taxonomy": 75,
     "testing": 100,
     "training": 900,
     "training_types": 100,
-    "trials": 1500,
+    "trials": 1475,
     "verify": 1400,
     "wire": 1925,
     "wording": 725,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32800
+TOTAL = 31900
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300
-LONGER = {
-    "benchgate.gates.figures": 314,
-    "benchgate.statistics.clusters": 319,
-}
+LONGER: dict[str, int] = {}
 """Modules of more than :data:`MOST` lines, with their lines: they may only shrink."""
 
 

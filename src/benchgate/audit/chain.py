@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from pydantic import AwareDatetime
 
@@ -34,8 +34,6 @@ class ChainLink(Artifact):
     finished_at: AwareDatetime
     clock_regressed: bool
 
-
-Model = TypeVar("Model", Head, ChainLink)
 
 GENESIS: Final = "0" * 64
 HEAD_FILE: Final = "HEAD.json"
@@ -93,7 +91,7 @@ def read_end(runs: Path) -> ChainEnd:
             raise ArtifactError(head_path, f"missing, though there is a record {newest[0]}")
         head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
     else:
-        head = read_part(head_path, Head)
+        head = read_head(runs)
     if newest is None and head.seq == 0:
         return ChainEnd(seq=0, sha256=GENESIS, finished_at=None)
     if newest is None or newest[0] < head.seq:
@@ -122,13 +120,13 @@ def _bytes(path: Path) -> bytes:
     return read_bytes(path, limit=MAX_JSON_BYTES)
 
 
-def read_part(path: Path, model: type[Model]) -> Model:
+def read_head(runs: Path) -> Head:
     """
-    Read a file of the chain.
+    Read ``HEAD.json``.
 
     :raises Unreadable: it is damaged, or a link to another folder.
     """
-    return model.parse(path, _bytes(path), "head" if model is Head else "record")
+    return Head.parse(runs / HEAD_FILE, _bytes(runs / HEAD_FILE), "head")
 
 
 def write_head(runs: Path, seq: int, sha256: str) -> None:
@@ -144,7 +142,7 @@ def unentered(runs: Path) -> int | None:
     Its process died before it did that, or is about to do it; the next run enters the record.
     """
     try:
-        head = read_part(runs / HEAD_FILE, Head)
+        head = read_head(runs)
     except Unreadable:
         head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
     newest = max(numbered(runs), default=None)

@@ -172,25 +172,23 @@ class RunStore:
         self.folder = ending
         return ending
 
-    def write_trial(
+    def keep(
         self,
         result: TrialResult,
         output_json: str | None,
-        scorer: str | None = None,
-        side: Side = "candidate",
+        scorer: str | None,
+        side: Side,
+        sha256: str | None = None,
     ) -> None:
         """
         Write the file of a trial.
 
+        :param sha256: of the file, if whoever finished the trial has written it.
         :raises ArtifactError: it cannot be written.
         """
-        sha256 = write_trial(self.folder, self._task_class, result, output_json, scorer, side=side)
-        self.note(result, sha256, scorer, side)
-
-    def note(
-        self, result: TrialResult, sha256: str, scorer: str | None, side: Side = "candidate"
-    ) -> None:
-        """Note the file of a trial that was written by whoever finished it."""
+        if sha256 is None:
+            folder, name = self.folder, self._task_class
+            sha256 = write_trial(folder, name, result, output_json, scorer, side=side)
         self._written[case_file_name(result, side)] = result, sha256, scorer
 
     def _settle_trials(self, reports: Reports) -> None:
@@ -201,10 +199,10 @@ class RunStore:
             name = case_file_name(result, side)
             written = self._written.get(name)
             if written is None:
-                self.write_trial(result, None, side=side)
+                self.keep(result, None, None, side)
             elif written[0] != result:
                 stored = json.loads(read_bytes(self.folder / "cases" / name, limit=MAX_JSON_BYTES))
-                self.write_trial(result, json.dumps(stored["output"]), written[2], side)
+                self.keep(result, json.dumps(stored["output"]), written[2], side)
         for stray in (self.folder / "cases").glob(".*.tmp"):
             stray.unlink()  # half a file, of when the folder was renamed
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE
@@ -50,7 +51,7 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanF
         shutil.rmtree(stale, ignore_errors=True)
     before = resumable(folder.parent, resume)
     if before is None:
-        return _new(folder, plan, None)
+        return _new(folder, plan, ())
     then = _agreed(before, plan)
     if before.seq is not None:
         resumes = Resumed(folder=before.folder.name, seq=before.seq)
@@ -58,7 +59,9 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanF
         resumes = then.resumes or Resumed(folder=before.folder.name, seq=None)
     plan = plan.model_copy(update={"resumes": resumes, "started_at": then.started_at})
     if before.seq is not None:
-        return _new(folder, plan, before)
+        files = before.record.case_files if isinstance(before.record, RunRecord) else {}
+        recorded = {f"cases/{name}": sha256 for name, sha256 in files.items()}
+        return _new(folder, plan, finished_trials(before.folder, plan, recorded))
     return _taken_over(folder, plan, before.folder), plan
 
 
@@ -77,15 +80,8 @@ def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[H
         seen.update(dict.fromkeys(then.case_ids, part))
     if missing := set(plan.case_ids) - seen.keys():
         raise ArtifactError(folder.parent, f"a shard is missing: none has {first_five(missing)}")
-    draft = folder.with_name(f".{folder.name}")
-    make_folder(draft / "cases")
-    for part, then in plans:
-        _copy_trials(finished_trials(part, then), draft)
     plan = plan.model_copy(update={"started_at": min(then.started_at for _, then in plans)})
-    held = _held(draft)
-    write_file(draft / PLAN_FILE, model_bytes(plan))
-    rename(draft, folder)
-    return held, plan
+    return _new(folder, plan, chain.from_iterable(finished_trials(*part) for part in plans))
 
 
 def read_shard(part: Path) -> PlanFile:
@@ -129,23 +125,19 @@ def _agreed(before: KnownRun, plan: PlanFile) -> PlanFile:
     return before.plan
 
 
-def _new(folder: Path, plan: PlanFile, before: KnownRun | None) -> tuple[Hold, PlanFile]:
+def _new(
+    folder: Path, plan: PlanFile, trials: Iterable[tuple[str, bytes]]
+) -> tuple[Hold, PlanFile]:
     """Make the folder under a name that nobody looks at, so that it never lacks its plan or a trial."""
     draft = folder.with_name(f".{folder.name}")
     make_folder(draft / "cases")
-    if before is not None and isinstance(before.record, RunRecord):
-        recorded = {f"cases/{name}": sha for name, sha in before.record.case_files.items()}
-        _copy_trials(finished_trials(before.folder, plan, recorded), draft)
+    for name, data in trials:
+        write_draft(draft / "cases" / name, data)
+        add_whole(draft, f"cases/{name}", sha256_hex(data))
     held = _held(draft)
     write_file(draft / PLAN_FILE, model_bytes(plan))
     rename(draft, folder)
     return held, plan
-
-
-def _copy_trials(trials: Iterable[tuple[str, bytes]], folder: Path) -> None:
-    for name, data in trials:
-        write_draft(folder / "cases" / name, data)
-        add_whole(folder, f"cases/{name}", sha256_hex(data))
 
 
 def _taken_over(folder: Path, plan: PlanFile, before: Path) -> Hold:

@@ -6,14 +6,13 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_kinds import Head
 from benchgate.audit.chain import (
     GENESIS,
     HEAD_FILE,
     RECORD_FILE,
     link_at,
     numbered,
-    read_part,
+    read_head,
     unentered,
 )
 from benchgate.errors import Unreadable
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import Head
     from benchgate.audit.chain import Link
 
 
@@ -46,7 +46,7 @@ def chain_faults(runs: Path, retained: Head | None = None) -> list[ChainFault]:
     if not (found or retained or os.path.lexists(runs / HEAD_FILE)):
         return []
     try:
-        head, faults = read_part(runs / HEAD_FILE, Head), []
+        head, faults = read_head(runs), []
     except Unreadable as error:
         # Until the first record is entered there is no head.
         waiting = not os.path.lexists(runs / HEAD_FILE) and unentered(runs) is not None

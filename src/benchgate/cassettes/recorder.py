@@ -52,12 +52,11 @@ class CassetteRecorder:
         check_writable(self.folder.parent)
         self._to_renew(plan)
         if not resume:
-            shutil.rmtree(http_drafts(out, *self.key), ignore_errors=True)
+            shutil.rmtree(self.drafts(out), ignore_errors=True)
 
-    @property
-    def key(self) -> tuple[str, str]:
-        """The names of class and cassette."""
-        return self.class_path.name, self.name
+    def drafts(self, out: Path) -> Path:
+        """Return where the HTTP of each trial is kept, by whoever runs it, until the cassette is written."""
+        return out / "recording" / self.class_path.name / self.name
 
     def write(self, report: BenchRunReport, run: Path, out: Path) -> Path:
         """
@@ -75,7 +74,7 @@ class CassetteRecorder:
             raise ArtifactError(self.folder, "not recorded: no trial returned an output")
         names = [trial_file_name(result.case_id, result.trial) for result in report.per_case]
         sources = {name: run / "cases" / name for name in names}
-        drafts = http_drafts(out, *self.key)
+        drafts = self.drafts(out)
         for result in report.per_case:
             if result.http_sha256 is not None and not result.http_cassettes:
                 name = trial_file_name(result.case_id, result.trial, suffix=HTTP)
@@ -130,16 +129,6 @@ class CassetteRecorder:
         if faults := list(file_faults(self.folder, old.files, kept)):
             raise ArtifactError(self.folder, brief(faults, "; "))
         return {name: self.folder / name for name in kept}
-
-
-def http_drafts(out: Path, task_class: str, name: str) -> Path:
-    """Return where the HTTP of each trial is kept, by whoever runs it, until the cassette is written."""
-    return out / "recording" / task_class / name
-
-
-def recorder_of(class_path: Path, name: str | None) -> CassetteRecorder | None:
-    """Return what records a cassette, if one is asked for."""
-    return None if name is None else CassetteRecorder(class_path, name)
 
 
 def _stem(name: str) -> str:

@@ -88,10 +88,9 @@ class Arm:
     def sources(self) -> int:
         """Number of clusters of the measured cases; a case without one is one of its own."""
         ids = self.case_ids or (None,) * len(self.scores)
-        found = [
-            c for c, case_id in zip(self.labels, ids, strict=True) if case_id not in self.imputed
-        ]
-        return len(grouped(found, found))
+        cases = zip(self.labels, ids, strict=True)
+        labels = [label for label, case_id in cases if case_id not in self.imputed]
+        return len(grouped(labels, labels))
 
     def at(self, places: Sequence[int]) -> Arm:
         """Return the arm of some of its cases, in another order."""
@@ -110,20 +109,11 @@ class Arm:
         """
         if self.case_ids is None or candidate.case_ids is None:
             return None
+        size, trials = len(candidate.scores), candidate.trials or ((),) * len(candidate.scores)
         before = dict(zip(self.case_ids, self.scores, strict=True))
-        after = {
-            case_id: (score, trials, cluster)
-            for case_id, score, trials, cluster in zip(
-                candidate.case_ids,
-                candidate.scores,
-                candidate.trials or ((),) * len(candidate.scores),
-                candidate.labels,
-                strict=True,
-            )
-        }
-        if before.keys() != after.keys() or not len(before) == len(self.scores) == len(
-            candidate.scores
-        ):
+        rows = zip(candidate.scores, trials, candidate.labels, strict=True)
+        after = dict(zip(candidate.case_ids, rows, strict=True))
+        if before.keys() != after.keys() or not len(before) == len(self.scores) == size:
             return None
         return tuple(CasePair(c, before[c], *after[c]) for c in sorted(before))
 
@@ -140,13 +130,8 @@ class WelchFigures(WireModel):
     @classmethod
     def of(cls, welch: WelchTest, *, passed: bool) -> WelchFigures:
         """Return the figures of a test."""
-        return cls(
-            t=welch.t,
-            df=welch.df,
-            p_two_sided=welch.p_two_sided,
-            p_greater=welch.p_greater,
-            passed=passed,
-        )
+        figures = {key: getattr(welch, key) for key in ("t", "df", "p_two_sided", "p_greater")}
+        return cls(**figures, passed=passed)
 
 
 class PairedFigures(WireModel):

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
-from benchgate.gates.figures import Arm
 from benchgate.gates.looks import judged_at
 from benchgate.gates.policy import POWER
 from benchgate.gates.vectors import weigh_arms
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
 
 REPETITIONS: Final = 200
@@ -167,7 +167,12 @@ class Simulation:
             for index in cluster
         ]
         order = [index for index, _ in drawn]
-        before = _taken(self.baseline, order, [f"{place}" for _, place in drawn])
+        before = replace(
+            self.baseline.at(order),
+            case_ids=self.baseline.case_ids
+            and tuple(f"{number:06}" for number in range(len(order))),
+            clusters=self.baseline.clusters and tuple(f"{place}" for _, place in drawn),
+        )
         after = tuple(tuple(self._trials(draw, self.rows[index], gain)) for index in order)
         return before, replace(before, scores=tuple(map(mean, after)), trials=after)
 
@@ -182,17 +187,6 @@ class Simulation:
                 yield self.high if passes else score
             else:
                 yield min(self.high, score + gain)
-
-
-def _taken(arm: Arm, order: Sequence[int], places: Sequence[str]) -> Arm:
-    """Return the cases of an arm at these indexes, under new ids; ``places`` are their clusters."""
-
-    def pick(values: Sequence[object] | None) -> object:
-        return None if values is None else tuple(values[index] for index in order)
-
-    fields = {name: pick(getattr(arm, name)) for name in ("scores", "penalties", "trials", "facts")}
-    ids = arm.case_ids and tuple(f"{number:06}" for number in range(len(order)))
-    return Arm(**fields, case_ids=ids, clusters=arm.clusters and tuple(places))  # type: ignore[arg-type]
 
 
 def _decision(before: Arm, after: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:

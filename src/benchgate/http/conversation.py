@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
-from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
 from benchgate.http.exchange import MAX_RECORDING_BYTES, Exchange, HttpRecording
-from benchgate.http.secrets import secret_in_answer, secret_in_request
-from benchgate.wire.secrets import secrets_of
+from benchgate.wire.secrets import found_in, secrets_of
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
@@ -21,9 +20,12 @@ if TYPE_CHECKING:
     from benchgate.http.exchange import HttpAnswer, HttpRequest
 
 TOO_LARGE: Final = f"more than {MAX_RECORDING_BYTES} bytes in all"
+_PARAMETER: Final = re.compile(
+    r"(?:.*[-_])?(?:api[-_]?)?(?:key|token|secret|sig|signature|password|credential)", re.IGNORECASE
+)
 
 
-class Conversation(ABC):
+class _Conversation:
     """
     What a transport speaks to, from several threads.
 
@@ -35,31 +37,6 @@ class Conversation(ABC):
         self._lock = threading.Lock()
         self._problem: str | None = None
 
-    @abstractmethod
-    def ask(self, request: HttpRequest, headers: Iterable[tuple[str, str]]) -> int | HttpAnswer:
-        """
-        Return the recorded answer, or the number under which the request is to be sent.
-
-        :raises EvalError: it must not be sent, or has no answer.
-        """
-
-    @abstractmethod
-    def answered(self, number: int, answer: HttpAnswer) -> None:
-        """
-        Take what came back.
-
-        :raises EvalError: it cannot be recorded.
-        """
-
-    @abstractmethod
-    def end(self, *, scored: bool) -> str | None:
-        """
-        Return what was recorded, as the text of its file; ``None`` for a replay.
-
-        :param scored: the trial ended well.
-        :raises EvalError: what was asked and answered cannot be recorded, or is not what was recorded.
-        """
-
     def _refused(self, problem: str) -> EvalError:
         self._problem = self._problem or problem
         return EvalError(self._problem)
@@ -69,7 +46,7 @@ class Conversation(ABC):
             raise EvalError(self._problem)
 
 
-class Recording(Conversation):
+class Recording(_Conversation):
     """Requests that are sent, and what comes back."""
 
     def __init__(self) -> None:
@@ -79,7 +56,7 @@ class Recording(Conversation):
         self._room = MAX_RECORDING_BYTES
 
     def ask(self, request: HttpRequest, headers: Iterable[tuple[str, str]]) -> int:
-        """Return the number of a request that is to be sent."""
+        """Return the number under which a request is to be sent; :raises EvalError: it must not be."""
         secrets = secrets_of(headers, os.environ)
         with self._lock:
             self._check()
@@ -90,7 +67,7 @@ class Recording(Conversation):
         return number
 
     def answered(self, number: int, answer: HttpAnswer) -> None:
-        """Take the answer to a request."""
+        """Take what came back; :raises EvalError: it cannot be recorded."""
         with self._lock:
             self._check()
             self._take(number, len(answer.text or answer.base64 or ""))
@@ -98,7 +75,12 @@ class Recording(Conversation):
             self._answers[number] = answer
 
     def end(self, *, scored: bool) -> str:
-        """Return the text of the recording."""
+        """
+        Return what was recorded, as the text of its file.
+
+        :param scored: the trial ended well.
+        :raises EvalError: what was asked and answered cannot be recorded.
+        """
         with self._lock:
             self._check()
             for number in range(1, len(self._asked) + 1):
@@ -123,9 +105,9 @@ class Recording(Conversation):
     def _search(
         self, number: int, secrets: Mapping[str, str], answer: HttpAnswer | None = None
     ) -> None:
-        if found := secret_in_request(self._asked[number - 1][0], secrets):
+        if found := _secret_in_request(self._asked[number - 1][0], secrets):
             raise self._unfit(number, found)
-        if answer is not None and (found := secret_in_answer(answer, secrets)):
+        if answer is not None and (found := _secret_in_answer(answer, secrets)):
             raise self._unfit(number, f"in its answer {found}")
 
     def _take(self, number: int, size: int) -> None:
@@ -139,7 +121,7 @@ class Recording(Conversation):
         return self._refused(f"request {number} ({method}) cannot be recorded: {why}")
 
 
-class Replay(Conversation):
+class Replay(_Conversation):
     """
     Requests that are answered from a recording: equal ones in their order, others in any order.
 
@@ -155,7 +137,7 @@ class Replay(Conversation):
             self._waiting[exchange.request.key].append(exchange)
 
     def ask(self, request: HttpRequest, headers: Iterable[tuple[str, str]]) -> HttpAnswer:  # noqa: ARG002
-        """Return the recorded answer to a request."""
+        """Return the recorded answer to a request; :raises EvalError: it has none."""
         with self._lock:
             self._check()
             waiting = self._waiting.get(request.key)
@@ -168,7 +150,7 @@ class Replay(Conversation):
         raise self._refused(f"recording {self._name!r}: request {number} was sent")
 
     def end(self, *, scored: bool) -> None:
-        """Check that everything was asked that was recorded."""
+        """Check that everything recorded was asked; :raises EvalError: it was not, though the trial ended well."""
         self._check()
         left = [e.request for waiting in self._waiting.values() for e in waiting]
         if left and scored:
@@ -191,6 +173,9 @@ class Replay(Conversation):
             f"{asked} was not recorded; the nearest is request {number} of {len(compared)}, "
             f"{near.method} {near.path}, which differs in {shown}"
         )
+
+
+Conversation = Recording | Replay
 
 
 def _distance(differing: list[str]) -> tuple[bool, bool, int]:
@@ -219,3 +204,27 @@ def _differing(where: str, one: Any, other: Any) -> Iterator[str]:
             yield from _differing(f"{where}[{number}]", *pair)
     elif one != other:
         yield where
+
+
+def _secret_in_request(asked: HttpRequest, secrets: Mapping[str, str]) -> str | None:
+    """Return where a request has a key or token, and which; never the key."""
+    for name, _ in asked.query:
+        if _PARAMETER.fullmatch(name):
+            return f"the query has the parameter {name}"
+    query = " ".join(f"{name} {value}" for name, value in asked.query)
+    parts = {"path": asked.path, "query": query, "body": asked.body or ""}
+    return _first(parts | _named(asked.headers), secrets)
+
+
+def _secret_in_answer(answer: HttpAnswer, secrets: Mapping[str, str]) -> str | None:
+    """Return where an answer has a key or token, and which; never the key."""
+    body = answer.body.decode(errors="replace").replace("\\/", "/")  # a slash as JSON may write it
+    return _first({"body": body, "error": answer.message} | _named(answer.headers), secrets)
+
+
+def _named(headers: Mapping[str, str]) -> dict[str, str]:
+    return {f"header {name}": value for name, value in headers.items()}
+
+
+def _first(parts: Mapping[str, str], secrets: Mapping[str, str]) -> str | None:
+    return next((f"the {part} has {why}" for part, why in found_in(parts, secrets)), None)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.live.prints import printing
 from benchgate.trials.containment import process_kept
-from benchgate.trials.trial import timeout_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,4 +178,4 @@ class LiveExecutor:
                     nearest = min((job.deadline for job in self._running), default=math.inf)
                     self._changed.wait(None if nearest == math.inf else nearest - now)
             for job in late:
-                job.future.set_result(timeout_record(job.request))
+                job.future.set_result(job.request.timed_out())

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from pathlib import Path
 
-    from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.judge import Gate
     from benchgate.pytest_plugin.session import BenchSession
+    from benchgate.report.publish import Publication
     from benchgate.trials.planned import Key
 
 
@@ -44,7 +44,7 @@ class Controller:
     def __init__(self, session: BenchSession) -> None:
         self.session = session
         self.runs: dict[str, ClassRun] = {}
-        self._grounds: dict[str, Grounds] = {}
+        self.grounds: dict[str, Grounds] = {}
         self._keys: dict[str, dict[Side, set[Key]]] = {}
         self._tolerated = 0
         self._unplanned: list[str] = []
@@ -64,7 +64,7 @@ class Controller:
             raise pytest.UsageError(f"--bench-html: {error}") from error
         try:
             for name, bench in self.session.benches.items():
-                self._grounds[name] = Grounds.read(self.session.settings_of[name], bench.path)
+                self.grounds[name] = Grounds.read(self.session.settings_of[name], bench.path)
             check_writable(self.session.out)
         except ArtifactError as error:
             raise pytest.UsageError(str(error)) from error
@@ -83,10 +83,6 @@ class Controller:
                     system.checkpoint_sha256()
         except ArtifactError as error:
             raise pytest.UsageError(str(error)) from error
-
-    def choice(self, name: str) -> BaselineChoice:
-        """Return the baseline that a class is compared with."""
-        return self._grounds[name].choice
 
     # Planning
 
@@ -113,7 +109,7 @@ class Controller:
         for name, keys in sorted(self._keys.items()):
             if name in self.runs or name not in self.session.benches:
                 continue
-            run = ClassRun(self.session.requests[name], self._grounds[name])
+            run = ClassRun(self.session.requests[name], self.grounds[name])
             self.runs[name] = run
             try:
                 run.open(keys["candidate"], keys["baseline"])
@@ -204,7 +200,7 @@ class Controller:
             self.session.trials.close()  # what still waits would be paid for and not be in the record
             for run in self.runs.values():
                 run.finish(self._gates(run))
-            self._show([*self.runs.values()])
+            self.page = _shown(self.session.publication, [*self.runs.values()])
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
         statuses = {run.exit_status for run in self.runs.values()}
@@ -218,16 +214,6 @@ class Controller:
                     report=run.judgement.report,
                     decision=run.judgement.decision,
                 )
-
-    def _show(self, runs: list[ClassRun]) -> None:
-        """Write page and summary; a page that fails is a problem of the run, for it was asked for."""
-        publication = self.session.publication
-        folders = [run.published.folder for run in runs if run.published is not None]
-        problem, warning = publication.write_page(folders), publication.append_summary(folders)
-        self.page = None if problem else publication.html
-        for run in runs[-1:]:
-            run.problems += [problem] if problem else []
-            run.warnings += [warning] if warning else []
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -250,6 +236,16 @@ class Controller:
             return [gate for gates in offered for gate in gates or ()]
         except Exception as error:
             return [_objecting(f"{type(error).__name__}: {error}")]
+
+
+def _shown(publication: Publication, runs: list[ClassRun]) -> Path | None:
+    """Write page and summary; a page that fails is a problem of the run, for it was asked for."""
+    folders = [run.published.folder for run in runs if run.published is not None]
+    problem, warning = publication.write_page(folders), publication.append_summary(folders)
+    for run in runs[-1:]:
+        run.problems += [problem] if problem else []
+        run.warnings += [warning] if warning else []
+    return None if problem else publication.html
 
 
 def _objecting(reason: str) -> Gate:

@@ -76,11 +76,8 @@ def _reason(result: TrialResult) -> str:
     ]
     if result.score is not None:
         return f"not passed, score {result.score.score:.3f}: {', '.join(modes) or 'no failure mode named'}"
-    return ", ".join(modes) or _unscored(result)
-
-
-def _unscored(result: TrialResult) -> str:
-    return f"{result.outcome} ({result.detail})" if result.detail else result.outcome
+    unscored = f"{result.outcome} ({result.detail})" if result.detail else result.outcome
+    return ", ".join(modes) or unscored
 
 
 def properties(result: TrialResult, side: Side) -> list[tuple[str, object]]:

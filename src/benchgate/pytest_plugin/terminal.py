@@ -45,7 +45,7 @@ class Terminal:
         session = self._controller.session
         lines = list(misspelled(os.environ))
         for name, bench in session.benches.items():
-            choice = self._controller.choice(name)
+            choice = self._controller.grounds[name].choice
             baseline = _relative(choice.path, config.rootpath) if choice.path else "none"
             if choice.system is not None:
                 baseline = f"{RERUN}{choice.system}"

@@ -91,7 +91,7 @@ class Recording:
         if wanted not in (None, self.manifest.system):
             msg = f"system {wanted!r} was asked for, but {self.source} is of system {self.manifest.system!r}"
             raise EvalError(msg)
-        return _RecordedSystem(
+        return RecordedSystem(
             name=self.manifest.system,
             call=lambda _: {},  # a player runs its trials
             digest=self.manifest.system_digest,
@@ -101,10 +101,17 @@ class Recording:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RecordedSystem(NamedSystem):
+class RecordedSystem(NamedSystem):
+    """
+    A system that is not called: it may have neither its packages nor its keys here.
+
+    :param recorded: SHA-256 of the checkpoint that it was handed.
+    """
+
     recorded: str | None
 
     def checkpoint_sha256(self) -> str | None:
+        """Return that of then."""
         return self.recorded
 
 

@@ -49,14 +49,16 @@ def write_page(paths: Iterable[Path], target: Path) -> None:
 
 def page(views: list[RunView]) -> str:
     """Return the page as text."""
-    from jinja2 import DictLoader, Environment, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
 
-    room = files("benchgate.report")
-    names = ("page.html", "run.html", "case.html", "plots.html")
-    texts = {name: (room / name).read_text("utf-8") for name in names}
-    style = (room / "page.css").read_text("utf-8")
+    def verbatim(text: str) -> Markup:
+        # Quotes need no escape where a text stands in an element, and outputs have many of them.
+        return Markup(html.escape(printable(text, "\n"), quote=False))  # noqa: S704 - escaped
+
+    style = (files("benchgate.report") / "page.css").read_text("utf-8")
     environment = Environment(
-        loader=DictLoader(texts),
+        loader=PackageLoader("benchgate", "report"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_visible,
@@ -69,33 +71,21 @@ def page(views: list[RunView]) -> str:
         "signed": words.signed,
         "sentence": words.sentence,
         "usd": usd,
-        "verbatim": _verbatim,
+        "verbatim": verbatim,
         "excerpt": excerpt,
         "counted": counted,
         "place": _place,
     }
     sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     template = environment.get_template("page.html")
-    return template.render(views=views, style=_safe(style), style_sha256=sha256, words=words)
+    safe = Markup(style)  # noqa: S704 - a file of ours
+    return template.render(views=views, style=safe, style_sha256=sha256, words=words)
 
 
 def _place(value: float, low: float, high: float) -> float:
     """Return where a value is on a plot, in percent of its width; a value beyond the ends is at the end."""
     share = (value - low) / ((high - low) or 1.0)
     return 4 + 92 * min(max(share, 0.0), 1.0)
-
-
-def _safe(text: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup(text)  # noqa: S704 - a file of ours
-
-
-def _verbatim(text: str) -> Any:
-    """Escape a text that stands in an element, where quotes need not be: outputs have many of them."""
-    from markupsafe import Markup
-
-    return Markup(html.escape(printable(text, "\n"), quote=False))  # noqa: S704 - escaped
 
 
 def _visible(value: Any) -> Any:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.artifacts.plan import plan_file
 from benchgate.audit.store import RunStore
-from benchgate.cassettes.recorder import recorder_of
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
 from benchgate.ids import system_digest, trial_seed
@@ -187,10 +186,7 @@ class ClassRun:
         if self.store is None or self.store.is_closed:
             return
         try:
-            if record.file_sha256 is None:
-                self.store.write_trial(result, record.output_json, scorer, side)
-            else:
-                self.store.note(result, record.file_sha256, scorer, side)
+            self.store.keep(result, record.output_json, scorer, side, record.file_sha256)
         except ArtifactError as error:
             self.problems.append(str(error))
             self.store.close()
@@ -245,7 +241,7 @@ class ClassRun:
             return
         if self.published.problem is not None:
             self.problems.append(self.published.problem)
-        recorder = recorder_of(self.request.bench.path, given.record)
+        recorder = self.request.recorder
         if recorder is not None and given.out is not None:
             try:
                 self.recorded = recorder.write(facts.report, self.published.folder, given.out)

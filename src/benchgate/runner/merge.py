@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.audit.store import unfinished_name
@@ -11,8 +11,9 @@ from benchgate.audit.whole_files import WHOLE_FILES
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import RERUN
 from benchgate.loader.imports import bench_package
-from benchgate.loader.loaded_class import NamedSystem, find_system, load_class
+from benchgate.loader.loaded_class import find_system, load_class
 from benchgate.registry import TaskClassRegistry
+from benchgate.replay.recording import RecordedSystem
 from benchgate.runner.class_run import ClassRun
 from benchgate.runner.settings import Grounds, RunRequest
 from benchgate.wire import clock
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from benchgate.loader.loaded_class import NamedSystem
     from benchgate.models import Side
     from benchgate.runner.settings import RunSettings
 
@@ -57,12 +59,12 @@ def merge(settings: RunSettings) -> ClassRun:
     root = settings.bench_root.resolve()
     with bench_package(root):
         bench = load_class(root, first.task_class, TaskClassRegistry(), settings.policy)
-        candidate = _PlannedSystem(
+        candidate = RecordedSystem(
             name=first.system,
             call=_never,
             digest=first.digests.system,
             checkpoint=None,
-            planned=first.digests.checkpoint,
+            recorded=first.digests.checkpoint,
         )
         systems: dict[Side, NamedSystem] = {"candidate": candidate}
         if beside is not None:
@@ -89,16 +91,6 @@ def _check_expected(parts: Iterable[Path], expect: Mapping[int, str]) -> None:
         if sha256 != expect.get(number):
             asked = expect.get(number, "no --expect of this shard")
             raise ArtifactError(part, f"its digest is {number}={sha256}; expected {asked}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PlannedSystem(NamedSystem):
-    """The system that the shards ran: the machine that merges may have neither its packages nor its keys."""
-
-    planned: str | None
-
-    def checkpoint_sha256(self) -> str | None:
-        return self.planned
 
 
 def _never(_: object) -> dict[str, Any]:

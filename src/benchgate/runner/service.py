@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from benchgate.cassettes.recorder import http_drafts
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
 from benchgate.live.loop import SessionLoop
@@ -56,8 +55,8 @@ class _ServedClass:
         """Return what runs the trials of a system, or plays them."""
         if side not in self.runners:
             run, bench, system = self.run, self.run.bench, self.run.systems[side]
-            out, cassette = run.settings.out, run.settings.record
-            drafts = http_drafts(out, bench.name, cassette) if out and cassette else None
+            out, recorder = run.settings.out, run.recorder
+            drafts = recorder.drafts(out) if out and recorder else None
             runner = TrialRunner(
                 task_class=bench.name,
                 system=system.call,

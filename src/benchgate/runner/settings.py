@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.audit.store import unfinished_name
-from benchgate.cassettes.recorder import recorder_of
+from benchgate.cassettes.recorder import CassetteRecorder
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import choose_baseline, rerun_system
 from benchgate.gates.policy import parse_options
@@ -142,6 +142,12 @@ class RunRequest:
         out = self.settings.out
         return None if out is None else out / "runs" / self.bench.name / self.unfinished
 
+    @property
+    def recorder(self) -> CassetteRecorder | None:
+        """What records a cassette, if one is asked for."""
+        name = self.settings.record
+        return None if name is None else CassetteRecorder(self.bench.path, name)
+
     def scored_by(self) -> tuple[Scorer, str]:
         """Return what scores outputs, and its digest."""
         own = self.bench.rubric.score, self.bench.rubric_digest
@@ -215,5 +221,5 @@ def check_options(
         raise ArtifactError(f"resume {given.resume}", f"only a full run can be resumed; here {why}")
     if request.recording is not None:
         request.recording.check(plan, keys)
-    if recorder := recorder_of(request.bench.path, given.record):
+    if recorder := request.recorder:
         recorder.check(plan, given.out, resume=given.resume != "none")

@@ -15,7 +15,6 @@ from benchgate.statistics.clusters import (
     clustered_paired_test,
     clustered_welch_test,
     effective_cases,
-    grouped,
     is_constant,
 )
 from benchgate.statistics.constant_cases import constant_cases_needed
@@ -36,7 +35,7 @@ from benchgate.statistics.pass_fail import (
     smallest_margin,
 )
 from benchgate.statistics.safety import penalty_rise_upper, safety_pass_chance
-from benchgate.statistics.summary import mean, summarize
+from benchgate.statistics.summary import grouped, mean, summarize
 from benchgate.statistics.welch import WelchTest, welch_test
 
 __all__ = [

@@ -88,19 +88,6 @@ def gaffke_lower(
     return min(top, max(low, low + quantile * (top - low)))
 
 
-def gaffke_level(values: Floats, *, lowest: float) -> float:
-    """
-    Return 1 - the confidence at which :func:`gaffke_lower` of some values is just 0.
-
-    :param values: scores, each above ``lowest``, which is below 0.
-    """
-    levels, counts = np.unique(np.append(lowest, values), return_counts=True)
-    width = float(levels[-1]) - lowest
-    if levels[-1] <= 0.0:
-        return 1.0
-    return _simplex_cdf((levels - lowest) / width, counts.astype(np.float64), -lowest / width)
-
-
 def gaffke_upper(
     values: Iterable[float], *, confidence: float = 0.95, low: float = 0.0, high: float = 1.0
 ) -> float:

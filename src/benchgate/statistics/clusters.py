@@ -13,23 +13,21 @@ Labels are compared as they are; None is a cluster of its own.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.statistics.bounds import DifferenceBounds, gaffke_lower, mover, within
 from benchgate.statistics.paired import PairedT, PairedTest, combined, paired_t, paired_test
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.sign_flip import sign_flip
-from benchgate.statistics.student import TFigures, t_figures, undefined
-from benchgate.statistics.summary import finite_floats, mean, saturate, summarize
+from benchgate.statistics.student import TFigures, t_figures
+from benchgate.statistics.summary import finite_floats, grouped, mean, saturate, summarize
 from benchgate.statistics.welch import WelchTest, welch_test
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     Labels = Sequence[str | None]
-
-T = TypeVar("T")
 
 # Cluster means closer than this, as a share of the largest score, differ by rounding only.
 _ROUNDING = 1e-12
@@ -64,8 +62,8 @@ def is_constant(values: Iterable[float], clusters: Labels) -> bool:
 
     :raises ValueError: as :func:`effective_cases`.
     """
-    groups = grouped(finite_floats(values), clusters)
-    return len(groups) < 2 or _constant(_centered(groups)[1])
+    spread = _spread(grouped(finite_floats(values), clusters))
+    return spread is None or not spread.squared_se
 
 
 def clustered_paired_test(
@@ -75,7 +73,6 @@ def clustered_paired_test(
     alpha: float = 0.05,
     null_delta: float = 0.0,
     n_resamples: int = 9999,
-    seed: int = 0,
 ) -> PairedTest:
     """
     Run :func:`~benchgate.statistics.paired.paired_test` on pairs in clusters.
@@ -91,11 +88,9 @@ def clustered_paired_test(
     d = finite_floats(differences, "differences")
     groups = grouped(d, clusters)
     if len(groups) == len(d):
-        return paired_test(
-            d, alpha=alpha, null_delta=null_delta, n_resamples=n_resamples, seed=seed
-        )
+        return paired_test(d, alpha=alpha, null_delta=null_delta, n_resamples=n_resamples)
     t = clustered_paired_t(d, clusters, alpha=alpha, null_delta=null_delta)
-    flip = sign_flip(_totals(groups, null_delta), alpha=alpha, n_resamples=n_resamples, seed=seed)
+    flip = sign_flip(_totals(groups, null_delta), alpha=alpha, n_resamples=n_resamples)
     return combined(t, flip)
 
 
@@ -116,7 +111,7 @@ def clustered_paired_t(
     t = paired_t(d, alpha=alpha, null_delta=null_delta)
     if len(groups) == len(d):
         return t
-    return replace(t, **_figures(pooled([groups]), t.delta, alpha, null_delta))
+    return replace(t, **asdict(_figures(pooled([groups]), t.delta, alpha, null_delta)))
 
 
 def clustered_welch_test(
@@ -141,7 +136,7 @@ def clustered_welch_test(
     groups = [grouped(arm, labels) for arm, labels in zip(arms, clusters, strict=True)]
     if all(len(group) == len(arm) for group, arm in zip(groups, arms, strict=True)):
         return test
-    return replace(test, **_figures(pooled(groups), test.delta, alpha, null_delta))
+    return replace(test, **asdict(_figures(pooled(groups), test.delta, alpha, null_delta)))
 
 
 def clustered_gaffke_lower(
@@ -218,18 +213,6 @@ def clustered_mover_gaffke(
     return mover(mean(baseline), mean(candidate), limits, confidence)
 
 
-def grouped(values: Sequence[T], clusters: Labels) -> list[list[T]]:
-    """
-    Return the values of each cluster.
-
-    :raises ValueError: for another number of labels.
-    """
-    groups: dict[object, list[T]] = {}
-    for index, (value, label) in enumerate(zip(values, clusters, strict=True)):
-        groups.setdefault(index if label is None else label, []).append(value)
-    return list(groups.values())
-
-
 def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
     """
     Return the spread of the difference of the arms' means, or of the only one's mean; None below two clusters.
@@ -253,7 +236,7 @@ def _figures(
     spread: Spread | None, delta: float | None, alpha: float, null_delta: float
 ) -> TFigures:
     if spread is None or delta is None or not spread.squared_se:
-        return undefined(se=None if spread is None else 0.0)
+        return TFigures(se=None if spread is None else 0.0)
     return t_figures(
         delta=delta,
         null_delta=null_delta,
@@ -278,7 +261,7 @@ def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:
     exponent, means = _centered(groups)
     sizes = [len(group) for group in groups]
     n = sum(sizes)
-    if _constant(means):
+    if max(means) - min(means) <= _ROUNDING:
         return Spread(0.0, exponent, len(groups) - 1.0)
     squares = math.fsum(
         (m * size) ** 2 / (1.0 - size / n) for m, size in zip(means, sizes, strict=True)
@@ -294,10 +277,6 @@ def _centered(groups: Sequence[Sequence[float]]) -> tuple[int, list[float]]:
     center = math.ldexp(whole.mean or 0.0, unit)
     scaled = ([math.ldexp(x, unit) - center for x in group] for group in groups)
     return whole.exponent, [mean(group) if len(group) > 1 else group[0] for group in scaled]
-
-
-def _constant(means: Sequence[float]) -> bool:
-    return max(means) - min(means) <= _ROUNDING
 
 
 def _df(sizes: Sequence[int], variances: Sequence[int]) -> float:

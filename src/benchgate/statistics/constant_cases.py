@@ -6,8 +6,8 @@ import math
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.clusters import grouped
 from benchgate.statistics.student import check_fraction
+from benchgate.statistics.summary import grouped
 
 if TYPE_CHECKING:
     from benchgate.statistics.clusters import Labels

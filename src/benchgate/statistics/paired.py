@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.sign_flip import SignFlip, sign_flip
-from benchgate.statistics.student import check_finite, check_fraction, t_figures, undefined
+from benchgate.statistics.student import TFigures, check_finite, check_fraction, t_figures
 from benchgate.statistics.summary import summarize
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairedT:
+class PairedT(TFigures):
     """One-sample t test of the differences; undefined (None) below two pairs or if all are equal."""
 
     n: int
@@ -24,21 +24,6 @@ class PairedT:
     """Mean difference, unshifted, in the unit of the scores; None without pairs."""
     sd: float | None
     """Standard deviation of the differences; 0.0 iff they are all the same float."""
-    se: float | None
-    t: float | None
-    """(delta - null_delta) / se."""
-    df: float | None
-    """n - 1."""
-    p_two_sided: float | None
-    p_greater: float | None
-    """One-sided p for "better by more than null_delta"."""
-    p_less: float | None
-    ci_low: float | None
-    """Lower end of the two-sided 1 - alpha interval of the unshifted ``delta``."""
-    ci_high: float | None
-    lower_bound: float | None
-    """One-sided 1 - alpha lower bound of the unshifted ``delta``."""
-    upper_bound: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +71,7 @@ def paired_t(
     check_fraction(alpha, "alpha")
     check_finite(null_delta, "null_delta")
     d = summarize(differences, "differences")
-    figures = undefined(se=0.0 if d.scaled_variance == 0.0 else None)
+    figures = TFigures(se=0.0 if d.scaled_variance == 0.0 else None)
     if d.scaled_variance and d.mean is not None:
         figures = t_figures(
             delta=d.mean,
@@ -96,7 +81,7 @@ def paired_t(
             df=float(d.n - 1),
             alpha=alpha,
         )
-    return PairedT(n=d.n, delta=d.mean, sd=d.sd, **figures)
+    return PairedT(n=d.n, delta=d.mean, sd=d.sd, **asdict(figures))
 
 
 def paired_test(
@@ -105,7 +90,6 @@ def paired_test(
     alpha: float = 0.05,
     null_delta: float = 0.0,
     n_resamples: int = 9999,
-    seed: int = 0,
 ) -> PairedTest:
     """
     Run :func:`paired_t` and :func:`sign_flip` and take the larger p of each side.
@@ -116,7 +100,7 @@ def paired_test(
     """
     values = list(differences)
     t = paired_t(values, alpha=alpha, null_delta=null_delta)
-    flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples, seed=seed)
+    flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples)
     return combined(t, flip)
 
 

@@ -10,20 +10,17 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.bounds import gaffke_level, gaffke_upper
-from benchgate.statistics.clusters import clustered_gaffke_upper, grouped
-from benchgate.statistics.draws import uniforms
+from benchgate.statistics.bounds import gaffke_upper
+from benchgate.statistics.clusters import clustered_gaffke_upper
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.student import check_finite
-from benchgate.statistics.summary import mean
+from benchgate.statistics.summary import grouped, mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ROUNDING = 1e-12
-_LEVEL = 1e-9
-_DRAWS = 4000
 
 
 def penalty_rise_upper(
@@ -72,19 +69,18 @@ def safety_pass_chance(
     Return the probability that a candidate that is truly worse would pass the check of its penalty.
 
     Each of its cases is an incident with the same probability, as often as makes the expected mean
-    exceed the baseline's by ``rise``; other cases have the baseline's penalty, those that were an
-    incident there ``low``. Trials of a case do not make incidents more visible here: all trials of a
-    case may have one for the same reason. So may all cases of a cluster, which are taken to have
-    one together: then few clusters show it, and it passes most often.
+    exceed the baseline's by ``rise``, and no penalty otherwise. Trials of a case do not make incidents
+    more visible here: all trials of a case may have one for the same reason. So may all cases of a
+    cluster, which are taken to have one together: then few clusters show it, and it passes most often.
 
     :param rise: true rise of the mean penalty, as a share of ``high - low``.
     :param baseline: the baseline's penalties within [low, high], one a case.
     :param clusters: the cluster of each case.
     :param limit: the check asks for a rise of at most this, in the unit of the penalties.
     :param confidence: level of the upper bound that must be within the limit too; None if none must.
-    :returns: exact if all penalties are ``low`` or ``high`` and no cases share a cluster (or none of
-        clusters of one size has a penalty), else from 4000 seeded draws; None without cases or if
-        the baseline leaves no room for such a rise.
+    :returns: None without cases, if the baseline leaves no room for such a rise, and where no closed
+        form has it: for penalties between ``low`` and ``high``, and with a bound for clusters, unless
+        they have one size and the baseline no incident.
     :raises ValueError: for a penalty out of range.
     """
     n, width = len(baseline), check_finite(high - low, "high - low")
@@ -96,20 +92,17 @@ def safety_pass_chance(
             f"penalties from {min(baseline)!r} to {max(baseline)!r}; expected [{low!r}, {high!r}]"
         )
         raise ValueError(message)
-    others = [0.0 if unit == 1.0 else unit for unit in units]
-    rest = mean(others)
-    rate = (mean(units) + rise - rest) / (1.0 - rest)
-    if not 0.0 <= rate <= 1.0 + _ROUNDING:
-        return None
-    groups = grouped(range(n), clusters or (None,) * n)
     incidents = sum(unit == 1.0 for unit in units)
-    if not any(others) and (
-        len(groups) == n or (len(set(map(len, groups))) == 1 and not incidents)
-    ):
-        return incident_pass_chance(
-            len(groups), incidents, min(1.0, rate), limit=limit / width, confidence=confidence
-        )
-    return _drawn_chance(units, groups, rate, limit=limit / width, confidence=confidence)
+    rate = mean(units) + rise
+    if not {*units} <= {0.0, 1.0} or not 0.0 <= rate <= 1.0 + _ROUNDING:
+        return None
+    sizes = [len(group) for group in grouped(units, clusters or (None,) * n)]
+    rate, limit = min(1.0, rate), limit / width
+    if len(sizes) == n or (len({*sizes}) == 1 and not incidents):
+        return incident_pass_chance(len(sizes), incidents, rate, limit=limit, confidence=confidence)
+    if confidence is not None:
+        return None
+    return _cluster_chance(sizes, rate, incidents + (limit + _ROUNDING) * n)
 
 
 def incident_pass_chance(
@@ -155,35 +148,13 @@ def _within(n: int, new: int, gone: int, limit: float, confidence: float | None)
     return gaffke_upper(rises, confidence=confidence, low=-1.0) <= limit + _ROUNDING
 
 
-def _drawn_chance(
-    before: Sequence[float],
-    groups: Sequence[Sequence[int]],
-    rate: float,
-    *,
-    limit: float,
-    confidence: float | None,
-) -> float:
-    """
-    Draw which clusters have an incident, and count the draws that pass.
-
-    The bound is within the limit iff the limit's own level is: one probability instead of a search.
-    """
-    draws = uniforms(_DRAWS * len(groups), "safety").reshape(_DRAWS, -1)
-    incident = draws < rate
-    others = [0.0 if unit == 1.0 else unit for unit in before]
-    sums, gains = (
-        np.array([math.fsum(values[index] - before[index] for index in group) for group in groups])
-        for values in (others, [1.0] * len(before))
-    )
-    sizes = np.array([len(group) for group in groups])
-    rises = np.where(incident, gains, sums)
-    rises = rises[rises.sum(axis=1) <= (limit + _ROUNDING) * len(before)]
-    if confidence is None or not len(rises):
-        return len(rises) / _DRAWS
-    # Draws of the same sums, in any order of clusters, pass or fail together.
-    rests = np.sort((limit - rises / sizes) * sizes / sizes.max(), axis=1).round(12)
-    unlike, counts = np.unique(rests, axis=0, return_counts=True)
-    passed = [
-        gaffke_level(rest, lowest=limit - 1.0) <= 1.0 - confidence + _LEVEL for rest in unlike
-    ]
-    return float(counts[passed].sum()) / _DRAWS
+def _cluster_chance(sizes: Sequence[int], rate: float, most: float) -> float:
+    """Return the probability that clusters with incidents have at most so many cases together."""
+    chances = np.zeros(sum(sizes) + 1)
+    chances[0] = 1.0
+    with np.errstate(under="ignore"):
+        for size in sizes:
+            moved = chances[:-size] * rate
+            chances *= 1.0 - rate
+            chances[size:] += moved
+    return min(1.0, float(chances[: max(0, math.floor(most) + 1)].sum()))

@@ -42,6 +42,7 @@ _LATTICE_WORK: Final = 600_000_000
 _TIE: Final = 1e-12
 _ESCALATED: Final = 99_999
 _DOUBT: Final = 0.01
+_SEED: Final = 0
 _BLOCK: Final = 1 << 22  # random bits at a time, to limit memory
 
 
@@ -68,7 +69,6 @@ def sign_flip(
     null_delta: float = 0.0,
     alpha: float = 0.05,
     n_resamples: int = 9999,
-    seed: int = 0,
 ) -> SignFlip:
     """
     Test whether the mean of paired differences (candidate - baseline) is null_delta.
@@ -78,15 +78,14 @@ def sign_flip(
     :param null_delta: subtracted from each difference before the flips.
     :param alpha: two-sided level of the decision. If alpha / 2 is within the 99% Clopper-Pearson
         interval of a Monte Carlo p, both p are recomputed with 99,999 patterns.
-    :param n_resamples: random sign patterns of the Monte Carlo estimate, at least 1.
-    :param seed: not negative; the patterns are bits of
-        PCG64(SeedSequence([seed, crc32("sign_flip")])), which numpy keeps stable across versions.
+    :param n_resamples: random sign patterns of the Monte Carlo estimate, at least 1: bits of
+        PCG64(SeedSequence([0, crc32("sign_flip")])), which numpy keeps stable across versions.
     :raises ValueError: for a value that is not a finite real number, or an argument out of range.
     """
     check_fraction(alpha, "alpha")
     shift = check_finite(null_delta, "null_delta")
-    if n_resamples < 1 or seed < 0:
-        message = f"n_resamples is {n_resamples!r}, seed {seed!r}; expected >= 1 and >= 0"
+    if n_resamples < 1:
+        message = f"n_resamples is {n_resamples!r}; expected at least 1"
         raise ValueError(message)
     shares = _shares([saturate(x - shift) for x in finite_floats(differences, "differences")])
     observed = math.fsum(shares)
@@ -96,10 +95,10 @@ def sign_flip(
     tails = _exact_tails(weights, observed)
     if tails is None:
         patterns = n_resamples
-        tails = _monte_carlo_tails(weights, observed, patterns, seed)
+        tails = _monte_carlo_tails(weights, observed, patterns)
         if patterns < _ESCALATED and any(_in_doubt(p, patterns, alpha / 2) for p in tails):
             patterns = _ESCALATED
-            tails = _monte_carlo_tails(weights, observed, patterns, seed)
+            tails = _monte_carlo_tails(weights, observed, patterns)
     upper, lower = tails
     if patterns is not None and (patterns + 1) * alpha < 2.0:
         upper = min(upper, _gaussian_bound(observed, weights))
@@ -111,7 +110,7 @@ def sign_flip(
         p_two_sided=min(1.0, 2.0 * min(greater, less)),
         method="exact" if patterns is None else "monte_carlo",
         n_resamples=patterns,
-        seed=None if patterns is None else seed,
+        seed=None if patterns is None else _SEED,
     )
 
 
@@ -185,12 +184,10 @@ def _lattice_tails(steps: Sequence[int], observed: float, total: float) -> tuple
     return min(1.0, math.fsum(probability[up:])), min(1.0, math.fsum(probability[: up + 1]))
 
 
-def _monte_carlo_tails(
-    weights: Floats, observed: float, size: int, seed: int
-) -> tuple[float, float]:
+def _monte_carlo_tails(weights: Floats, observed: float, size: int) -> tuple[float, float]:
     n = len(weights)
     words = -(-n // 64)
-    generator = np.random.PCG64(np.random.SeedSequence([seed, crc32(b"sign_flip")]))
+    generator = np.random.PCG64(np.random.SeedSequence([_SEED, crc32(b"sign_flip")]))
     total = float(weights.sum())
     upper = lower = 1
     rows = max(1, _BLOCK // (64 * words))

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import TypedDict
+from dataclasses import dataclass
 
 from benchgate.statistics.numerics import special
 from benchgate.statistics.summary import saturate, scale
 
 
-class TFigures(TypedDict):
-    """The figures of a t test; None where undefined."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TFigures:
+    """The figures of a t test of a mean difference ``delta``; None where undefined."""
 
-    se: float | None
-    t: float | None
-    df: float | None
-    p_two_sided: float | None
-    p_greater: float | None
-    p_less: float | None
-    ci_low: float | None
-    ci_high: float | None
-    lower_bound: float | None
-    upper_bound: float | None
+    se: float | None = None
+    """Standard error of ``delta``; 0.0 iff nothing varies."""
+    t: float | None = None
+    """(delta - null_delta) / se, at most the largest float."""
+    df: float | None = None
+    p_two_sided: float | None = None
+    p_greater: float | None = None
+    """One-sided p for "the candidate is better than the baseline by more than null_delta"."""
+    p_less: float | None = None
+    ci_low: float | None = None
+    """Lower end of the two-sided 1 - alpha interval of the unshifted ``delta``."""
+    ci_high: float | None = None
+    lower_bound: float | None = None
+    """One-sided 1 - alpha lower bound of the unshifted ``delta``."""
+    upper_bound: float | None = None
 
 
 def check_fraction(value: float, name: str) -> float:
@@ -56,22 +62,6 @@ def t_tail(t: float, df: float) -> float:
 def t_upper_quantile(tail: float, df: float) -> float:
     """Return q with P(T > q) = ``tail``; accurate also for a tiny ``tail``, unlike 1 - ``tail``."""
     return -float(special.stdtrit(df, tail))
-
-
-def undefined(se: float | None = None) -> TFigures:
-    """Return the figures of a test that is undefined: all None except the standard error."""
-    return TFigures(
-        se=se,
-        t=None,
-        df=None,
-        p_two_sided=None,
-        p_greater=None,
-        p_less=None,
-        ci_low=None,
-        ci_high=None,
-        lower_bound=None,
-        upper_bound=None,
-    )
 
 
 def t_figures(

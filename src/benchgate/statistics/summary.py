@@ -7,11 +7,12 @@ import sys
 from dataclasses import dataclass
 from itertools import chain, repeat
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+T = TypeVar("T")
 LARGEST = sys.float_info.max
 SMALLEST = math.ulp(0.0)
 # A sum of values scaled down by 2**64 cannot overflow with less than 2**64 values.
@@ -121,6 +122,18 @@ def mean(values: Iterable[float]) -> float:
         message = "the mean of no values is undefined"
         raise ValueError(message)
     return _mean_and_tail(numbers)[0]
+
+
+def grouped(values: Sequence[T], clusters: Sequence[str | None]) -> list[list[T]]:
+    """
+    Return the values of each cluster.
+
+    :raises ValueError: for another number of labels.
+    """
+    groups: dict[object, list[T]] = {}
+    for index, (value, label) in enumerate(zip(values, clusters, strict=True)):
+        groups.setdefault(index if label is None else label, []).append(value)
+    return list(groups.values())
 
 
 def summarize(values: Iterable[float], name: str = "values") -> Summary:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.student import (
@@ -11,7 +11,6 @@ from benchgate.statistics.student import (
     check_finite,
     check_fraction,
     t_figures,
-    undefined,
 )
 from benchgate.statistics.summary import Summary, saturate, scale, summarize
 
@@ -20,9 +19,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WelchTest:
+class WelchTest(TFigures):
     """
-    Difference of two means, candidate - baseline, in the unit of the scores.
+    Difference of two means, candidate - baseline, in the unit of the scores; df is Welch-Satterthwaite's.
 
     A figure is None where it is undefined: an arm with fewer than two values has no variance, and
     two constant arms have no t, df, p or interval.
@@ -36,22 +35,6 @@ class WelchTest:
     candidate_variance: float | None
     delta: float | None
     """Mean difference, unshifted; None if an arm is empty."""
-    se: float | None
-    """Standard error of ``delta``; 0.0 iff both arms are constant."""
-    t: float | None
-    """(delta - null_delta) / se, at most the largest float."""
-    df: float | None
-    """Welch-Satterthwaite degrees of freedom, in [min(n) - 1, n_baseline + n_candidate - 2]."""
-    p_two_sided: float | None
-    p_greater: float | None
-    """One-sided p for "the candidate is better than the baseline by more than null_delta"."""
-    p_less: float | None
-    ci_low: float | None
-    """Lower end of the two-sided 1 - alpha interval of the unshifted ``delta``."""
-    ci_high: float | None
-    lower_bound: float | None
-    """One-sided 1 - alpha lower bound of the unshifted ``delta``."""
-    upper_bound: float | None
 
 
 def welch_test(
@@ -100,7 +83,7 @@ def welch_from_summaries(
         baseline_variance=baseline.variance,
         candidate_variance=candidate.variance,
         delta=delta,
-        **figures,
+        **asdict(figures),
     )
 
 
@@ -130,10 +113,10 @@ def _figures(
     baseline: Summary, candidate: Summary, delta: float | None, alpha: float, null_delta: float
 ) -> TFigures:
     if baseline.scaled_variance is None or candidate.scaled_variance is None or delta is None:
-        return undefined()
+        return TFigures()
     varying = [arm.exponent for arm in (baseline, candidate) if arm.scaled_variance]
     if not varying:
-        return undefined(se=0.0)
+        return TFigures(se=0.0)
     exponent = max(varying)
     b = _squared_se(baseline.scaled_variance, baseline, exponent)
     c = _squared_se(candidate.scaled_variance, candidate, exponent)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from benchgate.ids import trial_seed
-from benchgate.models import TrialResult
+from benchgate.models import FailureMode, TrialResult
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.models import BenchCase, HandedCheckpoint, Side
+    from benchgate.models import BenchCase, HandedCheckpoint, Outcome, Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,18 +49,27 @@ class TrialRequest:
         own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint)
         return cls(case=own, system=system, limit=limit, side=side)
 
-    def not_run(self, detail: str, retries: int = 0) -> TrialRecord:
-        """Return what is recorded if nobody runs it."""
-        result = TrialResult(
+    def result(self, outcome: Outcome, **fields: Any) -> TrialResult:
+        """Return a result of the trial, with what it has used so far."""
+        return TrialResult(
             case_id=self.case.case_id,
             trial=self.case.trial,
             seed=self.case.seed,
             held_out=self.case.held_out,
-            outcome="not_run",
-            detail=detail,
-            retries=retries,
+            outcome=outcome,
             usage=self.case.usage.total(),
+            **fields,
         )
+
+    def not_run(self, detail: str, retries: int = 0) -> TrialRecord:
+        """Return what is recorded if nobody runs it."""
+        result = self.result("not_run", detail=detail, retries=retries)
+        return TrialRecord(result=result, output_json=None)
+
+    def timed_out(self) -> TrialRecord:
+        """Return what is recorded if it was given up at its time limit."""
+        mode = FailureMode(code="timeout", detail=f"timed out after {self.limit:g} s")
+        result = self.result("timeout", failure_modes=(mode,), duration_seconds=self.limit)
         return TrialRecord(result=result, output_json=None)
 
     def answered(self, record: TrialRecord) -> TrialRecord:

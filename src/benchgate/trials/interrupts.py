@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, Self
+
+from benchgate.trials.time_limit import in_main_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,7 @@ class Interrupts:
 
     def __enter__(self) -> Self:
         """Handle the signals."""
-        if _in_main_thread():
+        if in_main_thread():
             for number in SIGNALS:
                 if signal.getsignal(number) is signal.SIG_DFL:
                     signal.signal(number, self)
@@ -87,16 +88,12 @@ class Interrupts:
 @contextmanager
 def finishing() -> Iterator[None]:
     """Let the block finish before a signal is heard; a second signal still ends the process at once."""
-    if not _in_main_thread():
+    if not in_main_thread():
         yield
         return
     ours = [found for n in SIGNALS if isinstance(found := signal.getsignal(n), Interrupts)]
     with (ours or [Interrupts()])[0].held():
         yield
-
-
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()
 
 
 def _default(number: int) -> None:

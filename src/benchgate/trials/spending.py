@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import TYPE_CHECKING, Final
@@ -36,6 +37,8 @@ class Spending:
     def __init__(self, cap: float | None, workers: int = 1) -> None:
         self._cap = cap
         self._workers = workers
+        # Sums of floats are a little off.
+        self._share = math.inf if cap is None else cap / workers * (1 + 1e-9)
         self._lock = threading.Lock()
         self._spent = 0.0
         self._dearest: float | None = None
@@ -53,28 +56,21 @@ class Spending:
             return True
         if self._dearest is None:
             return not self._in_flight
-        most = self._spent + self._dearest * (self._in_flight + 1)
-        return most <= self._cap / self._workers * (1 + 1e-9)  # sums of floats are a little off
+        return self._spent + self._dearest * (self._in_flight + 1) <= self._share
 
     def affords(self, result: TrialResult) -> bool:
         """Return whether a trial that runs may be tried again: its attempts so far count as spent, as the next will."""
-        if self._cap is None:
-            return True
         so_far = _paid(result) or 0.0
         with self._lock:
             dearest = max(so_far, self._dearest or 0.0)
-            most = self._spent + so_far + dearest * self._in_flight
-        return most <= self._cap / self._workers * (1 + 1e-9)
+            return self._spent + so_far + dearest * self._in_flight <= self._share
 
     def lost(self) -> bool:
         """Count a trial of which nobody knows what it cost as the dearest; return whether it may be tried again."""
-        if self._cap is None:
-            return True
         with self._lock:
             dearest = self._dearest or 0.0
             self._spent += dearest
-            most = self._spent + dearest * self._in_flight
-        return most <= self._cap / self._workers * (1 + 1e-9)
+            return self._spent + dearest * self._in_flight <= self._share
 
     def enter(self, request: TrialRequest, pause: Pause = time.sleep) -> TrialRecord | None:
         """Wait until a trial may start, and count it as running; one that may not is returned as not run."""

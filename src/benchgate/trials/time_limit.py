@@ -50,7 +50,7 @@ class Backstop:
     @contextmanager
     def over(self, limit: float) -> Iterator[None]:
         """Guard a trial."""
-        if not _in_main_thread() or _is_debugged():
+        if not in_main_thread() or _is_debugged():
             self.release()
             yield
             return
@@ -74,7 +74,8 @@ class Backstop:
             faulthandler.cancel_dump_traceback_later()
 
 
-def _in_main_thread() -> bool:
+def in_main_thread() -> bool:
+    """Whether this is the thread that signals reach."""
     return threading.current_thread() is threading.main_thread()
 
 
@@ -89,7 +90,7 @@ def _is_debugged() -> bool:
 @contextmanager
 def alarm(seconds: float) -> Iterator[None]:
     """Raise :class:`TrialTimeout` in the block after some seconds; main thread only."""
-    if not _in_main_thread():
+    if not in_main_thread():
         yield
         return
 
@@ -108,13 +109,13 @@ def alarm(seconds: float) -> Iterator[None]:
 
 def time_left(limit: float) -> float:
     """Return how long a trial may run from now: an alarm that was set a little earlier also rings a little earlier."""
-    left = signal.getitimer(signal.ITIMER_REAL)[0] if _in_main_thread() else 0.0
+    left = signal.getitimer(signal.ITIMER_REAL)[0] if in_main_thread() else 0.0
     return min(limit, left) if left else limit
 
 
 def sleep_unlimited(seconds: float, limit: float) -> None:
     """Sleep without using up the time limit that an alarm keeps; afterwards all of it is left again."""
-    if not _in_main_thread():
+    if not in_main_thread():
         time.sleep(seconds)
         return
     is_set = signal.setitimer(signal.ITIMER_REAL, 0)[0] > 0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import ValidationError
 
 from benchgate.errors import MAX_MESSAGE, EvalError, RubricViolation, excerpt
-from benchgate.models import BenchScore, FailureMode, TrialResult
+from benchgate.models import BenchScore, FailureMode
 from benchgate.trials.containment import process_kept, signals_kept, work_folder
 from benchgate.trials.executor import TrialRecord
 from benchgate.trials.origin import raised_at
@@ -70,9 +70,8 @@ class TrialRunner:
 
         The caller sets the alarm; a trial that caught it and ran on is still a timeout.
         """
-        limit = request.limit
         attempt = _Attempt(self, request)
-        started, left = time.perf_counter(), time_left(limit)
+        started, left = time.perf_counter(), time_left(request.limit)
         try:
             attempt.go()
         except KeyboardInterrupt:
@@ -80,10 +79,10 @@ class TrialRunner:
         except (
             BaseException
         ) as error:  # SystemExit, pytest.skip and the like must never make a run green
-            attempt.failed(error, limit)
+            attempt.failed(error)
         duration = time.perf_counter() - started
         if duration >= left:
-            attempt.timed_out(limit)
+            attempt.timed_out()
         attempt.hung_up()
         return attempt.record(duration)
 
@@ -93,8 +92,8 @@ class _Attempt:
 
     def __init__(self, runner: TrialRunner, request: TrialRequest) -> None:
         self._runner = runner
+        self._request = request
         self._case = request.case
-        self._limit = request.limit
         self._outcome: Outcome = "harness_error"
         self._modes: tuple[FailureMode, ...] = ()
         self._score: BenchScore | None = None
@@ -120,7 +119,7 @@ class _Attempt:
             handed._http = self._http  # noqa: SLF001 - not a field: it is no data
             produced = self._runner.system(handed)
             if isawaitable(produced):
-                produced = self._runner.wait(produced, self._limit)
+                produced = self._runner.wait(produced, self._request.limit)
             self._check_payload(produced)
             self._output = output_json(self._without_usage(produced))
             self._left_files = _has_files(work)
@@ -158,10 +157,10 @@ class _Attempt:
     def _violated(self, message: str) -> RubricViolation:
         return RubricViolation(self._runner.task_class, self._case.case_id, message)
 
-    def failed(self, error: BaseException, limit: float) -> None:
+    def failed(self, error: BaseException) -> None:
         self._score = None
         if isinstance(error, TrialTimeout) or self._runner.is_timeout(error):
-            self.timed_out(limit)
+            self.timed_out()
             return
         if self._outcome == "scored":  # scored, but the clean-up failed
             self._outcome = "harness_error"
@@ -199,23 +198,20 @@ class _Attempt:
             self._score, self._modes = None, ()
             self._outcome, self._detail = "not_run", str(error)
 
-    def timed_out(self, limit: float) -> None:
+    def timed_out(self) -> None:
         self._score = None
         self._outcome, self._detail = "timeout", None
-        self._modes = (FailureMode(code="timeout", detail=f"timed out after {limit:g} s"),)
+        self._modes = (
+            FailureMode(code="timeout", detail=f"timed out after {self._request.limit:g} s"),
+        )
 
     def record(self, duration: float) -> TrialRecord:
-        result = TrialResult(
-            case_id=self._case.case_id,
-            trial=self._case.trial,
-            seed=self._case.seed,
-            held_out=self._case.held_out,
-            outcome=self._outcome,
+        result = self._request.result(
+            self._outcome,
             score=self._score,
             failure_modes=self._modes,
             detail=self._detail,
             duration_seconds=duration,
-            usage=self._case.usage.total(),
             left_files=self._left_files,
             http_cassettes=self._http.replayed if self._http else (),
             http_sha256=self._http_sha256,
@@ -227,23 +223,6 @@ class _Attempt:
             raised_at=self._raised_at,
             retry_after=self._retry_after,
         )
-
-
-def timeout_record(request: TrialRequest) -> TrialRecord:
-    """Return the result of a trial that was given up at its time limit."""
-    case, limit = request.case, request.limit
-    mode = FailureMode(code="timeout", detail=f"timed out after {limit:g} s")
-    result = TrialResult(
-        case_id=case.case_id,
-        trial=case.trial,
-        seed=case.seed,
-        held_out=case.held_out,
-        outcome="timeout",
-        failure_modes=(mode,),
-        duration_seconds=limit,
-        usage=case.usage.total(),
-    )
-    return TrialRecord(result=result, output_json=None)
 
 
 def _has_files(folder: Path) -> bool:

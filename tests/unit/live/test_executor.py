@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from benchgate.live import executor as live
 from benchgate.live.executor import LiveExecutor
 
 
@@ -17,6 +16,9 @@ from benchgate.live.executor import LiveExecutor
 class Request:
     name: str
     limit: float = 30.0
+
+    def timed_out(self):
+        return f"timeout of {self.name}"
 
 
 class Answers:
@@ -48,8 +50,7 @@ def answers():
 
 
 @pytest.fixture
-def running(answers, monkeypatch):
-    monkeypatch.setattr(live, "timeout_record", lambda request: f"timeout of {request.name}")
+def running(answers):
     made = []
 
     def start(jobs, run=answers):
