@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 # Small matrices, and other tests beside: more threads only wait for each other. Workers and commands inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+if "PYTEST_XDIST_WORKER" in os.environ:  # traced or not, what its tests start is not
+    for name in ("COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG"):
+        os.environ.pop(name, None)
 
 REGISTRATION = """
 from benchgate import register_task_class

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from textwrap import dedent
 
@@ -209,13 +209,26 @@ PROJECTS = {
 """What each page with console sessions starts from."""
 
 
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory):
+    """Make what pages start from once: several start from the same."""
+
+    @cache
+    def prepare(begin):
+        root = tmp_path_factory.mktemp("prepared") / "shop"
+        root.mkdir()
+        begin(root)
+        return root
+
+    return prepare
+
+
 @pytest.fixture
-def project(page, tmp_path):
+def project(page, prepared, tmp_path):
     """The folder that a page's commands are run in."""
     assert page in PROJECTS, f"{page} has console sessions: PROJECTS says what they start from"
     root = tmp_path / "shop"
-    root.mkdir()
-    PROJECTS[page](root)
+    shutil.copytree(prepared(PROJECTS[page]), root, symlinks=True)
     yield root
     if (root / "server.url").exists():  # its page ended early
         run_server = [sys.executable, str(root / "server.py"), "stop"]

@@ -463,8 +463,35 @@ def inspect_logs(tmp_path_factory):
     return folder
 
 
+RUN_COMMANDS = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from benchgate.cli import main
+
+runs = []
+for words in json.loads(sys.argv[1]):
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        status = main(words)
+    runs.append([words, status, out.getvalue(), err.getvalue()])
+print(json.dumps(runs))
+"""
+
+
+def commands(folder, *lines):
+    """Run commands in a process of their own: inspect_ai warns of things that are not ours, and imports for seconds."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_COMMANDS, json.dumps(lines)],
+        cwd=folder,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    return [subprocess.CompletedProcess(*run) for run in json.loads(done.stdout)]
+
+
 def command(folder, *words):
-    """Run a command in a process of its own: inspect_ai warns of things that are not ours."""
+    """Run one command as the shell does."""
     return subprocess.run(
         [sys.executable, "-m", "benchgate", *words],
         cwd=folder,
@@ -478,15 +505,19 @@ def command(folder, *words):
 @pytest.mark.slow
 def test_two_logs_of_inspect(inspect_logs, tmp_path):
     out = str(tmp_path / "chain")
-    done = command(inspect_logs, "gate", "base.eval", "cand.eval", f"--out={out}")
+    done, verified, other = commands(
+        inspect_logs,
+        ["gate", "base.eval", "cand.eval", f"--out={out}"],
+        ["verify", out],
+        ["gate", "base.eval", "cand.json", f"--out={tmp_path}/p"],
+    )
     assert done.returncode == 0, done.stderr
     assert "case id, score match, 80 samples of 40 cases" in done.stdout
     assert "epochs_collapsed: 2 trials of a case count as one observation" in done.stdout
-    assert command(inspect_logs, "verify", out).returncode == 0
+    assert verified.returncode == 0
     source = promotion(f"{out}/evidence/sums")["subject"]["source"]
     assert source["tool"] == "inspect_ai"
     assert source["version"][0].isdigit()
-    other = command(inspect_logs, "gate", "base.eval", "cand.json", f"--out={tmp_path}/p")
     assert other.returncode == 0
     delta = [line for line in done.stdout.splitlines() if line.startswith("delta")]
     assert delta == [line for line in other.stdout.splitlines() if line.startswith("delta")]
@@ -518,10 +549,11 @@ def test_a_log_of_inspect_that_stopped_is_incomplete(inspect_logs, tmp_path):
 @pytest.mark.slow
 def test_the_score_and_the_cluster_of_a_log_of_inspect(inspect_logs, tmp_path):
     words = ["gate", "base.eval", "two.eval", f"--out={tmp_path}/p"]
-    done = command(inspect_logs, *words)
-    assert done.returncode == 2
-    assert done.stderr == "two.eval: samples have several scores: match, includes; --metric NAME\n"
-    done = command(inspect_logs, *words, "--metric=match", "--map=cluster=metadata.repo")
+    clusters = [*words, "--metric=match", "--map=cluster=metadata.repo"]
+    refused, done = commands(inspect_logs, words, clusters)
+    assert refused.returncode == 2
+    expected = "two.eval: samples have several scores: match, includes; --metric NAME\n"
+    assert refused.stderr == expected
     assert done.returncode == 0
     assert "n=40 in 20 clusters" in done.stdout
 
@@ -547,8 +579,8 @@ def test_a_key_that_is_twice_in_a_log_of_inspect_is_refused(inspect_logs, tmp_pa
     (tmp_path / "a.json").write_bytes(
         (inspect_logs / "cand.json").read_bytes().replace(b"{", twice, 1)
     )
-    for name in ("a.eval", "a.json"):
-        done = command(inspect_logs, "gate", "base.eval", str(tmp_path / name))
+    logs = [str(tmp_path / name) for name in ("a.eval", "a.json")]
+    for done in commands(inspect_logs, *(["gate", "base.eval", log] for log in logs)):
         assert done.returncode == 2, done.stdout
         assert "key 'status' appears twice in one object" in done.stderr
         assert done.stderr.count("\n") == 1

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 
 import pytest
 
+from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.models import BenchScore, TrialResult
 from benchgate.runner.lane import Lane
@@ -196,19 +197,22 @@ def test_an_edited_score_of_a_shard_is_refused(echo):
     assert not list((echo.root / "whole/runs/echo").glob("[!.]*"))
 
 
-@pytest.mark.parametrize("kind", ["files", "hook"])
+@pytest.mark.parametrize("kind", ["files", "hook", "error", "cost"])
 def test_what_cannot_be_scored_again_is_merged_only_as_expected(echo, kind):
+    policy = {"max_cost_increase": 0.1} if kind == "cost" else None
+    if kind == "error":
+        echo.instead["01"] = OSError("no route")
     if kind == "files":
         echo.instead["01"] = lambda case: (case.work_path / "patch.diff").write_text("x") and None
-    parts = shards(echo)
+    parts = shards(echo, policy=policy)
     number, path = whose(parts, "01")
     if kind == "hook":
         path.write_text(path.read_text().replace(json.loads(path.read_text())["scorer"], "0" * 64))
         parts[number] = (parts[number][0], relist(parts[number][0]))
-    with pytest.raises(ArtifactError, match="cannot be scored again: --expect"):
-        merged(echo, parts)
+    with pytest.raises(ArtifactError, match="cannot be checked: --expect"):
+        merged(echo, parts, policy=policy)
     expect = {n: digest for n, (_, digest) in parts.items()}
-    assert merged(echo, parts, expect=expect).judgement.report.complete
+    assert merged(echo, parts, policy=policy, expect=expect).judgement.report.complete
 
 
 def test_another_digest_than_was_printed_is_refused(echo):
@@ -229,3 +233,10 @@ def test_an_edited_plan_of_a_shard_is_refused(echo):
     path.write_text(path.read_text() + "\n")
     with pytest.raises(ArtifactError, match="is not the one that trials"):
         merged(echo, parts)
+
+
+def test_a_shard_that_is_expected_twice_is_wrong_use(echo, capsys):
+    (folder, digest), _ = shards(echo).values()
+    command = ["merge", str(folder), "--out", str(echo.root / "whole")]
+    assert main([*command, *(f"--expect=1={one}" for one in (digest, "0" * 64))]) == 2
+    assert "expect: one shard is named twice" in capsys.readouterr().err

@@ -170,7 +170,10 @@ CHANGES = {
         "severities are not those",
     ),
     "baseline": (lambda bench: added(bench / "baseline.json", "\n"), "its baseline is not"),
-    "no baseline": (lambda bench: (bench / "baseline.json").unlink(), "its baseline is not"),
+    "no baseline": (
+        lambda bench: (bench / "baseline.json").unlink(),
+        "baseline.json is no baseline: ",
+    ),
     "no such class": (lambda bench: bench.rename(bench.with_name("other")), "cannot be compared"),
 }
 
@@ -225,3 +228,19 @@ def test_a_gate_file_that_cannot_be_read_is_an_error(verified, project):
     status, _, err = verified("better", HERE)
     assert status == 2
     assert "bench/level/gate.toml:2: nonsense" in err
+
+
+@pytest.mark.parametrize("ends", ["[1, 0]", "[0, 1000]"])
+def test_the_range_of_a_log_is_a_threshold(tmp_path, monkeypatch, capsys, ends):
+    monkeypatch.chdir(tmp_path)
+    for name, score in (("old", 1), ("new", 0)):
+        rows = [f'{{"id": "c{n}", "score": {score}}}\n' for n in range(24)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(rows))
+    terms = [f"score_range={ends}", *(f"{key}={value}" for key, value in FORGIVING.items())]
+    options = [word for term in terms for word in ("--policy", term)]
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out", "out", *options]) == 0
+    verify = ["verify", "out", "--require-promote", "--task-class", "log"]
+    assert main([*verify, *options[2:]]) == 1
+    shown = "".join(capsys.readouterr())
+    assert f"decided with score_range = [{float(ends[1])}, " in shown
+    assert main([*verify, *options]) == 0

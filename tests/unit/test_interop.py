@@ -163,7 +163,9 @@ def test_two_archives_in_one_file_are_no_log(tmp_path, before, after):
     path = archive(tmp_path / "a.eval", "header.json", "summaries.json")
     data = path.read_bytes()
     path.write_bytes(data * before + data + b"more" * after)
-    with pytest.raises(EvalError, match="has more than one archive; expected the log alone"):
+    with pytest.raises(
+        EvalError, match="more than one archive, or more after it; expected the log"
+    ):
         read(path)
 
 
@@ -328,12 +330,45 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
         ([0, None], "harm", ":2: case '1' has no 'safe', which is to be the harm"),
         ([0, ""], "safety", ":2: case '1' has no 'safe', which is to be the safety"),
         ([None, None], "harm", "no sample has 'safe', which is to be the harm"),
+        ([0, "pass"], "harm", ":2: harm of case '1' is 'pass'; expected 0 or more, Y or N"),
     ],
 )
 def test_a_harm_that_cannot_be_used_is_refused(log, values, role, message):
     with pytest.raises(SampleError) as caught:
         measured(log, values, role)
     assert message in str(caught.value)
+
+
+def test_a_penalty_that_nobody_named_is_named_and_asked_about(log):
+    rows = [{"id": n, "score": 1, "safety_penalty": n < 3} for n in range(40)]
+    assert read(log("a.jsonl", rows)).harm == "harm safety_penalty"
+    rows = [{**row, "safety_penalty": not row["safety_penalty"]} for row in rows]
+    with pytest.raises(SampleError, match=r"'safety_penalty' is 0\.925 on average: is 1 harm, or"):
+        read(log("a.jsonl", rows))
+
+
+@pytest.mark.parametrize(
+    ("role", "value", "message"),
+    [
+        ("cluster", {"repo": "a"}, "is an object: name a field of it, with a dot"),
+        ("cluster", ["a"], "is a list"),
+        ("trial", [1], "is a list"),
+        ("reruns", {}, None),
+        ("reruns", {"n": 1}, "reruns is {'n': 1}; expected a count"),
+        ("reruns", 0.9, "reruns is 0.9; expected a count"),
+        ("reruns", -1, "reruns is -1; expected a count"),
+    ],
+)
+def test_a_field_that_can_have_no_such_role_is_refused(log, role, value, message):
+    path = log("a.jsonl", [{"id": n, "score": 1, "field": value} for n in range(3)])
+    if message is None:
+        assert len(read(path, map={role: "field"}).samples) == 3
+        return
+    with pytest.raises(SampleError) as caught:
+        read(path, map={role: "field"})
+    assert f"a.jsonl:1: {message}" in str(caught.value).replace(
+        f"'field', which is to be the {role}, ", ""
+    )
 
 
 def test_a_sample_with_an_error_needs_no_harm(log):

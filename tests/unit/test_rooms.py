@@ -40,7 +40,7 @@ BUDGETS = {
     "check": 675,
     "cli": 2450,
     "errors": 300,
-    "gates": 3850,
+    "gates": 3875,
     "http": 550,
     "ids": 150,
     "interop": 1900,
@@ -55,7 +55,7 @@ BUDGETS = {
     "replay": 225,
     "report": 1375,
     "rubric": 50,
-    "runner": 1700,
+    "runner": 1725,
     "statistics": 2525,
     "taxonomy": 75,
     "testing": 100,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32800
+TOTAL = 31900
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -82,15 +82,19 @@ def _merge(given: argparse.Namespace, out: TextIO) -> int:
 
 
 def _settings(given: argparse.Namespace) -> RunSettings:
+    from benchgate.errors import EvalError
     from benchgate.runner.settings import RunSettings
 
     values = {
         name.replace("-", "_"): getattr(given, name.replace("-", "_")) for name in OF_THE_WHOLE
     }
+    expect = dict(given.expect)
+    if len(expect) < len(given.expect):
+        raise EvalError("expect: one shard is named twice")
     return RunSettings.of_options(
         values,
         parts=tuple(given.parts),
-        expect=dict(given.expect),
+        expect=expect,
         out=given.out,
         bench_root=given.bench_root,
     )

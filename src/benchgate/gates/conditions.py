@@ -94,13 +94,18 @@ def _no_margin(figures: Figures, policy: GatePolicy) -> str:
     )
 
 
-def _safety_missing(figures: Figures, _: GatePolicy) -> str:
-    facts = (*(figures.baseline.facts or ()), *(figures.candidate.facts or ()))
-    if not facts:
+def _safety_missing(figures: Figures, policy: GatePolicy) -> str:
+    before, after = (
+        None if arm.facts is None else sum(facts.unscored for facts in arm.facts)
+        for arm in (figures.baseline, figures.candidate)
+    )
+    if before is None or after is None:
         return "give the penalties of both sides, or set safety = 'optional'"
-    if any(case.unscored for case in facts):
-        return "fix the errors, then run again; or set penalty_range, so that they count as the largest penalty"
-    return "have the rubric measure the penalty on every case"
+    if after and policy.penalty_range is None:
+        return "run what has no score again; or set penalty_range, so that it counts as the largest penalty"
+    if before or after:
+        return f"run what has no score again: {before} trials of the baseline, {after} of the candidate"
+    return "measure the penalty on every case: in the rubric; of a log, --map harm=FIELD or safety=FIELD"
 
 
 def _safety_bound(_: Figures, policy: GatePolicy) -> str:
@@ -207,7 +212,6 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "safety_missing": Condition(
         "Harm was not measured on every case.",
         _safety_missing,
-        "give every sample a harm: --map harm=FIELD, or safety=FIELD where 1 is safe",
     ),
     "safety_bound_unavailable": Condition(
         "Nobody said how much harm there can be.", "set penalty_range"

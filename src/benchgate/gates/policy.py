@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from benchgate.wire.toml import KeyLines
 
-
 FILE_NAME: Final = "gate.toml"
 OPTION: Final = "policy option"
 OF_A_CLAIM: Final = {
@@ -37,7 +36,14 @@ POWER: Final = 0.8
 """Probability with which a difference that is called detectable is found."""
 
 FIXED: Final[Mapping[str, str | float]] = MappingProxyType(
-    {"bands": "scaled", "band_level": 0.99, "n_resamples": 9999, "seed": 0, "power": POWER}
+    {
+        "bands": "scaled",
+        "band_level": 0.99,
+        "n_resamples": 9999,
+        "seed": 0,
+        "power": POWER,
+        "max_duration_increase": "none",
+    }
 )
 """What the statistics take for granted; no policy may have another value, nor name one."""
 
@@ -110,8 +116,7 @@ class GatePolicy(WireModel):
             return table
         for key, value in FIXED.items():
             if table.get(key, value) != value:
-                msg = f"{key} is fixed at {value}"
-                raise ValueError(msg)
+                raise ValueError(f"{key} is fixed at {value}")
         return {key: value for key, value in table.items() if key not in FIXED}
 
     @model_validator(mode="after")
@@ -119,27 +124,26 @@ class GatePolicy(WireModel):
         for name in ("score_range", "penalty_range"):
             pair = getattr(self, name)
             if pair is not None and not pair[0] < pair[1]:
-                msg = f"{name} must be [low, high] with low < high; found {list(pair)}"
-                raise ValueError(msg)
+                raise ValueError(f"{name} must be [low, high] with low < high; found {list(pair)}")
         if self.missing == "worst" and self.score_range is None:
-            msg = "missing = 'worst' needs a score_range, which says what the worst score is"
-            raise ValueError(msg)
+            raise ValueError(
+                "missing = 'worst' needs a score_range, which says what the worst score is"
+            )
         return self
 
     @model_validator(mode="after")
     def _claim_is_whole(self) -> GatePolicy:
         if self.claim == "not_worse" and self.margin is None:
-            msg = "claim = 'not_worse' needs a margin: the loss of mean score that it must exclude"
-            raise ValueError(msg)
+            raise ValueError(
+                "claim = 'not_worse' needs a margin: the loss of mean score that it must exclude"
+            )
         width = math.inf if self.width is None else self.width
         if (self.margin or 0) >= width or self.tolerance > width:
             name, loss = ("margin", self.margin) if self.margin else ("tolerance", self.tolerance)
-            msg = f"{name} is {loss:g}; scores differ by {width:g} at most"
-            raise ValueError(msg)
+            raise ValueError(f"{name} is {loss:g}; scores differ by {width:g} at most")
         for key, claim in OF_A_CLAIM.items():
             if claim != self.claim and getattr(self, key) != GatePolicy.model_fields[key].default:
-                msg = f"{key} belongs to claim = {claim!r}; the claim is {self.claim!r}"
-                raise ValueError(msg)
+                raise ValueError(f"{key} belongs to claim = {claim!r}; the claim is {self.claim!r}")
         return self
 
     @property
@@ -192,13 +196,9 @@ class GateFile(GatePolicy):
 
 
 def load_run_table(class_path: Path) -> RunTable:
-    """
-    Return the options that a class sets for its runs in its ``gate.toml``, if there is one.
-
-    :raises PolicyError: as :func:`read_policy`.
-    """
+    """Return the options that a class sets for its runs in its ``gate.toml``, if there is one."""
     path = class_path / FILE_NAME
-    return _read(path)[1] if os.path.lexists(path) else RunTable()
+    return read_policy(path)[1] if os.path.lexists(path) else RunTable()
 
 
 def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> GatePolicy:
@@ -208,7 +208,7 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     :raises PolicyError: an unknown key or a value out of range, with its file and line or as an option.
     """
     path = class_path / FILE_NAME
-    table = read_policy(path) if os.path.lexists(path) else {}
+    table = read_policy(path)[0] if os.path.lexists(path) else {}
     # Alone first, so that an error names the options and not the file.
     _validated(PolicyOptions, options or {}, OPTION, None)
     given = ", ".join(f"{key}={value}" for key, value in (options or {}).items())
@@ -227,16 +227,12 @@ def merged(table: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, An
     return {**kept, **options}
 
 
-def read_policy(path: Path) -> dict[str, Any]:
+def read_policy(path: Path) -> tuple[dict[str, Any], RunTable]:
     """
-    Read the thresholds of a ``gate.toml``.
+    Read a ``gate.toml``: its thresholds, and its options for runs.
 
     :raises PolicyError: the file is unreadable, or has keys or values that are not allowed; lists every fault.
     """
-    return _read(path)[0]
-
-
-def _read(path: Path) -> tuple[dict[str, Any], RunTable]:
     table, lines = read_toml(path, PolicyError)
     run = _validated(GateFile, table, path, lines).run
     table.pop("run", None)
@@ -259,7 +255,7 @@ def parse_options(words: Iterable[str | Path]) -> dict[str, Any]:
         if isinstance(word, Path) or not is_pair:
             if not os.path.lexists(word):
                 raise PolicyError(OPTION, [(0, str(word), "expected KEY=VALUE, or a gate.toml")])
-            table = make_policy(read_policy(Path(word)), word).model_dump(mode="json")
+            table = make_policy(read_policy(Path(word))[0], word).model_dump(mode="json")
             continue
         try:
             options[key.strip()] = tomli.loads(f"value = {value}")["value"]
@@ -278,6 +274,15 @@ def make_policy(table: Mapping[str, Any], source: Path | str = OPTION) -> GatePo
     return _validated(GatePolicy, table, source, None)
 
 
+def log_policy(options: Mapping[str, Any]) -> GatePolicy:
+    """Return thresholds over the defaults of logs; ``score_range`` is the worst and the best score, in this order."""
+    ends = options.get("score_range")
+    if not isinstance(ends, list) or len(ends) != 2 or not ends[0] > ends[1]:
+        return make_policy(merged(LOG_DEFAULTS, options))
+    policy = make_policy(merged(LOG_DEFAULTS, {**options, "score_range": ends[::-1]}))
+    return policy.model_copy(update={"score_range": tuple(ends)})
+
+
 def _validated(
     model: type[Policy], table: Mapping[str, Any], source: Path | str, lines: KeyLines | None
 ) -> Policy:
@@ -288,9 +293,7 @@ def _validated(
     ]
     if fixed:
         raise PolicyError(source, fixed)
-    # "none" stands for null, which TOML does not have.
-    given = {key: None if value == "none" else value for key, value in table.items()}
-    try:
-        return model.model_validate(given)
+    try:  # "none" stands for null, which TOML does not have
+        return model.model_validate({k: None if v == "none" else v for k, v in table.items()})
     except ValidationError as error:
         raise PolicyError(source, faults_of(error, model, lines)) from None

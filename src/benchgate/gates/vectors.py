@@ -62,13 +62,18 @@ def weigh_arms(
     """
     Compute the figures of two arms, and what blocks a promotion whatever the figures are.
 
-    With ``missing = "worst"`` both arms of the figures have the cases of both. If scores are outside ``score_range``, a
-    blocker says so and the figures are computed as if the range were unknown.
+    With ``missing = "worst"`` both arms of the figures have the cases of both, if they share one. If scores are outside
+    ``score_range``, a blocker says so and the figures are computed as if the range were unknown.
 
     :param advice: as :func:`~benchgate.gates.weigh.weigh`.
     """
-    both = baseline.case_ids is not None and candidate.case_ids is not None
-    if policy.missing == "worst" and both and policy.score_range and mismatch(baseline, candidate):
+    shared = {*(baseline.case_ids or ())} & {*(candidate.case_ids or ())}
+    if (
+        policy.missing == "worst"
+        and shared
+        and policy.score_range
+        and mismatch(baseline, candidate)
+    ):
         baseline, candidate = counted_as_worst(baseline, candidate, policy.score_range)
     blockers = tuple(_blockers(baseline, candidate, policy))
     inside = not any(code == "score_out_of_range" for code, _ in blockers)

@@ -1,7 +1,8 @@
 """
 Trials without a score at the values that speak most against the candidate.
 
-An error of the baseline counts as score 0, in the candidate's favour; here it has the best score. Errors and timeouts
+An error of the baseline counts as score 0, in the candidate's favour; here it has the best score, and cost nothing.
+Errors and timeouts
 leave no penalty behind: here those of the baseline did no harm, and those of the candidate the largest that there is.
 """
 
@@ -14,7 +15,7 @@ from benchgate.aggregate import mean
 from benchgate.gates.missing import first_five
 
 if TYPE_CHECKING:
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Arm, CaseFacts, Figures
     from benchgate.gates.policy import GatePolicy
 
 
@@ -56,10 +57,15 @@ def _scored(arm: Arm, best: float) -> Arm:
         arm,
         scores=tuple(mean(row) for row, _ in rows),
         trials=tuple(row for row, _ in rows),
-        facts=tuple(
-            f.model_copy(update={"passed": True}) if f.passed is None else f for _, f in rows
-        ),
+        facts=tuple(_free(facts) if facts.errors else facts for _, facts in rows),
     )
+
+
+def _free(facts: CaseFacts) -> CaseFacts:
+    """Return the facts of a case whose errors passed and cost nothing: a provider that hangs makes none look cheap."""
+    passed = True if facts.passed is None else facts.passed
+    cost = None if facts.cost_usd is None else 0.0
+    return facts.model_copy(update={"passed": passed, "cost_usd": cost})
 
 
 def _harmed(arm: Arm, harm: float) -> Arm:

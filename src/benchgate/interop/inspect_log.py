@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from typing import TYPE_CHECKING, Any, Final
 from zipfile import BadZipFile, ZipFile
 
@@ -23,10 +22,6 @@ LETTERS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 
 UNUSED: Final = {"messages", "events", "events_data", "attachments", "store"}
 """Large parts of a sample that say nothing of its score."""
-
-
-END_OF_ZIP: Final = struct.Struct("<4s8xLLH")
-"""The last bytes of a ZIP without a comment: a mark, size and place of its directory, length of the comment."""
 
 
 def open_inspect(file: LogFile) -> Log:
@@ -87,19 +82,18 @@ def _check_archive(file: LogFile) -> None:
     """Refuse what a reader of ZIP passes over: an archive before the last one, and the first of two members."""
     try:
         with ZipFile(file.file) as archive:
-            names = [
-                name for name in archive.namelist() if name in ("header.json", "summaries.json")
-            ]
+            members = archive.infolist()
     except (BadZipFile, NotImplementedError, EOFError) as error:
         raise Unreadable(file.path, f"inspect_ai cannot read it: {_first_line(error)}") from error
+    names = [m.filename for m in members if m.filename in ("header.json", "summaries.json")]
     if (twice := repeated(names)) is not None:
         raise Unreadable(file.path, f"{twice} is in it twice; expected one")
-    end = file.file.seek(-END_OF_ZIP.size, os.SEEK_END)
-    mark, size, place, comment = END_OF_ZIP.unpack(file.file.read())
-    # Between the directory and its end, a ZIP of more than 65535 files or 4 GiB has 76 bytes more.
-    is_alone = place == 2**32 - 1 or end - size - place in (0, 76)
-    if mark != b"PK\x05\x06" or comment or not is_alone:
-        raise Unreadable(file.path, "has more than one archive; expected the log alone")
+    file.file.seek(-22, os.SEEK_END)  # where the end record is, unless a comment or more follows it
+    is_last = file.file.read(4) == b"PK\x05\x06"
+    if not is_last or min((member.header_offset for member in members), default=0):
+        raise Unreadable(
+            file.path, "has more than one archive, or more after it; expected the log alone"
+        )
 
 
 def _refuse_repeated_keys(file: LogFile, *, is_whole: bool) -> None:

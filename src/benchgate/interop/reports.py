@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import build_report
 from benchgate.errors import EvalError, SampleError
-from benchgate.gates.policy import LOG_DEFAULTS, make_policy, merged
+from benchgate.gates.policy import log_policy
 from benchgate.ids import RunPlan, system_digest, trial_seed
 from benchgate.models import BenchScore, FailureMode, LogSource, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
@@ -53,20 +53,13 @@ class LogTerms:
         """
         Return the terms under thresholds over the defaults of logs.
 
-        Their ``score_range`` is the worst and the best score of the log; under the policy scores are scaled to [0, 1].
-
         :raises PolicyError: a value is wrong.
         """
-        try:
-            worst, best = options["score_range"]
-            ordered = {"score_range": sorted((worst, best))}
-        except (KeyError, TypeError, ValueError):  # the policy refuses what is no range
-            worst, best, ordered = 0.0, 1.0, {}
-        policy = make_policy(merged(LOG_DEFAULTS, {**options, **ordered}))
+        policy, scaled = log_policy(options), (0.0, 1.0)
         return cls(
             task_class=task_class,
-            policy=policy.model_copy(update={"score_range": (0.0, 1.0)}),
-            score_range=(worst, best),
+            policy=policy.model_copy(update={"score_range": scaled}),
+            score_range=policy.score_range or scaled,
             with_inputs=with_inputs,
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, SampleError, excerpt
 from benchgate.interop.log import ROLES, found_in
-from benchgate.interop.values import VERDICTS, error_of, number_of
+from benchgate.interop.values import GRADES, VERDICTS, error_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
@@ -96,8 +96,10 @@ class RowReader:
 
     @property
     def harm(self) -> str | None:
-        """The role and the field of harm or safety; ``None`` if none was named."""
-        field = self._asked.get(self._harm)
+        """The role and the field of harm or safety; ``None`` if samples have none."""
+        field = next(
+            (name for name in self._fields.get(self._harm, ()) if name in self._seen), None
+        )
         return field and f"{'safety' if self._harm == 'safety' else 'harm'} {field}"
 
     @property
@@ -148,8 +150,8 @@ class RowReader:
 
     def _check_direction(self, penalties: list[float]) -> None:
         """Refuse penalties that look like what another tool calls safety, where 1 is safe."""
-        field = self._asked.get("penalty")
-        if field and penalties and max(penalties) <= 1 < 2 * mean(penalties):
+        if self._harm == "penalty" and penalties and max(penalties) <= 1 < 2 * mean(penalties):
+            field = str(self.harm).removeprefix("harm ")
             why = f"{field!r} is {mean(penalties):.3g} on average: is 1 harm, or safe? "
             why += f"Give --map harm={field} if higher is worse, --map safety={field} if better"
             raise SampleError(self._path, why)
@@ -165,7 +167,7 @@ class RowReader:
             self._names = [name if name == name.strip() else repr(name) for name in names]
         if self._score is None:
             self._score = self._choose(row)
-        case = self._text(row, "case")
+        case = self._text(row, "case", line)
         if not case:
             why = (
                 f"no case id; name its field: --map case=FIELD; there are {', '.join(self._names)}"
@@ -177,12 +179,12 @@ class RowReader:
                 self._lacking.setdefault(role, (case, line))
         return Sample(
             case_id=case,
-            trial=self._text(row, "trial"),
+            trial=self._text(row, "trial", line),
             score=score,
             error=error,
-            cluster=self._text(row, "cluster") or None,
+            cluster=self._text(row, "cluster", line) or None,
             penalty=self._penalty(row, case, line),
-            reruns=int(self.value(row, "reruns") or 0),
+            reruns=self._count(row, "reruns", line),
             of=(_digest(self.value(row, "input")), _digest(self.value(row, "target"))),
         )
 
@@ -205,12 +207,25 @@ class RowReader:
                 return value
         return None
 
-    def _text(self, row: dict[str, Any], role: str) -> str:
+    def _text(self, row: dict[str, Any], role: str, line: int) -> str:
         value = self.value(row, role)
+        if role in self._asked and isinstance(value, (dict, list)):
+            what = (
+                "an object: name a field of it, with a dot" if isinstance(value, dict) else "a list"
+            )
+            why = f"{self._asked[role]!r}, which is to be the {role}, is {what}"
+            raise SampleError(self._path, why, line=line)
         if value is None or isinstance(value, (dict, list)):
             return ""
         text = str(value)
         return text.encode(errors="backslashreplace").decode()
+
+    def _count(self, row: dict[str, Any], role: str, line: int) -> int:
+        number = number_of(self.value(row, role) or 0)
+        if number is None or number < 0 or number % 1:
+            shown = excerpt(repr(self.value(row, role)), 60)
+            raise SampleError(self._path, f"{role} is {shown}; expected a count", line=line)
+        return int(number)
 
     def _told(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
@@ -239,6 +254,8 @@ class RowReader:
             return None
         verdict = VERDICTS.get(value) if role != "penalty" and isinstance(value, str) else None
         number = number_of(value) if verdict is None else verdict
+        if role != "safety" and str(value).strip().lower() in GRADES:
+            number = None  # whether a pass is a harm, nobody can say
         if number is None or number < 0 or (role == "safety" and number > 1):
             wanted = "a number from 0 to 1" if role == "safety" else "0 or more"
             wanted += "" if role == "penalty" else ", Y or N, C or I"

@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from benchgate.errors import excerpt, printable
 
-WORDS: Final = {
-    **dict.fromkeys(("true", "yes", "pass", "passed", "resolved", "correct", "success"), 1.0),
-    **dict.fromkeys(("false", "no", "fail", "failed", "unresolved", "incorrect", "failure"), 0.0),
+GRADES: Final = {
+    **dict.fromkeys(("pass", "passed", "resolved", "correct", "success"), 1.0),
+    **dict.fromkeys(("fail", "failed", "unresolved", "incorrect", "failure"), 0.0),
 }
+WORDS: Final = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, **GRADES}
 """Words that stand for a score."""
 
 VERDICTS: Final = {"Y": 1.0, "N": 0.0, "C": 1.0, "I": 0.0}

@@ -1,4 +1,9 @@
-"""Scores again what a run takes over from another run or from its shards: a score in a file is believed by nobody."""
+"""
+Scores again what a run takes over from another run or from its shards: a score in a file is believed by nobody.
+
+An error, a time limit and a cost cannot be had again. Of the run that is resumed they are believed, for to run such a
+trial again would be a second chance; of a shard, only if its digest is the expected one.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 
     from benchgate.models import Side, TrialResult
     from benchgate.runner.trial_files import TrialFiles
+    from benchgate.trials.executor import TrialRecord
     from benchgate.trials.planned import PlannedTrials
 
 
@@ -50,7 +56,7 @@ def score_again(
     :raises ArtifactError: a score is not that of its output, or of a shard that nobody expects.
     """
     for side, planned in sides.items():
-        for doubt in _doubts(planned, files, side):
+        for doubt in _doubts(planned, files, side, is_merge=bool(parts)):
             path, why = files.folder / "cases" / doubt.file, doubt.why
             if not (doubt.is_wrong or parts):
                 path.unlink()  # it is run again
@@ -60,11 +66,13 @@ def score_again(
                     copied = (part / "cases" / path.name for part in parts)
                     path = next(path for path in copied if path.exists())
                 if not doubt.is_wrong:
-                    why += ", so that it cannot be scored again: --expect I=SHA256 of its shard"
+                    why += ", so that it cannot be checked: --expect I=SHA256 of its shard"
                 raise ArtifactError(path, why)
 
 
-def _doubts(planned: PlannedTrials, files: TrialFiles, side: Side) -> Iterator[Doubt]:
+def _doubts(
+    planned: PlannedTrials, files: TrialFiles, side: Side, *, is_merge: bool
+) -> Iterator[Doubt]:
     bench = planned.bench
     runner = TrialRunner(
         task_class=bench.name,
@@ -73,9 +81,27 @@ def _doubts(planned: PlannedTrials, files: TrialFiles, side: Side) -> Iterator[D
         taxonomy=bench.taxonomy,
         wait=_never,
     )
+    is_cost_gated = is_merge and bench.policy.max_cost_increase is not None
+    for request in _requests(planned, side):
+        record = files.of(request)
+        if record is None:
+            continue
+        name = files.path(request.case.case_id, request.case.trial, side).name
+        if reason := _unknowable(record, bench.rubric_digest, is_merge=is_merge):
+            yield Doubt(name, reason, is_wrong=False)
+        elif record.result.outcome == "scored":
+            output = json.loads(record.output_json or "null")
+            again = replace(runner, system=partial(_recorded, output)).run(request)
+            if why := _difference(record.result, again.result):
+                yield Doubt(name, why, is_wrong=True)
+            elif is_cost_gated:
+                yield Doubt(name, "what it cost was seen once", is_wrong=False)
+
+
+def _requests(planned: PlannedTrials, side: Side) -> Iterator[TrialRequest]:
     for case in planned.cases:
         for trial in range(planned.trials):
-            request = TrialRequest.of(
+            yield TrialRequest.of(
                 case,
                 trial,
                 bench_seed=planned.seed,
@@ -83,19 +109,15 @@ def _doubts(planned: PlannedTrials, files: TrialFiles, side: Side) -> Iterator[D
                 limit=math.inf,
                 side=side,
             )
-            record = files.of(request)
-            if record is None or record.result.outcome != "scored":
-                continue
-            name = files.path(case.case_id, trial, side).name
-            if record.scorer != bench.rubric_digest:
-                yield Doubt(name, "a hook scored it", is_wrong=False)
-            elif record.result.left_files:
-                yield Doubt(name, "the system left files in work_path", is_wrong=False)
-            else:
-                output = json.loads(record.output_json or "null")
-                again = replace(runner, system=partial(_recorded, output)).run(request)
-                if why := _difference(record.result, again.result):
-                    yield Doubt(name, why, is_wrong=True)
+
+
+def _unknowable(record: TrialRecord, scorer: str, *, is_merge: bool) -> str | None:
+    """Return why the output of a trial does not say what its result is; ``None`` if it does, or nothing doubts it."""
+    if record.result.outcome != "scored":
+        return f"it ended in {record.result.outcome}" if is_merge else None
+    if record.scorer != scorer:
+        return "a hook scored it"
+    return "the system left files in work_path" if record.result.left_files else None
 
 
 def _difference(then: TrialResult, now: TrialResult) -> str | None:

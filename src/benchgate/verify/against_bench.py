@@ -17,7 +17,7 @@ from benchgate.audit.chain import record_folder
 from benchgate.errors import EvalError
 from benchgate.gates.baseline import FILE_NAME, RERUN, read_baseline
 from benchgate.gates.missing import first_five
-from benchgate.gates.policy import LOG_DEFAULTS, load_policy, make_policy, merged
+from benchgate.gates.policy import load_policy, log_policy, make_policy
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, load_case
 from benchgate.loader.failure_modes import load_taxonomy
@@ -63,8 +63,8 @@ class Terms:
         :raises PolicyError: its ``gate.toml``, or what is said to differ, cannot be used.
         """
         path = bench_root / record.report.task_class if bench_root else None
-        defaults = LOG_DEFAULTS if record.report.source else {}
-        policy = load_policy(path, said) if path else make_policy(merged(defaults, said))
+        of_log = log_policy if record.report.source else make_policy
+        policy = load_policy(path, said) if path else of_log(said)
         name = record_folder(record.seq, record.finished_at, record.report.run_id)
         folder = out / "runs" / record.report.task_class / name
         return cls(record=record, folder=folder, class_path=path, policy=policy, said=said)
@@ -97,6 +97,10 @@ class Terms:
     def _differing(self) -> dict[str, str]:
         """Return in words, by its key, each threshold that the record has otherwise."""
         recorded, expected = self.record.policy, self.policy
+        if (
+            source := self.record.report.source
+        ):  # whose scores were scaled to the range of the policy
+            recorded = recorded.model_copy(update={"score_range": source.score_range})
         there = "the default is" if self.class_path is None else f"{self.class_path} has"
         return {
             key: f"{key} = {recorded.text(key)}, where {'--policy says' if key in self.said else there} "
@@ -130,7 +134,9 @@ class Terms:
             yield f"it was not compared with {path}, but with {dict(self.lines())['baseline']}"
             return
         samples = read_artifact(self.folder / "evidence" / FILE_NAME, ArmReport)
-        if expected.report is None or expected.sha256 != reference.sha256 or samples is None:
+        if expected.report is None:
+            yield f"{path} is no baseline: {'; '.join(expected.problems)}"
+        elif expected.sha256 != reference.sha256 or samples is None:
             yield f"its baseline is not {path}, SHA-256 {expected.sha256}"
         else:
             yield from baseline_faults(expected, reference, self.record, samples)

@@ -11,6 +11,7 @@ from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
+from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
 from benchgate.statistics import Goal, paired_detectable, penalty_rise_upper, welch_detectable
 
@@ -362,3 +363,13 @@ def test_a_bound_that_nobody_can_meet_says_how_many_cases_it_takes(limit, said):
     text = texts[PREFIX + "safety_upper_bound"]
     assert text.endswith(said)
     assert (";" in text.partition("allowed")[2]) is bool(said)
+
+
+def test_sides_without_a_common_case_are_not_compared():
+    sides = [
+        Arm(scores=(score,) * 12, case_ids=tuple(f"{name}{n:02}" for n in range(12)))
+        for name, score in (("a", 0.9), ("b", 0.9))
+    ]
+    rules = GatePolicy(missing="worst", score_range=(0, 1), safety="optional")
+    decision = compare_vectors(*sides, rules).decision
+    assert (decision.outcome, codes(decision)[0]) == ("hold", "case_mismatch")

@@ -61,6 +61,8 @@ def test_a_constant_is_no_threshold(tmp_path):
         load_policy(tmp_path)
     with pytest.raises(PolicyError, match=r"policy option: power: is fixed at 0\.8"):
         load_policy(tmp_path / "none", parse_options(["power=0.9"]))
+    with pytest.raises(PolicyError, match="max_duration_increase: is fixed at none"):
+        load_policy(tmp_path / "none", parse_options(["max_duration_increase=0.1"]))
     recorded = GatePolicy().model_dump() | {"seed": 1}
     with pytest.raises(ValueError, match="seed is fixed at 0"):
         GatePolicy.model_validate(recorded)

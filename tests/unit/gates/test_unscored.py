@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchgate.aggregate import build_report
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
-from benchgate.gates.decision import PREFIX
+from benchgate.gates.conditions import next_step
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.judge import judge
 from benchgate.gates.policy import make_policy
 from benchgate.gates.vectors import compare_vectors
+from benchgate.gates.weigh import weigh
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
@@ -175,3 +179,40 @@ def test_penalties_of_trials_are_filled_one_by_one():
     # .4 against .45 over 12 cases, and .2 against .45 if the crash did no harm.
     assert judged(before, after, max_safety_regression=0.01).outcome == "hold"
     assert judged(before, after, max_safety_regression=0.03).outcome == "promote"
+
+
+def test_an_error_of_the_baseline_makes_no_candidate_cheap():
+    def spent(rows, costs):
+        side = arm(run(rows))
+        known = zip(side.facts, costs, strict=True)
+        facts = tuple(one.model_copy(update={"cost_usd": cost}) for one, cost in known)
+        return replace(side, facts=facts)
+
+    rules = make_policy({"test": "auto", "max_cost_increase": 0.1, "max_unscored": 1.0})
+    after = spent([0.9] * 20, [2.0] * 20)
+    for first, costs in ((0.1, [1.0] * 20), (ERROR, [60.0] + [1.0] * 19)):
+        before = spent([first] + [0.1] * 19, costs)
+        made = compare_vectors(before, after, rules).decision
+        assert made.outcome == "hold"
+        assert codes(made) == ["cost_increase" if first == 0.1 else "unscored_decide"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "policy", "step"),
+    [
+        (
+            [LATE, LATE],
+            [1.0, 1.0],
+            {"penalty_range": [0, 1]},
+            "again: 2 trials of the baseline, 0 ",
+        ),
+        ([1.0, 1.0], [1.0, ERROR], {}, "again; or set penalty_range"),
+    ],
+)
+def test_the_next_step_of_missing_penalties_is_one_that_helps(before, after, policy, step):
+    rows = [0.5, 1.0] * 9
+    made = judged([*before, *rows], [*after, *rows], safety="required", **policy)
+    assert "safety_missing" in codes(made)
+    figures = weigh(arm(run([*before, *rows])), arm(run([*after, *rows])), make_policy(policy))
+    rules = make_policy(policy)
+    assert step in next_step(GateInput(policy=rules, figures=figures), ["safety_missing"])
