@@ -92,6 +92,11 @@ def test_each_fact_that_was_planned_otherwise_is_named(report, fields, said):
     assert problem.startswith(said)
 
 
+def test_more_trials_than_planned_are_another_run(report):
+    more = report.model_copy(update={"trial_count": 2})
+    assert problems(sealed(report), more) == ["trials of each case are 2, planned were 1"]
+
+
 def test_an_edited_plan_is_none(report):
     plan = sealed(report).model_copy(update={"case_count": 2})
     assert problems(plan, report) == ["the plan was edited after it was sealed"]
@@ -110,3 +115,10 @@ def test_a_baseline_that_ran_beside_counts_by_its_system(report):
     other = report.model_copy(update={"system": "another"})
     said = "the baseline is another system than old, which was planned"
     assert problems(plan, report, run_id=OTHER, beside=other) == [said]
+
+
+def test_a_log_beside_is_the_planned_run_or_another(report):
+    plan, log = sealed(report), report.model_copy(update={"source": "a log"})
+    assert problems(plan, report, beside=log) == []
+    (problem,) = problems(plan, report, run_id=OTHER, beside=log)
+    assert problem.startswith("the baseline is run ffffffffffff, planned was ")
