@@ -108,7 +108,7 @@ def test_gate_judges_two_files_of_samples_as_proof_does(vectors, capsys):
     assert main(["gate", "proof/baseline.json", "proof/trained.json"]) == 0
     capsys.readouterr()
     assert main(["gate", "low.json", "high.json", "--out=x"]) == 2
-    assert "--out is not for two sides that are samples" in capsys.readouterr().err
+    assert "--out is not for samples" in capsys.readouterr().err
 
 
 def test_an_underpowered_gain_says_how_many_more_cases(vectors):

@@ -221,4 +221,4 @@ def test_options_of_other_kinds_are_refused(toy, capsys, option):
     run = toy.run("weak")
     assert gate(run, run, option) == 2
     name = option.partition("=")[0]
-    assert f"{name} is not for two sides that are records" in capsys.readouterr().err
+    assert f"{name} is not for records" in capsys.readouterr().err

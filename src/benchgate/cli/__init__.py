@@ -1,7 +1,7 @@
 """
 The ``benchgate`` command.
 
-Exit status: 0 yes, 1 no (held, rejected, invalid, tampered, missing, unknown class), 2 wrong use or unreadable input.
+Exit status: 0 yes, 1 no (rejected, invalid, missing, ...), 2 wrong use or unreadable input, 10 held, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.interop.vectors import Kind
     from benchgate.models import BenchRunReport
 
-OF_LOGS = ("map", "metric", "html", "plan")
+OF_LOGS = ("map", "metric", "format", "html", "plan")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger"),
     "samples": (*OF_LOGS, "task_class", "out"),
@@ -78,8 +78,8 @@ def _execute(given: argparse.Namespace) -> int:
         what = "; expected two of a kind"
         raise ValueError(f"{given.base} is {_called(one)}, {given.cand} {_called(other)}{what}")
     for name in REFUSED[one]:
-        if getattr(given, name):
-            raise ValueError(f"--{name.replace('_', '-')} is not for two sides that are {one}s")
+        if getattr(given, name) not in (None, "", "auto"):
+            raise ValueError(f"--{name.replace('_', '-')} is not for {one.removesuffix('s')}s")
     paths = (first, second)
     if one == "log":
         return gate_logs(given, paths)

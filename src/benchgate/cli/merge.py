@@ -85,9 +85,8 @@ def _settings(given: argparse.Namespace) -> RunSettings:
     from benchgate.errors import EvalError
     from benchgate.runner.settings import RunSettings
 
-    values = {
-        name.replace("-", "_"): getattr(given, name.replace("-", "_")) for name in OF_THE_WHOLE
-    }
+    names = [name.replace("-", "_") for name in OF_THE_WHOLE]
+    values = {name: getattr(given, name) for name in names}
     expect = dict(given.expect)
     if len(expect) < len(given.expect):
         raise EvalError("expect: one shard is named twice")

@@ -102,7 +102,8 @@ def _execute(given: argparse.Namespace) -> int:
         sys.stdout.write(schema_text(given.schema))
         return 0
     folders = [path for path in given.paths if path.is_dir() or not path.suffix]
-    of_folder = ("task_class", "head", "require_complete", "require_promote", "policy")
+    of_promotion = ("require_promote", "bench_root", "policy", "allow_replay")
+    of_folder = ("task_class", "head", "require_complete", *of_promotion)
     if given.paths and not folders and not any(getattr(given, name) for name in of_folder):
         return max(map(_file_status, given.paths))
     if len(given.paths) > 1 or folders != given.paths:

@@ -109,8 +109,13 @@ def forecast(
     runs = Simulation(baseline, now, trials)
     if policy.claim == "not_worse":
         same = weigh_arms(baseline, baseline, now, advice=False)[0].significance
+        # To exclude a loss of the margin takes what it takes to find a gain of the margin.
+        gain = {"claim": "better", "margin": None, "target_effect": now.margin}
+        is_large = len(baseline.scores) > MOST_CASES
         return found._replace(
-            chance=runs.chance(0.0),
+            chance=_by_formula(runs, now.model_copy(update=gain))[0]._replace(gain=0.0)
+            if is_large
+            else runs.chance(0.0),
             smallest_margin=same.smallest_margin,
             is_lower_limit=runs.is_blind,
         )

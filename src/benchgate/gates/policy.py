@@ -35,14 +35,14 @@ OF_A_CLAIM: Final = {
 POWER: Final = 0.8
 """Probability with which a difference that is called detectable is found."""
 
-FIXED: Final[Mapping[str, str | float]] = MappingProxyType(
+FIXED: Final[Mapping[str, str | float | None]] = MappingProxyType(
     {
         "bands": "scaled",
         "band_level": 0.99,
         "n_resamples": 9999,
         "seed": 0,
         "power": POWER,
-        "max_duration_increase": "none",
+        "max_duration_increase": None,
     }
 )
 """What the statistics take for granted; no policy may have another value, nor name one."""
@@ -287,7 +287,7 @@ def _validated(
     model: type[Policy], table: Mapping[str, Any], source: Path | str, lines: KeyLines | None
 ) -> Policy:
     fixed = [
-        (lines.key(key) if lines else 0, key, f"is fixed at {FIXED[key]}")
+        (lines.key(key) if lines else 0, key, f"is fixed at {FIXED[key]}".lower())
         for key in table
         if key in FIXED
     ]

@@ -152,6 +152,14 @@ def test_cases_of_one_cluster_are_one_unit():
     assert shared.detectable > planned(baseline()).detectable
 
 
+def test_not_worse_of_many_cases_is_reckoned_and_not_simulated():
+    few, many = (planned(baseline(n), claim="not_worse", margin=0.12) for n in (120, 121))
+    assert few.chance.runs
+    assert not many.chance.runs
+    assert many.chance.gain == 0.0
+    assert many.chance.share == pytest.approx(few.chance.share, abs=0.25)
+
+
 def test_not_worse_asks_about_a_candidate_that_is_as_good():
     found = planned(baseline(40), trials=3, claim="not_worse", margin=0.2)
     assert found.chance.gain == 0.0
