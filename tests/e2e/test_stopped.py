@@ -70,6 +70,8 @@ class Program:
             assert self.process.poll() is None, self.process.stdout and self.process.stdout.read()
             assert time.monotonic() < ends, "waited in vain"
             time.sleep(0.02)
+        # A signal that comes between its last line and its sleep is heard by CPython only after the sleep.
+        time.sleep(0.3)
         return self
 
     def stop(self, number, *, group=False):
