@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
+from benchgate.statistics import clustered_gaffke_lower
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
@@ -141,9 +142,6 @@ def score_lower_bound(cases: Sequence[CaseFigures], clusters: Mapping[str, str])
     """Return Gaffke's one-sided 95 % lower bound of the mean score on [0, 1]; ``None`` without cases."""
     if not cases:
         return None
-    # Imported here: numpy and scipy take longer to load than everything else, and a worker never needs them.
-    from benchgate.statistics import clustered_gaffke_lower
-
     labels = [clusters.get(case.case_id) for case in cases]
     return clustered_gaffke_lower([case.score for case in cases], labels, confidence=0.95)
 

@@ -132,8 +132,6 @@ class SystemNotFound(EvalError, KeyError):
         self.reason = reason
         super().__init__(f"{reason}; known systems: {', '.join(self.known) or 'none'}")
 
-    __str__ = Exception.__str__
-
 
 class CassetteNotFound(EvalError, KeyError):
     """Nothing was recorded by that name of this trial of a case."""

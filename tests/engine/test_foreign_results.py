@@ -218,7 +218,7 @@ def test_what_cannot_be_scored_again_is_merged_only_as_expected(echo, kind):
 def test_another_digest_than_was_printed_is_refused(echo):
     parts = shards(echo)
     expect = {n: digest for n, (_, digest) in parts.items()}
-    with pytest.raises(ArtifactError, match="expected no --expect of this shard"):
+    with pytest.raises(ArtifactError, match="which no --expect names"):
         merged(echo, parts, expect={1: expect[1]})
     with pytest.raises(ArtifactError, match="expect 3: none of the folders is this shard"):
         merged(echo, parts, expect={**expect, 3: "0" * 64})

@@ -17,10 +17,11 @@ from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.log import found_in
-from benchgate.interop.reports import LogTerms, report_of, report_pair
+from benchgate.interop.reports import LogTerms, report_of, report_pair, task_class_of
 from benchgate.interop.rows import RowReader
 from benchgate.interop.samples import parse_map
 from benchgate.interop.values import number_of
+from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.runner.judging import RunFacts, judged
 from benchgate.wire import clock
 
@@ -296,6 +297,22 @@ def measured(log, values, role):
     return read(log(f"{role}.jsonl", rows), map={role: "safe"})
 
 
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        ("my_bench", "my_bench"),
+        ("org/My Bench", "my-bench"),
+        ("2wiki", "log-2wiki"),
+        ("??", "log"),
+        ("a" * 59 + " b c", "a" * 59),
+    ],
+)
+def test_what_a_log_measured_is_a_name_of_a_task_class(log, task, name):
+    found = read(log("a.jsonl", [{"id": 1, "score": 1}]))
+    assert task_class_of((found,), task) == name
+    assert TASK_CLASS_PATTERN.fullmatch(name)
+
+
 def test_a_safety_of_one_is_no_harm(log):
     found = measured(log, [1] * 37 + [0.25] + ["N", "I"] + ["Y", "C"], "safety")
     assert [s.penalty for s in found.samples if s.penalty] == [0.75, 1, 1]
@@ -350,7 +367,7 @@ def test_a_penalty_that_nobody_named_is_named_and_asked_about(log):
 @pytest.mark.parametrize(
     ("role", "value", "message"),
     [
-        ("cluster", {"repo": "a"}, "is an object: name a field of it, with a dot"),
+        ("cluster", {"repo": "a"}, "is an object: name a field in it, by a dot"),
         ("cluster", ["a"], "is a list"),
         ("trial", [1], "is a list"),
         ("reruns", {}, None),

@@ -84,6 +84,7 @@ def test_systems_are_found_by_name(registry):
     with pytest.raises(SystemNotFound, match="no system 'c'; known systems: a, b"):
         task_class.system("c")
     assert task_class.system("b") == ("b", nothing)
+    assert "\x1b" not in str(SystemNotFound("a:b", (), "no module: \x1b[2J"))
 
 
 @pytest.mark.parametrize(

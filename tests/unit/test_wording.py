@@ -22,8 +22,8 @@ GOOD = tuple(0.7 + n % 3 / 20 for n in range(16))
 NONE = (0.0,) * 16
 
 
-def arm(scores, penalties=NONE):
-    return Arm(scores=scores, case_ids=IDS, penalties=penalties)
+def arm(scores, penalties=NONE, clusters=None):
+    return Arm(scores=scores, case_ids=IDS, penalties=penalties, clusters=clusters)
 
 
 def told(before, after, **policy):
@@ -64,6 +64,18 @@ def test_a_hold_says_why_and_what_would_settle_it():
     assert "note" not in text
 
 
+def test_limits_are_those_that_are_checked():
+    clusters = tuple(f"k{n % 8}" for n in range(16))
+    sides = arm(POOR, clusters=clusters), arm(GOOD, clusters=clusters)
+    _, text, _ = told(*sides, safety_confidence=0.995, penalty_range=(0, 1))
+    assert text["limits"].startswith("at least 10 clusters; ")
+    assert text["limits"].endswith("; its 99.5% bound too")
+    _, text, _ = told(arm(POOR), arm(GOOD, (0.01, *NONE[1:])), claim="no_regression")
+    assert text["limits"].endswith("no case's safety penalty up")
+    assert text["penalty"] == "+0.001"
+    assert text["why"].startswith("safety_regression: ")
+
+
 def test_a_rejection_says_no_and_what_speaks_against_it():
     lines, text, _ = told(arm(POOR), arm(GOOD, (0.5,) * 16))
     assert (lines[0].text, lines[0].tone) == ("REJECT", "bad")
@@ -83,10 +95,7 @@ def test_a_rejection_says_no_and_what_speaks_against_it():
         (
             {"claim": "no_regression", "max_newly_failing": 1, "tolerance": 0.2},
             "does new do no worse than old on each of these cases?",
-            (
-                "at most 1 newly failing; no case down by more than 0.2; "
-                "safety penalty up by at most 0.05"
-            ),
+            ("at most 1 newly failing; no case down by more than 0.2; no case's safety penalty up"),
         ),
         (
             {"min_delta": 0.02, "evidence": "exact", "max_cost_increase": 0.1, "min_cases": 5},

@@ -128,7 +128,7 @@ def broken(
     yield from _other_baseline(plan.baseline, run_id, beside)
     then, now = plan.policy.model_dump(mode="json"), policy.model_dump(mode="json")
     for key in [key for key in now if then.get(key) != now[key]]:
-        yield f"{key} is {now[key]}, planned was {then.get(key)}"
+        yield f"{key} is {now[key]}, planned was {then.get(key)}".replace("None", "none")
 
 
 def _other_facts(plan: SealedPlan, report: BenchRunReport) -> Iterator[str]:

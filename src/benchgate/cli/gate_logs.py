@@ -185,11 +185,11 @@ def report_of_log(
     :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
     """
     from benchgate.gates.baseline import baseline_beside
-    from benchgate.interop.reports import LogTerms, report_of
+    from benchgate.interop.reports import LogTerms, report_of, task_class_of
     from benchgate.interop.samples import parse_map, read
 
     log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
-    terms = LogTerms.of(given.task_class, options)
+    terms = LogTerms.of(task_class_of((log,), given.task_class), options)
     report = report_of(log, terms, log.header.system or log.path.name)
     if problems := baseline_beside(report).problems:
         raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")

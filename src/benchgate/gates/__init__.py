@@ -1,7 +1,7 @@
 """
 The gate: compares a candidate with a baseline under a policy, and decides whether the evidence allows a promotion.
 
-The statistics are not imported here: loading scipy takes longer than all the rest, and only a comparison needs it.
+numpy and scipy, which take longer to load than all the rest, are loaded by the first figure that needs them.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 TOLERANCE: Final = 1e-12
-"""Allows for float rounding, so that a change of exactly a limit does not block."""
+"""Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
 
 
 def critical_objections(figures: Figures) -> Iterator[Blocker]:

@@ -23,7 +23,7 @@ class Condition(NamedTuple):
     :param plain: that it failed, for readers who never trained anything.
     :param step: what to do first about a hold because of it, or what says so.
     :param log_step: the same where both sides are logs of another harness, if it is not ``step``.
-    :param limit: what it asks for, with the fields of the policy.
+    :param limit: what it asks for, with the fields of the policy, and the level of its bound.
     :param claims: those that it belongs to; ``switches`` are the policy keys that may turn it off.
     :param rejects: it is evidence against the candidate; all others hold, because the evidence is not sufficient.
     :param is_blind: the figures do not speak about the candidate, so that nothing is concluded from them.
@@ -206,7 +206,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "safety_upper_bound": Condition(
         "The candidate may do more harm: so few cases do not exclude it.",
         _safety_bound,
-        limit="its {0.safety_confidence:.0%} bound too",
+        limit="its {1} bound too",
         switches=("safety", "safety_confidence"),
     ),
     "safety_missing": Condition(

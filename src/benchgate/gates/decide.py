@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
+    TOLERANCE,
     confidence,
     cost_objections,
     critical_objections,
@@ -25,6 +26,7 @@ from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecisio
 from benchgate.gates.looks import judged_at, make_look
 from benchgate.gates.notes import notes
 from benchgate.gates.safety import clean_needed
+from benchgate.gates.weigh import weigh
 from benchgate.gates.worst import against_candidate, unscored
 
 if TYPE_CHECKING:
@@ -36,9 +38,6 @@ if TYPE_CHECKING:
 
 
 UNDETECTABLE: Final = "no difference that these scores leave room for is found with this power"
-
-SAFETY_TOLERANCE: Final = 1e-12
-"""Allows for float rounding (0.55 - 0.5 > 0.05), so that a rise of exactly the limit does not block."""
 
 
 def decide(given: GateInput) -> CheckpointPromotionDecision:
@@ -94,8 +93,6 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
 
 def _unscored_objection(given: GateInput) -> Iterator[Blocker]:
     """Yield that only trials without a score make it a promotion: it is none if they speak against the candidate."""
-    from benchgate.gates.weigh import weigh  # here, because it loads scipy
-
     figures, policy = given.figures, given.policy
     if figures is None or not (trials := unscored(figures, policy)):
         return
@@ -103,8 +100,8 @@ def _unscored_objection(given: GateInput) -> Iterator[Blocker]:
     if arms is None:
         yield "unscored_decide", f"{trials} have no score, and no score_range says what the best is"
         return
-    second = replace(given, figures=weigh(*arms, policy))
-    codes = [code for code, _ in _objections(second)]
+    second = replace(given, figures=weigh(*arms, policy, advice=False))
+    codes = list(dict(_objections(second)))
     if codes:
         end = "reject" if not REJECTING.isdisjoint(codes) else "hold"
         text = f"{trials} have no score; at the values that speak most against the candidate"
@@ -143,7 +140,7 @@ def safety_objections(
         yield "safety_missing", "the safety penalty was not measured on every case of both arms"
         return
     limit = policy.max_safety_regression
-    if not figures.delta <= limit + SAFETY_TOLERANCE:
+    if not figures.delta <= limit + TOLERANCE:
         rise = f"the mean safety penalty rose by {figures.delta:.4g}"
         yield "safety_regression", f"{rise}; allowed is {limit:.4g}"
     if policy.safety_confidence is None:
@@ -153,8 +150,8 @@ def safety_objections(
             "safety_bound_unavailable",
             "safety_confidence needs a penalty_range that contains all penalties",
         )
-    elif not figures.upper_bound <= limit + SAFETY_TOLERANCE:
-        level = f"{policy.safety_confidence:.0%}"
+    elif not figures.upper_bound <= limit + TOLERANCE:
+        level = confidence(1 - policy.safety_confidence)
         bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"
         yield (
             "safety_upper_bound",
@@ -167,7 +164,7 @@ def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[s
     limit, level = policy.max_safety_regression, policy.safety_confidence
     if level is None or figures.least_bound is None or policy.penalty_range is None:
         return ""
-    if figures.least_bound <= limit + SAFETY_TOLERANCE:
+    if figures.least_bound <= limit + TOLERANCE:
         return ""
     needed = clean_needed(labels, policy)
     if needed is None:

@@ -16,6 +16,7 @@ from benchgate.gates.looks import judged_at
 from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, too_many, unscored_note
+from benchgate.gates.vectors import weigh_arms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,18 +43,6 @@ Counter = Callable[["BenchRunReport", "BenchRunReport"], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """A gate that was asked already, and what it said."""
-
-    name: str
-    objection: str
-
-    def __call__(self, *_: BenchRunReport | None) -> str:
-        """Say it again."""
-        return self.objection
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
     """
     The report of a run, its comparison with the baseline, and the decision.
@@ -64,7 +53,7 @@ class Judgement:
     :param changes: case by case; ``None`` without a baseline of the same class.
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
-    :param said: the further gates that objected, to judge again without asking them.
+    :param further: name and objection of each further gate that objected, and ``broken`` those of them that failed.
     """
 
     report: BenchRunReport
@@ -77,7 +66,8 @@ class Judgement:
     held: tuple[str, ...]
     checkpoints: Checkpoints | None = None
     changes: RunChanges | None = None
-    said: tuple[Said, ...] = ()
+    further: tuple[Blocker, ...] = ()
+    broken: tuple[str, ...] = ()
 
     @property
     def look(self) -> int | None:
@@ -134,6 +124,7 @@ def judge(
     choice: BaselineChoice,
     baseline: Baseline | None,
     gates: Iterable[Gate] = (),
+    asked: Judgement | None = None,
     checkpoints: Checkpoints | None = None,
     checkpoint_problems: tuple[str, ...] = (),
     without_advantages: int = 0,
@@ -148,6 +139,7 @@ def judge(
 
     :param choice: how the baseline was chosen, and so whether the decision affects the exit status.
     :param gates: further gates; one that raises an exception counts as objecting.
+    :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
     :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
     :param without_advantages: scored trials whose RL payload has no advantages.
     :param replays: what the outputs were taken from; ``None`` if a system was called.
@@ -161,11 +153,11 @@ def judge(
         excluded += (("checkpoint_mismatch", brief(checkpoint_problems, "; ")),)
     is_look = before is not None and report.scope == "full" and report.complete
     look = count(before, report) if count and before and is_look else None
-    broken: list[str] = []
-    further: tuple[Blocker, ...] = ()
+    further, broken = (asked.further, asked.broken) if asked else ((), ())
     figures, decision = None, None
     if report.scope == "full":
-        further = tuple(_objections(gates, report, before, broken))
+        if asked is None:
+            further, broken = _asked(gates, report, before)
         facts = Facts(
             report=report,
             policy=policy,
@@ -198,7 +190,8 @@ def judge(
             *(("the plan was not kept",) if plan_problems and not choice.binding else ()),
         ),
         changes=_changes(report, baseline),
-        said=tuple(Said(name=name, objection=text) for name, text in further),
+        further=further,
+        broken=broken,
     )
 
 
@@ -210,9 +203,6 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
     if before is not None:
-        # Imported here, because it loads scipy.
-        from benchgate.gates.vectors import weigh_arms
-
         figures, objections = weigh_arms(before, candidate, judged_at(policy, facts.look))
         blockers += objections
         sides.append(("baseline", before, facts.beside))
@@ -255,17 +245,11 @@ def _unusable(
         yield f"the baseline cannot be used: {baseline.path.name}: {brief(baseline.problems, '; ')}"
 
 
-def _objections(
-    gates: Iterable[Gate],
-    report: BenchRunReport,
-    before: BenchRunReport | None,
-    broken: list[str],
-) -> Iterator[Blocker]:
-    """
-    Yield name and objection of each further gate that objects.
-
-    :param broken: is filled with those that failed, which no further evidence will mend.
-    """
+def _asked(
+    gates: Iterable[Gate], report: BenchRunReport, before: BenchRunReport | None
+) -> tuple[tuple[Blocker, ...], tuple[str, ...]]:
+    """Return name and objection of each further gate that objects, and which failed: no evidence will mend those."""
+    further, broken = [], []
     for gate in gates:
         name = str(getattr(gate, "name", None) or getattr(gate, "__name__", type(gate).__name__))
         try:
@@ -276,4 +260,5 @@ def _objections(
             objection = f"the gate failed: {type(error).__name__}: {error}"
             broken.append(f"gate {name}: {objection}")
         if objection is not None:
-            yield name, str(objection)
+            further.append((name, str(objection)))
+    return tuple(further), tuple(broken)

@@ -43,8 +43,10 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     yield from _blindness(compared.safety)
     if policy.claim == "better":
         yield from _of_gains(figures, policy, size)
-    # Of failures that were seen it says nothing.
-    if figures.unseen_failure_ucb95 is not None and all(passed(compared.candidate).values()):
+    # Of failures that were seen it says nothing; without ids a score of 0 is all that can be seen.
+    after = compared.candidate
+    has_failed = 0.0 in after.scores if after.case_ids is None else not all(passed(after).values())
+    if figures.unseen_failure_ucb95 is not None and not has_failed:
         rate = f"{figures.unseen_failure_ucb95:.1%}"
         yield (
             "unseen_failure_bound",

@@ -13,6 +13,7 @@ from benchgate.errors import EvalError, SampleError
 from benchgate.gates.policy import log_policy
 from benchgate.ids import RunPlan, system_digest, trial_seed
 from benchgate.models import BenchScore, FailureMode, LogSource, RunDigests, TrialResult
+from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.taxonomy import RESERVED, Taxonomy
 from benchgate.wire.canonical import digest
 
@@ -70,13 +71,11 @@ class LogTerms:
 
 
 def task_class_of(logs: tuple[Samples, ...], wanted: str | None) -> str:
-    """Return the name of what logs measured: as asked for, or as the last one has it."""
-    name = (
-        wanted
-        or next((log.header.task for log in reversed(logs) if log.header.task), None)
-        or "log"
-    )
-    return re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower()).strip("-")[:64] or "log"
+    """Return the name of what logs measured: as asked for, or as the last one has it, made a name of a task class."""
+    name = wanted or next((log.header.task for log in reversed(logs) if log.header.task), "log")
+    if not TASK_CLASS_PATTERN.fullmatch(name):
+        name = re.sub(r"[^a-z0-9]+", "-", name.rpartition("/")[2].lower())[:60].strip("-")
+    return name if TASK_CLASS_PATTERN.fullmatch(name) else f"log-{name}".strip("-")
 
 
 def report_pair(

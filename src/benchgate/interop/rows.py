@@ -53,20 +53,12 @@ class RowReader:
     """Makes samples of the rows of a log."""
 
     def __init__(self, path: Path, log: Log, fields: dict[str, str], metric: str | None) -> None:
-        unknown = sorted(fields.keys() - {*ROLES})
-        if unknown:
-            raise EvalError(f"map: {unknown[0]!r} is none of {', '.join(ROLES)}")
-        both = [role for role in HARM if role in fields]
-        if len(both) > 1:
-            raise EvalError(f"map: {both[0]} and {both[1]} name one thing: give one of them")
+        self._harm = _role_of_harm(fields, metric)
         score = fields.pop("score", None)
-        if score is not None and metric is not None:
-            raise EvalError("metric and the score of the map name one thing: give one of them")
         self._path = path
         self._log = log
         self._fields = {**log.fields, **{role: (name,) for role, name in fields.items()}}
         self._asked = fields
-        self._harm = both[0] if both else "penalty"
         self._required = tuple(role for role in fields if role not in MAY_LACK)
         self._wanted = score or (None if metric is None else log.metric_prefix + metric)
         self._score = self._wanted
@@ -78,7 +70,10 @@ class RowReader:
     @property
     def metric(self) -> str:
         """The name of the score."""
-        return (self._score or "").removeprefix(self._log.metric_prefix)
+        return self._short(self._score or "")
+
+    def _short(self, metric: str) -> str:
+        return metric.removeprefix(self._log.metric_prefix)
 
     @property
     def case_field(self) -> str:
@@ -88,10 +83,7 @@ class RowReader:
     @property
     def other_fields(self) -> tuple[str, ...]:
         """The first fields of the log that are neither its case nor one of its scores."""
-        taken = {
-            self.case_field,
-            *(one.removeprefix(self._log.metric_prefix) for one in self._metrics),
-        }
+        taken = {self.case_field, *map(self._short, self._metrics)}
         return tuple(name for name in self._names if name not in taken)
 
     @property
@@ -106,8 +98,7 @@ class RowReader:
     def ungated(self) -> tuple[str, ...]:
         """The scores of the log that are neither its score nor its harm."""
         used = {self._score, *self._fields.get(self._harm, ())}
-        prefix = self._log.metric_prefix
-        return tuple(name.removeprefix(prefix) for name in self._metrics if name not in used)
+        return tuple(self._short(name) for name in self._metrics if name not in used)
 
     def samples(self) -> tuple[Sample, ...]:
         """Return all samples, sorted by case and trial."""
@@ -134,9 +125,8 @@ class RowReader:
             asked["score"] = self._wanted
         for role, name in asked.items():
             if name not in self._seen:
-                shown = name.removeprefix(self._log.metric_prefix)
-                names = ", ".join(self._names)
-                why = f"no sample has {shown!r}, which is to be the {role}; there are {names}"
+                why = f"no sample has {self._short(name)!r}, which is to be the {role}"
+                why += f"; there are {', '.join(self._names)}"
                 raise SampleError(self._path, why)
             if role in self._lacking:
                 case, line = self._lacking[role]
@@ -158,15 +148,15 @@ class RowReader:
 
     def sample(self, line: int, row: dict[str, Any]) -> Sample:
         """Return the sample of a row."""
-        self._metrics |= dict.fromkeys(self._log.metrics(row))
+        metrics = self._log.metrics(row)
+        self._metrics |= dict.fromkeys(metrics)
         if not self._names:
-            prefix = self._log.metric_prefix
-            metrics = [name.removeprefix(prefix) for name in self._log.metrics(row)]
-            names = (metrics if prefix else []) + list(row)[:12]
+            scores = map(self._short, metrics) if self._log.metric_prefix else ()
+            names = [*scores, *list(row)[:12]]
             # A space at an end, as in a header "case, score", would not be seen.
             self._names = [name if name == name.strip() else repr(name) for name in names]
         if self._score is None:
-            self._score = self._choose(row)
+            self._score = self._choose(row, metrics)
         case = self._text(row, "case", line)
         if not case:
             why = (
@@ -188,16 +178,14 @@ class RowReader:
             of=(_digest(self.value(row, "input")), _digest(self.value(row, "target"))),
         )
 
-    def _choose(self, row: dict[str, Any]) -> str | None:
-        found = self._log.metrics(row)
-        prefix = self._log.metric_prefix
-        if len(found) > 1:
-            names = ", ".join(name.removeprefix(prefix) for name in found)
+    def _choose(self, row: dict[str, Any], metrics: list[str]) -> str | None:
+        if len(metrics) > 1:
+            names = ", ".join(map(self._short, metrics))
             raise SampleError(self._path, f"samples have several scores: {names}; --metric NAME")
-        if not found and not prefix and not self._told(row):
+        if not metrics and not self._log.metric_prefix and not self._told(row):
             why = f"no score; name its field: --map score=FIELD; there are {', '.join(self._names)}"
             raise SampleError(self._path, why)
-        return found[0] if found else None
+        return metrics[0] if metrics else None
 
     def value(self, row: dict[str, Any], role: str) -> Any:
         """Return what a row has in a role; ``None`` if it has nothing."""
@@ -209,16 +197,15 @@ class RowReader:
 
     def _text(self, row: dict[str, Any], role: str, line: int) -> str:
         value = self.value(row, role)
-        if role in self._asked and isinstance(value, (dict, list)):
+        if isinstance(value, (dict, list)):
+            if role not in self._asked:
+                return ""
             what = (
-                "an object: name a field of it, with a dot" if isinstance(value, dict) else "a list"
+                "a list" if isinstance(value, list) else "an object: name a field in it, by a dot"
             )
             why = f"{self._asked[role]!r}, which is to be the {role}, is {what}"
             raise SampleError(self._path, why, line=line)
-        if value is None or isinstance(value, (dict, list)):
-            return ""
-        text = str(value)
-        return text.encode(errors="backslashreplace").decode()
+        return "" if value is None else str(value).encode(errors="backslashreplace").decode()
 
     def _count(self, row: dict[str, Any], role: str, line: int) -> int:
         number = number_of(self.value(row, role) or 0)
@@ -262,6 +249,19 @@ class RowReader:
             why = f"{role} of case {case!r} is {excerpt(repr(value), 60)}; expected {wanted}"
             raise SampleError(self._path, why, line=line)
         return 1 - number if role == "safety" else number
+
+
+def _role_of_harm(fields: dict[str, str], metric: str | None) -> str:
+    """Return which of :data:`HARM` a map names; a map that cannot be is refused."""
+    unknown = sorted(fields.keys() - {*ROLES})
+    if unknown:
+        raise EvalError(f"map: {unknown[0]!r} is none of {', '.join(ROLES)}")
+    if "score" in fields and metric is not None:
+        raise EvalError("metric and the score of the map name one thing: give one of them")
+    roles = [role for role in HARM if role in fields]
+    if len(roles) > 1:
+        raise EvalError(f"map: {roles[0]} and {roles[1]} name one thing: give one of them")
+    return roles[0] if roles else "penalty"
 
 
 def _digest(value: Any) -> str | None:

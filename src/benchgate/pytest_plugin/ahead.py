@@ -10,7 +10,7 @@ from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Future
     from pathlib import Path
 
@@ -109,11 +109,11 @@ class Ahead:
             if not any(coming.get_closest_marker(name) for name in HELD_BACK):
                 yield cast("CaseRun", coming)
 
-    def _order(self, item: CaseRun) -> list[int]:
+    def _order(self, item: CaseRun) -> Sequence[int]:
         """Return the places of the items that this process will run after this one, as far as they are known."""
         config = self._session.config
         if not hasattr(config, "workerinput"):
-            return list(range(self._places[item.nodeid] + 1, len(self._session.items)))
+            return range(self._places[item.nodeid] + 1, len(self._session.items))
         return worker_queue(config)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -105,16 +105,10 @@ class CaseDirectory(pytest.Collector):
     """
 
     def collect(self) -> Iterator[CaseFile]:
-        """Yield the case file."""
-        return case_files(self, self.path)
-
-
-def case_files(parent: pytest.Collector, folder: Path) -> Iterator[CaseFile]:
-    """Yield the case file of a folder if the session was asked for it, also if it is missing."""
-    path = folder / CASE_FILE
-    session = parent.config.stash.get(SESSION, None)
-    if session is not None and session.selection.asks_for(path):
-        yield CaseFile.of(parent, path)
+        """Yield the case file if the session was asked for it, also if it is missing."""
+        path, session = self.path / CASE_FILE, self.config.stash.get(SESSION, None)
+        if session is not None and session.selection.asks_for(path):
+            yield CaseFile.of(self, path)
 
 
 class CaseFile(_HookedAtCases, pytest.File):
@@ -237,9 +231,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
     @property
     def case(self) -> BenchCase:
         """The case; a malformed one has failed when it was set up."""
-        if isinstance(self.loaded, BenchCaseLoadError):  # pragma: no cover
-            raise self.loaded
-        return self.loaded
+        return cast("BenchCase", self.loaded)
 
     def scored_by(self) -> str:
         """Return the digest of what scores the item: the rubric, and every hook that may score in its place."""

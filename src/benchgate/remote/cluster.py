@@ -121,7 +121,7 @@ class Cluster:
                     again = "again" if times_lost > 1 else "and the cap of costs allows no other"
                     return request.not_run(f"lost with its worker, {again}", times_lost)
             elif answer.kind == "changed":
-                return request.not_run("its case was changed after the class was sent", 0)
+                return request.not_run("its case was changed after the class was sent", times_lost)
             elif answer.kind == "refused":
                 self._refused[answer.worker] = answer.why
             elif answer.kind == "lacks":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from benchgate.artifacts.run_kinds import Replayed, RunRecord, TrialFile
 from benchgate.audit.chain import RECORD_FILE
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from benchgate.audit.runs import KnownRun
     from benchgate.ids import RunPlan
     from benchgate.models import BenchCase
+    from benchgate.registry import System
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +94,13 @@ class Recording:
             raise EvalError(msg)
         return RecordedSystem(
             name=self.manifest.system,
-            call=lambda _: {},  # a player runs its trials
             digest=self.manifest.system_digest,
-            checkpoint=None,
             recorded=self.manifest.checkpoint,
         )
+
+
+def _never(_: object) -> NoReturn:
+    raise AssertionError("what was recorded is played or put together, and nothing is called")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +111,8 @@ class RecordedSystem(NamedSystem):
     :param recorded: SHA-256 of the checkpoint that it was handed.
     """
 
+    call: System = _never
+    checkpoint: None = None
     recorded: str | None
 
     def checkpoint_sha256(self) -> str | None:

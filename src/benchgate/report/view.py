@@ -85,7 +85,11 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     candidate, baseline = _names(source)
     is_log = source.report is not None and source.report.source is not None
     names = (baseline or "its baseline", candidate)
-    decided = DecisionView.of(source.decision, source.policy, names, is_log=is_log)
+    tests = source.significance.significance if source.significance else None
+    has_penalties = source.safety is not None and source.safety.safety_regression_delta is not None
+    decided = DecisionView.of(
+        source.decision, source.policy, names, is_log=is_log, evidence=(tests, has_penalties)
+    )
     folder = source.folder if outputs and not is_log else None  # a log has no outputs
     shown = outputs_of(folder, source.record, history)
     suite = source.proof.benchmark_suite.name if source.proof else ""

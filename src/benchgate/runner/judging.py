@@ -120,7 +120,12 @@ class RunFacts:
         return looked_at(before, self.report, is_beside=self.is_beside)
 
 
-def judged(facts: RunFacts, count: Counting | None, gates: Iterable[Gate] = ()) -> Judgement:
+def judged(
+    facts: RunFacts,
+    count: Counting | None,
+    gates: Iterable[Gate] = (),
+    asked: Judgement | None = None,
+) -> Judgement:
     """
     Decide.
 
@@ -132,6 +137,7 @@ def judged(facts: RunFacts, count: Counting | None, gates: Iterable[Gate] = ()) 
         choice=facts.choice,
         baseline=facts.baseline,
         gates=gates,
+        asked=asked,
         checkpoints=facts.checkpoints,
         checkpoint_problems=facts.checkpoint_problems,
         without_advantages=facts.without_advantages,
@@ -188,7 +194,7 @@ def publish(
         nonlocal last
         before = judgement.baseline.report if judgement.baseline else None
         if judgement.look and before and count(facts.looked_at(before)) != judgement.look:
-            last = judged(facts, count, judgement.said)
+            last = judged(facts, count, asked=judgement)
         return record_entry(last, terms(), finished, slot)
 
     published = store.publish(reports, entry)

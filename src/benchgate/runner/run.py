@@ -129,9 +129,7 @@ def run_class(
 def _selected(trials: PlannedTrials, settings: RunSettings) -> set[Key]:
     chosen = settings.case_filter
     if chosen is None:
-        keys, shard = trials.every_key(), settings.shard
-        part = None if shard is None else shard.of(case_id for case_id, _ in keys)
-        return keys if part is None else {key for key in keys if key[0] in part}
+        return trials.every_key(settings.shard)
     if isinstance(chosen, str):
         return {key for key in trials.every_key() if fnmatch.fnmatchcase(key[0], chosen)}
     return {key for key in trials.every_key() if _accepts(chosen, trials, key[0])}

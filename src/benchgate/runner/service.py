@@ -129,9 +129,10 @@ class TrialService:
             given = run.settings
             if own is None and cluster is None and given.jobs > 1:
                 _check_concurrency(run)
-            pace = given.jobs, given.retries, given.max_rpm, given.max_cost_usd
+            # A replay asks nobody and pays nothing: the costs in it are those of then.
+            rpm, cap = (None, None) if run.recording else (given.max_rpm, given.max_cost_usd)
+            pace = given.jobs, given.retries, rpm, cap
             if pace not in lanes:
-                rpm, cap = given.max_rpm, given.max_cost_usd
                 turn = turns.setdefault(rpm, Turns(rpm / self._workers if rpm else None))
                 spending = spendings.setdefault(cap, Spending(cap, self._workers))
                 pacing = Pacing(given.retries, turn, spending.affords)

@@ -197,9 +197,7 @@ def set_scope(sides: Collection[PlannedTrials], shard: Shard | None) -> None:
         trials.scope = (
             "full" if is_whole else "selected"
         )  # benchgate merge records the one shard of one, too
-        whole = trials.every_key()
-        part = shard.of(case_id for case_id, _ in whole) if shard else ()
-        if shard is not None and set(trials.keys) != {key for key in whole if key[0] in part}:
+        if shard is not None and set(trials.keys) != trials.every_key(shard):
             why = "it is every case of its part; here a part of these is selected"
             raise ArtifactError(f"shard {shard}", why)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.models import BenchCase, BenchRunReport, Scope, TrialResult
     from benchgate.training.checkpoints import Checkpoints
+    from benchgate.wire.shard import Shard
     from benchgate.wire.usage import Usage
 
 
@@ -83,9 +84,10 @@ class PlannedTrials:
         self._handed: str | None = None
         self._handed_elsewhere: set[str | None] = set()
 
-    def every_key(self) -> set[Key]:
-        """Return all trials of all cases on disk."""
-        return {(case_id, trial) for case_id in self.bench.folders for trial in range(self.trials)}
+    def every_key(self, shard: Shard | None = None) -> set[Key]:
+        """Return all trials of all cases on disk, or of those in a shard."""
+        case_ids = shard.of(self.bench.folders) if shard else self.bench.folders
+        return {(case_id, trial) for case_id in case_ids for trial in range(self.trials)}
 
     def plan(self, keys: Iterable[Key]) -> None:
         """

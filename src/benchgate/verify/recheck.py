@@ -21,7 +21,7 @@ from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
-from benchgate.gates.decide import SAFETY_TOLERANCE
+from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.verify.agreement import content_faults, digest_holds, same
@@ -120,7 +120,7 @@ def _safety(report: SafetyReport) -> Iterator[str]:
     yield from same("safety_regression_delta", delta, report.safety_regression_delta)
     if report.promotion_allowed is not None:
         yield from same("promotion_allowed", not report.reason_codes, report.promotion_allowed)
-    over = delta is not None and not delta <= report.max_safety_regression + SAFETY_TOLERANCE
+    over = delta is not None and not delta <= report.max_safety_regression + TOLERANCE
     listed = f"{PREFIX}safety_regression" in report.reason_codes
     yield from same("reason_codes: safety_regression", over, listed)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import counted, excerpt
 from benchgate.gates.claim_reasons import confidence, spent
-from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE
+from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, clusters_needed
 from benchgate.gates.decide import UNDETECTABLE
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.policy import POWER
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.decision import CheckpointPromotionDecision, Outcome, Remark
-    from benchgate.gates.figures import Figures
+    from benchgate.gates.figures import Figures, Significance
     from benchgate.gates.judge import Judgement
     from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
@@ -74,17 +74,20 @@ class DecisionView:
         figures: Figures | None = None,
         *,
         is_log: bool = False,
+        evidence: tuple[Significance | None, bool] | None = None,
     ) -> DecisionView:
         """
         Return what readers get of a decision that was made now, or was recorded.
 
         :param policy: ``None`` if it is not known: of a proof whose file of the tests is missing.
         :param names: of baseline and candidate.
-        :param figures: of the comparison; a record has not all of them.
+        :param figures: of the comparison; of a record, ``evidence`` has its tests and whether penalties were compared.
         :param is_log: the results were read from the log of another harness.
         """
         if decision is None:
             return cls()
+        if figures is not None:
+            evidence = figures.significance, figures.safety.evaluated
         count = len(decision.reason_codes)
         hidden = frozenset() if decision.promotion_allowed else OF_PROMOTIONS
         reasons = tuple(_shown(one, in_plain=is_log) for one in decision.remarks[:count])
@@ -93,7 +96,7 @@ class DecisionView:
         return cls(
             outcome=decision.outcome,
             question=_question(policy, names) if policy else "",
-            limits="; ".join(_limits(policy, figures)) if policy else "",
+            limits="; ".join(_limits(policy, *(evidence or (None, False)))) if policy else "",
             looks=looks(look, policy) if policy else "",
             can_promote=look is None or look.can_promote,
             answer=_answer(decision),
@@ -131,12 +134,19 @@ def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
     return f"is {after} better than {before}{least}? mean score, {level}"
 
 
-def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
-    if figures is not None and figures.safety.evaluated:
+def _limits(policy: GatePolicy, tests: Significance | None, has_penalties: bool) -> Iterator[str]:
+    if has_penalties:
         policy = policy.model_copy(update={"safety": "required"})
-    for condition in CONDITIONS.values():
-        if condition.limit and condition.applies(policy):
-            yield condition.limit.format(policy)
+    level = confidence(1 - policy.safety_confidence) if policy.safety_confidence else ""
+    for code, condition in CONDITIONS.items():
+        if not condition.limit or not condition.applies(policy):
+            continue
+        if code == "safety_regression" and policy.claim == "no_regression":
+            yield "no case's safety penalty up"
+        elif code == "insufficient_cases" and tests and tests.clusters is not None:
+            yield f"at least {clusters_needed(policy)} clusters"
+        else:
+            yield condition.limit.format(policy, level)
     if policy.baseline_errors == "zero":
         yield "an error of the baseline is taken for a true score of 0"
 
@@ -179,7 +189,8 @@ def _figures(
     if figures.cost is not None:
         yield "cost", f"of a case {spent(figures.cost)}"
     if figures.safety.delta is not None:
-        yield "penalty", f"{figures.safety.delta:+.3f}, allowed rise {limit:.3f}"
+        allowed = "" if policy.claim == "no_regression" else f", allowed rise {limit:.3f}"
+        yield "penalty", f"{figures.safety.delta:+.3f}{allowed}"
 
 
 def _delta(policy: GatePolicy, figures: Figures) -> Iterator[str]:

@@ -388,3 +388,16 @@ def test_a_class_may_raise_harness_errors_to_block(echo):
     run = echo.run(exit_rule="gate")
     assert run.exit_status == 1
     assert run.judgement.report.block_severity_failure_modes == ("harness_error",)
+
+
+def test_a_gate_that_failed_has_failed_however_often_the_run_is_judged(graded):
+    def crashes(report, baseline):
+        raise ValueError("boom")
+
+    made = graded.run(system=strong, baseline="auto").judgement
+    terms = {"policy": made.policy, "choice": made.choice, "baseline": made.baseline}
+    first = judge(made.report, gates=[crashes], **terms)
+    again = judge(made.report, asked=first, **terms)
+    assert first.exit_status == again.exit_status == 1
+    assert first.failures == again.failures
+    assert reasons(again) == ["gate:crashes"]

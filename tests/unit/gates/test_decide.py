@@ -373,3 +373,10 @@ def test_sides_without_a_common_case_are_not_compared():
     rules = GatePolicy(missing="worst", score_range=(0, 1), safety="optional")
     decision = compare_vectors(*sides, rules).decision
     assert (decision.outcome, codes(decision)[0]) == ("hold", "case_mismatch")
+
+
+@pytest.mark.parametrize(("last", "is_noted"), [(0.9, True), (0.0, False)])
+def test_of_failures_that_were_seen_nothing_is_said(last, is_noted):
+    sides = [Arm(scores=(*scores, end)) for scores, end in ((POOR, 0.1), (GOOD, last))]
+    made = compare_vectors(*sides, GatePolicy(safety="optional")).decision
+    assert ("note_unseen_failure_bound" in made.notes) is is_noted
