@@ -64,7 +64,7 @@ def judge(
     if not paired:
         p = welch_test(before, after, null_delta=-margin).p_greater
         alone = (None,) * len(before), (None,) * len(after)
-        low = clustered_mover_gaffke(before, after, alone, confidence=1 - LEVEL).lower
+        low = clustered_mover_gaffke(before, after, alone, confidence=1 - LEVEL)[0]
         return {"t": p is not None and p <= LEVEL, "Gaffke": low > -margin}
     d = paired_differences(before, after)
     test = paired_test(d, null_delta=-margin)

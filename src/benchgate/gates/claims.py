@@ -161,7 +161,7 @@ def _cases_for(
     delta, low, margin = figures.mean_delta, figures.delta_ci_low, policy.margin or 0.0
     counted = figures.pass_fail
     if counted is not None and not counted.gains + counted.losses:
-        few = cases_for_margin(margin, alpha=policy.alpha, most=MOST_PAIRS)
+        few = cases_for_margin(margin, MOST_PAIRS, alpha=policy.alpha)
         if few is not None:
             return few
     if delta is None or low is None or delta <= -margin:

@@ -164,7 +164,7 @@ def _mover_bound(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float | N
         return None
     low, high = policy.score_range
     clusters, level = (baseline.labels, candidate.labels), 1 - policy.alpha / 2
-    return clustered_mover_gaffke(b, c, clusters, confidence=level, low=low, high=high).lower
+    return clustered_mover_gaffke(b, c, clusters, confidence=level, low=low, high=high)[0]
 
 
 def _gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:

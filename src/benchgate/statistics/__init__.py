@@ -10,6 +10,7 @@ from benchgate.statistics.bands import sample_size_band, seed_band
 from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.clusters import (
     clustered_gaffke_lower,
+    clustered_gaffke_upper,
     clustered_mover_gaffke,
     clustered_paired_t,
     clustered_paired_test,
@@ -34,7 +35,7 @@ from benchgate.statistics.pass_fail import (
     pass_fail_test,
     smallest_margin,
 )
-from benchgate.statistics.safety import penalty_rise_upper, safety_pass_chance
+from benchgate.statistics.safety import safety_pass_chance
 from benchgate.statistics.summary import grouped, mean, summarize
 from benchgate.statistics.welch import WelchTest, welch_test
 
@@ -46,6 +47,7 @@ __all__ = [
     "cases_for_margin",
     "changes",
     "clustered_gaffke_lower",
+    "clustered_gaffke_upper",
     "clustered_mover_gaffke",
     "clustered_paired_t",
     "clustered_paired_test",
@@ -61,7 +63,6 @@ __all__ = [
     "paired_differences",
     "pass_fail_p",
     "pass_fail_test",
-    "penalty_rise_upper",
     "safety_pass_chance",
     "sample_size_band",
     "seed_band",

@@ -138,9 +138,7 @@ def of_one(name: str) -> Iterator[str]:
     if name in ARMS:
         check = {"limit": 0.05, "confidence": 0.9}
         yield from not_plain(name, statistics.safety_pass_chance, 0.1, d, **check)
-        yield from not_plain(name, statistics.penalty_rise_upper, d, d[::-1])
         yield from not_plain(name, bounds.gaffke_lower, d)
-        yield from not_plain(name, bounds.gaffke_upper, d)
         yield from not_plain(name, clusters.clustered_gaffke_upper, d, in_twos(d))
 
 

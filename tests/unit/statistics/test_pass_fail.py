@@ -133,7 +133,7 @@ def test_bounds_are_the_differences_that_the_test_does_not_exclude(n: int, data:
     gains = data.draw(st.integers(0, n))
     losses = data.draw(st.integers(0, n - gains))
     result = pass_fail_test(gains, losses, n)
-    assert -1 <= result.ci_low <= result.delta <= result.ci_high <= 1
+    assert -1 <= result.ci_low <= (gains - losses) / n <= result.ci_high <= 1
     if result.ci_low > -0.99:
         below, above = (result.ci_low - 1e-4, min(result.ci_low + 1e-4, 0.9999))
         assert pass_fail_p(gains, losses, n, null_delta=below) <= 0.025
@@ -185,14 +185,15 @@ def test_two_equal_systems_on_fixed_cases_pass_no_more_often() -> None:
 
 
 def test_margins_that_cases_without_any_change_can_show() -> None:
-    assert {m: cases_for_margin(m) for m in (0.05, 0.1, 0.2)} == {0.05: 73, 0.1: 36, 0.2: 17}
+    assert {m: cases_for_margin(m, 300) for m in (0.05, 0.1, 0.2)} == {0.05: 73, 0.1: 36, 0.2: 17}
     for n in (5, 17, 36, 80):
         least = 1 - 0.025 ** (1 / n)
         margin = smallest_margin(n)
         assert least < margin < least + 0.05 / np.sqrt(n)
-        assert (cases_for_margin(margin + 1e-5) or 0) <= n < (cases_for_margin(margin - 1e-5) or 0)
-    assert cases_for_margin(0.001) is None
-    assert cases_for_margin(0.1, most=35) is None
+        above, below = (cases_for_margin(margin + by, 300) for by in (1e-5, -1e-5))
+        assert (above or 0) <= n < (below or 0)
+    assert cases_for_margin(0.001, 300) is None
+    assert cases_for_margin(0.1, 35) is None
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.1])
