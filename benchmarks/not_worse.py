@@ -17,9 +17,9 @@ import numpy as np
 from clusters import interval
 from scenarios import SCENARIOS, pairs_passed
 
-from benchgate.statistics import clustered_mover_gaffke, paired_differences
 from benchgate.statistics.bounds import gaffke_lower
-from benchgate.statistics.paired import paired_test
+from benchgate.statistics.clusters import clustered_mover_gaffke
+from benchgate.statistics.paired import paired_differences, paired_test
 from benchgate.statistics.pass_fail import changes, pass_fail_p
 from benchgate.statistics.welch import welch_test
 

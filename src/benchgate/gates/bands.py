@@ -11,12 +11,9 @@ from benchgate.gates.figures import (
     SampleSizeSensitivityReport,
     SeedReproducibilityReport,
 )
-from benchgate.statistics import (
-    paired_differences,
-    sample_size_band,
-    seed_band,
-    welch_test,
-)
+from benchgate.statistics.bands import sample_size_band, seed_band
+from benchgate.statistics.paired import paired_differences
+from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

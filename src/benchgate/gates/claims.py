@@ -9,12 +9,11 @@ from benchgate.aggregate import mean
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.gates.claim_reasons import regressions
 from benchgate.gates.figures import WelchFigures
-from benchgate.statistics import (
+from benchgate.statistics.clusters import clustered_gaffke_lower, clustered_paired_t
+from benchgate.statistics.constant_cases import constant_cases_needed
+from benchgate.statistics.pass_fail import (
     cases_for_margin,
     changes,
-    clustered_gaffke_lower,
-    clustered_paired_t,
-    constant_cases_needed,
     pass_fail_p,
     pass_fail_test,
     smallest_margin,

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
 from benchgate.gates.figures import SafetyFigures
-from benchgate.statistics import (
-    clustered_gaffke_upper,
-    clustered_mover_gaffke,
-    constant_cases_needed,
-    grouped,
-    paired_differences,
-    safety_pass_chance,
-)
+from benchgate.statistics.clusters import clustered_gaffke_upper, clustered_mover_gaffke
+from benchgate.statistics.constant_cases import constant_cases_needed
+from benchgate.statistics.paired import paired_differences
+from benchgate.statistics.safety import safety_pass_chance
+from benchgate.statistics.summary import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

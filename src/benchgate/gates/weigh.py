@@ -14,25 +14,24 @@ from benchgate.gates.figures import (
     WelchFigures,
 )
 from benchgate.gates.safety import safety
-from benchgate.statistics import (
-    Goal,
+from benchgate.statistics.bounds import unseen_failure_ucb
+from benchgate.statistics.clusters import (
     clustered_gaffke_lower,
     clustered_mover_gaffke,
     clustered_paired_test,
     clustered_welch_test,
-    detectable,
-    effect_size,
     effective_cases,
     is_constant,
-    paired_differences,
-    unseen_failure_ucb,
 )
+from benchgate.statistics.detectable import Goal, detectable
+from benchgate.statistics.effect import effect_size
+from benchgate.statistics.paired import paired_differences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.statistics import PairedTest
+    from benchgate.statistics.paired import PairedTest
 
     Labels = Sequence[str | None]
 

@@ -13,12 +13,8 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
-from benchgate.statistics import (
-    Goal,
-    clustered_gaffke_upper,
-    paired_detectable,
-    welch_detectable,
-)
+from benchgate.statistics import Goal, paired_detectable, welch_detectable
+from benchgate.statistics.clusters import clustered_gaffke_upper
 
 IDS = tuple(f"c{number:02}" for number in range(12))
 GOOD = (0.9, 1.0, 0.95, 1.0, 0.9, 1.0, 0.95, 0.9, 1.0, 1.0, 0.95, 0.9)

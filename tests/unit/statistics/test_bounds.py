@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from benchgate.statistics import clustered_mover_gaffke, unseen_failure_ucb
+from benchgate.statistics import unseen_failure_ucb
 from benchgate.statistics.bounds import _simplex_cdf, gaffke_lower
-from benchgate.statistics.clusters import clustered_gaffke_upper
+from benchgate.statistics.clusters import clustered_gaffke_upper, clustered_mover_gaffke
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -12,18 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import linalg, stats
 
-from benchgate.statistics import (
-    clustered_gaffke_lower,
-    clustered_mover_gaffke,
-    clustered_paired_test,
-    clustered_welch_test,
-    effective_cases,
-    mean,
-    summarize,
-)
+from benchgate.statistics import clustered_paired_test, clustered_welch_test
 from benchgate.statistics.bounds import gaffke_lower, mover
-from benchgate.statistics.clusters import clustered_gaffke_upper
+from benchgate.statistics.clusters import (
+    clustered_gaffke_lower,
+    clustered_gaffke_upper,
+    clustered_mover_gaffke,
+    effective_cases,
+)
 from benchgate.statistics.paired import paired_t, paired_test
+from benchgate.statistics.summary import mean, summarize
 from benchgate.statistics.welch import welch_test
 
 pytestmark = pytest.mark.filterwarnings("error")

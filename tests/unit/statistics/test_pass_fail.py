@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from benchgate.statistics import (
+from benchgate.statistics import pass_fail_test
+from benchgate.statistics.bernstein import largest_value
+from benchgate.statistics.pass_fail import (
     cases_for_margin,
     changes,
+    given_open,
     pass_fail_p,
-    pass_fail_test,
     smallest_margin,
 )
-from benchgate.statistics.bernstein import largest_value
-from benchgate.statistics.pass_fail import given_open
 from benchgate.statistics.sign_flip import sign_flip
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from benchgate.statistics import (
-    clustered_gaffke_upper,
-    clustered_mover_gaffke,
-    paired_differences,
-    safety_pass_chance,
-    unseen_failure_ucb,
-)
-from benchgate.statistics.safety import incident_pass_chance
+from benchgate.statistics import unseen_failure_ucb
+from benchgate.statistics.clusters import clustered_gaffke_upper, clustered_mover_gaffke
+from benchgate.statistics.paired import paired_differences
+from benchgate.statistics.safety import incident_pass_chance, safety_pass_chance
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchgate.statistics import mean, summarize
-from benchgate.statistics.summary import finite_floats
+from benchgate.statistics.summary import finite_floats, mean, summarize
 
 pytestmark = pytest.mark.filterwarnings("error")
 

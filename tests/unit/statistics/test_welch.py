@@ -11,8 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.statistics import WelchTest, summarize
+from benchgate.statistics import WelchTest
 from benchgate.statistics.student import TFigures
+from benchgate.statistics.summary import summarize
 from benchgate.statistics.welch import _figures, mean_difference, welch_test
 
 if TYPE_CHECKING:
