@@ -40,7 +40,7 @@ from benchgate.wire.writing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -61,7 +61,7 @@ class Published:
 
     :param evidence: the copy that the next full run replaces.
     :param shard: of a shard, ``I=SHA256``: what ``benchgate merge --expect`` takes.
-    :param problem: why that copy is incomplete; the run is recorded all the same.
+    :param problem: why that copy, or ``HEAD.json``, is not as it should be; the run is recorded all the same.
     """
 
     folder: Path
@@ -246,19 +246,30 @@ class RunStore:
             seq = end.seq + 1
             (self.folder / WHOLE_FILES).unlink(missing_ok=True)  # the record has the digests
             final = self._runs / record_folder(seq, record.finished_at, record.report.run_id)
-            rename(self.folder, final)
-            # HEAD.json comes last: a killed process leaves a record that follows the head, or none; see unentered().
-            problem = write_copy(self._copy, final)
             sha256 = sha256_hex(record_bytes)
-            write_head(self._runs, seq, sha256)
+            problems = [*self._put_in_place(final), write_copy(self._copy, final)]
+            # HEAD.json comes last: a killed process leaves a record that follows the head, or none; see unentered().
+            try:
+                write_head(self._runs, seq, sha256)
+            except ArtifactError as error:
+                problems.append(f"{error}; run {seq} is recorded, and the next run enters it")
         return Published(
             folder=final,
             evidence=self._copy,
             seq=seq,
             sha256=sha256,
             verdict=record.verdict,
-            problem=problem,
+            problem="; ".join(filter(None, problems)) or None,
         )
+
+    def _put_in_place(self, final: Path) -> Iterator[str]:
+        """Give the run its name in the chain; yield why a power cut may take that away again."""
+        try:
+            rename(self.folder, final)
+        except ArtifactError as error:
+            if not final.is_dir():
+                raise
+            yield str(error)
 
     def close(self) -> None:
         """Let others have the folder of the run: it is recorded, or it can be resumed. Nothing is written any more."""

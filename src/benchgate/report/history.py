@@ -37,9 +37,9 @@ class PastReport(WireModel):
 
 
 class PastBaseline(WireModel):
-    """Which run another one was compared with; of one that ran beside it, that run itself."""
+    """What a run was compared with: the digest of its file; none of a system that ran beside the candidate."""
 
-    run_id: Sha256 | None = None
+    sha256: Sha256 | None = None
 
 
 class PastRecord(WireModel):
@@ -59,7 +59,8 @@ class PastRun:
     A run in the history of its class.
 
     :param look: its number among the looks at its baseline, see :mod:`benchgate.looks.chain`; ``None`` if it is none.
-    :param pinned: a later run was compared with it: it had become the baseline.
+    :param baseline: SHA-256 of the record that it was compared with; ``None`` if it was compared with none.
+    :param pinned: a later run was compared with this very record: it had become the baseline.
     :param head: SHA-256 of its record.
     """
 
@@ -70,6 +71,7 @@ class PastRun:
     decision: CheckpointPromotionDecision | None
     mean_delta: float | None
     look: int | None
+    baseline: str | None
     pinned: bool
     head: str
 
@@ -94,14 +96,14 @@ def past_runs(runs: Path) -> list[PastRun]:
     """Return the runs with a record in ``runs/<class>/``, the oldest first; none that are damaged."""
     folders = [folder for _, folder in numbered(runs)]
     read = [(folder, one) for folder in folders if (one := _record(folder)) is not None]
-    last = {r.baseline.run_id: r.seq for _, (r, _) in read if r.baseline}
+    baselines = {record.baseline.sha256 for _, (record, _) in read if record.baseline}
     chain = ChainLooks()
     looks = {folder: chain.add(folder / RECORD_FILE) for folder in folders}
-    found = []
+    past = []
     for folder, (record, head) in read:
         report = record.report
         figures = read_artifact(folder / "evidence" / "significance.json", SignificanceReport)
-        found.append(
+        past.append(
             PastRun(
                 seq=record.seq,
                 folder=folder,
@@ -110,11 +112,12 @@ def past_runs(runs: Path) -> list[PastRun]:
                 decision=record.decision,
                 mean_delta=figures.significance.mean_delta if figures else None,
                 look=looks[folder],
-                pinned=last.get(report.run_id, 0) > record.seq,
+                baseline=record.baseline.sha256 if record.baseline else None,
+                pinned=head in baselines,
                 head=head,
             )
         )
-    return found
+    return past
 
 
 def _record(folder: Path) -> tuple[PastRecord, str] | None:
