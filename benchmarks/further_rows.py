@@ -22,15 +22,10 @@ from streams import stream
 
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.weigh import significance
-from benchgate.statistics import (
-    Goal,
-    clustered_paired_test,
-    detectable,
-    paired_detectable,
-    pass_fail_p,
-    welch_detectable,
-)
+from benchgate.statistics import Goal, clustered_paired_test, paired_detectable, welch_detectable
+from benchgate.statistics.detectable import detectable
 from benchgate.statistics.paired import paired_test
+from benchgate.statistics.pass_fail import pass_fail_p
 from benchgate.statistics.safety import incident_pass_chance
 
 if TYPE_CHECKING:

@@ -112,7 +112,7 @@ def main() -> None:
         cells = (f"{100 * power(new, *c):.0f} ({100 * power(old, *c):.0f})" for c in CELLS)
         print(f"| {n} | " + " | ".join(cells) + " |", flush=True)
     print("\ncases for a margin without any change, margin at n cases")
-    print({margin: cases_for_margin(margin) for margin in (0.05, 0.1, 0.15, 0.2, 0.3)})
+    print({margin: cases_for_margin(margin, 300) for margin in (0.05, 0.1, 0.15, 0.2, 0.3)})
     print({n: round(smallest_margin(n), 3) for n in (5, 10, 17, 23, 36, 50, 100, 200)})
     print("\nlargest chance to pass for two equal systems on fixed cases, in %")
     print({n: round(100 * fixed(exact(n)), 2) for n in (10, 23, 40, 60)}, flush=True)

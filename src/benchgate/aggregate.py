@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
-from benchgate.statistics import clustered_gaffke_lower
+from benchgate.statistics.clusters import clustered_gaffke_lower
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:

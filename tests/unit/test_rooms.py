@@ -56,7 +56,7 @@ BUDGETS = {
     "report": 1375,
     "rubric": 50,
     "runner": 1725,
-    "statistics": 2525,
+    "statistics": 2325,
     "taxonomy": 75,
     "testing": 100,
     "training": 900,

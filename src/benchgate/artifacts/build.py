@@ -201,7 +201,7 @@ def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:
 
 def evaluation_report(made: Comparison) -> EvaluationReport:
     """Build ``evaluation.json``."""
-    from benchgate.statistics import effect_size
+    from benchgate.statistics.effect import effect_size
 
     figures, alpha = made.figures.significance, made.judged.alpha
     effect = effect_size(made.figures.baseline.scores, made.figures.candidate.scores)

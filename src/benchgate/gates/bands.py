@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from benchgate.gates.figures import (
@@ -10,12 +11,9 @@ from benchgate.gates.figures import (
     SampleSizeSensitivityReport,
     SeedReproducibilityReport,
 )
-from benchgate.statistics import (
-    paired_differences,
-    sample_size_band,
-    seed_band,
-    welch_test,
-)
+from benchgate.statistics.bands import sample_size_band, seed_band
+from benchgate.statistics.paired import paired_differences
+from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,14 +43,9 @@ def seed_reproducibility(
     p_values = [welch_test(before, run, alpha=policy.alpha).p_two_sided for run in after]
     return SeedReproducibilityReport(
         band="scaled",
-        runs=band.runs,
-        cases=band.cases,
-        deltas=band.deltas,
-        delta_range=band.delta_range,
-        max_delta_range=band.limit,
+        **asdict(band),
         p_values=tuple(p_values),
         p_value_range=_range(p_values),
-        within_band=band.within_band,
     )
 
 
@@ -74,24 +67,20 @@ def sample_size_sensitivity(
     band = sample_size_band(paired_differences(before, after))
     if band is None:
         return None
-    sizes = [*(point.cases for point in band.points), band.cases]
-    p_values = [
-        welch_test(before[:size], after[:size], alpha=policy.alpha).p_two_sided for size in sizes
-    ]
-    points = [(point.cases, point.delta, point.z) for point in band.points]
-    points.append((band.cases, band.delta, None))
+    points = []
+    for point in band.points:
+        m = point.cases
+        p = welch_test(before[:m], after[:m], alpha=policy.alpha).p_two_sided
+        points.append(PrefixFigures(**asdict(point), p_value=p))
     return SampleSizeSensitivityReport(
         band="scaled",
         cases=band.cases,
-        points=tuple(
-            PrefixFigures(cases=cases, delta=delta, z=z, p_value=p)
-            for (cases, delta, z), p in zip(points, p_values, strict=True)
-        ),
-        max_z=band.limit,
+        points=tuple(points),
+        max_z=band.max_z,
         within_band=band.within_band,
     )
 
 
 def _range(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return max(known) - min(known) if len(known) == len(values) and known else None
+    numbers = [value for value in values if value is not None]
+    return max(numbers) - min(numbers) if numbers and len(numbers) == len(values) else None

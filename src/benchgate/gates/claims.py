@@ -9,12 +9,11 @@ from benchgate.aggregate import mean
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.gates.claim_reasons import regressions
 from benchgate.gates.figures import WelchFigures
-from benchgate.statistics import (
+from benchgate.statistics.clusters import clustered_gaffke_lower, clustered_paired_t
+from benchgate.statistics.constant_cases import constant_cases_needed
+from benchgate.statistics.pass_fail import (
     cases_for_margin,
     changes,
-    clustered_gaffke_lower,
-    clustered_paired_t,
-    constant_cases_needed,
     pass_fail_p,
     pass_fail_test,
     smallest_margin,
@@ -161,7 +160,7 @@ def _cases_for(
     delta, low, margin = figures.mean_delta, figures.delta_ci_low, policy.margin or 0.0
     counted = figures.pass_fail
     if counted is not None and not counted.gains + counted.losses:
-        few = cases_for_margin(margin, alpha=policy.alpha, most=MOST_PAIRS)
+        few = cases_for_margin(margin, MOST_PAIRS, alpha=policy.alpha)
         if few is not None:
             return few
     if delta is None or low is None or delta <= -margin:

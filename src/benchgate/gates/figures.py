@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from benchgate.gates.claim_figures import Increase, PassFailFigures
-from benchgate.statistics import grouped
+from benchgate.statistics.summary import grouped
 from benchgate.wire.model import Count, Number, WireModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchgate.statistics import PairedTest, WelchTest
+    from benchgate.statistics.paired import PairedTest
+    from benchgate.statistics.welch import WelchTest
 
 
 class CasePair(NamedTuple):

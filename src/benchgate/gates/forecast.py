@@ -21,8 +21,8 @@ from benchgate.gates.decision import GateInput
 from benchgate.gates.looks import judged_at
 from benchgate.gates.policy import POWER
 from benchgate.gates.vectors import weigh_arms
-from benchgate.statistics import grouped, mean, summarize
 from benchgate.statistics.bounds import gaffke_lower
+from benchgate.statistics.summary import grouped, mean, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
 from benchgate.gates.figures import SafetyFigures
-from benchgate.statistics import (
-    clustered_mover_gaffke,
-    constant_cases_needed,
-    grouped,
-    penalty_rise_upper,
-    safety_pass_chance,
-)
+from benchgate.statistics.clusters import clustered_gaffke_upper, clustered_mover_gaffke
+from benchgate.statistics.constant_cases import constant_cases_needed
+from benchgate.statistics.paired import paired_differences
+from benchgate.statistics.safety import safety_pass_chance
+from benchgate.statistics.summary import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,14 +74,13 @@ def _rise_upper(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float:
     before, after = _measured(baseline), _measured(candidate)
     if not baseline.paired_with(candidate):
         labels = baseline.labels, candidate.labels
-        return clustered_mover_gaffke(
-            before, after, labels, confidence=level, low=low, high=high
-        ).upper
+        return clustered_mover_gaffke(before, after, labels, confidence=level, low=low, high=high)[
+            1
+        ]
     by_case = dict(zip(baseline.case_ids or (), before, strict=True))
-    matched = [by_case[case_id] for case_id in candidate.case_ids or ()]
-    return penalty_rise_upper(
-        matched, after, candidate.labels, confidence=level, low=low, high=high
-    )
+    rises = paired_differences([by_case[case_id] for case_id in candidate.case_ids or ()], after)
+    width = high - low
+    return clustered_gaffke_upper(rises, candidate.labels, confidence=level, low=-width, high=width)
 
 
 def _pass_chances(

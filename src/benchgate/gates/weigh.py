@@ -14,25 +14,24 @@ from benchgate.gates.figures import (
     WelchFigures,
 )
 from benchgate.gates.safety import safety
-from benchgate.statistics import (
-    Goal,
+from benchgate.statistics.bounds import unseen_failure_ucb
+from benchgate.statistics.clusters import (
     clustered_gaffke_lower,
     clustered_mover_gaffke,
     clustered_paired_test,
     clustered_welch_test,
-    detectable,
-    effect_size,
     effective_cases,
     is_constant,
-    paired_differences,
-    unseen_failure_ucb,
 )
+from benchgate.statistics.detectable import Goal, detectable
+from benchgate.statistics.effect import effect_size
+from benchgate.statistics.paired import paired_differences
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.statistics import PairedTest
+    from benchgate.statistics.paired import PairedTest
 
     Labels = Sequence[str | None]
 
@@ -164,7 +163,7 @@ def _mover_bound(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float | N
         return None
     low, high = policy.score_range
     clusters, level = (baseline.labels, candidate.labels), 1 - policy.alpha / 2
-    return clustered_mover_gaffke(b, c, clusters, confidence=level, low=low, high=high).lower
+    return clustered_mover_gaffke(b, c, clusters, confidence=level, low=low, high=high)[0]
 
 
 def _gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:

@@ -6,36 +6,12 @@ frozen dataclasses of builtin types; an undefined figure is None, never NaN. Wro
 ValueError. numpy and scipy.special are loaded by the first figure that needs them.
 """
 
-from benchgate.statistics.bands import sample_size_band, seed_band
 from benchgate.statistics.bounds import unseen_failure_ucb
-from benchgate.statistics.clusters import (
-    clustered_gaffke_lower,
-    clustered_mover_gaffke,
-    clustered_paired_t,
-    clustered_paired_test,
-    clustered_welch_test,
-    effective_cases,
-    is_constant,
-)
-from benchgate.statistics.constant_cases import constant_cases_needed
-from benchgate.statistics.detectable import (
-    Detectable,
-    Goal,
-    detectable,
-    paired_detectable,
-    welch_detectable,
-)
+from benchgate.statistics.clusters import clustered_paired_test, clustered_welch_test
+from benchgate.statistics.detectable import Detectable, Goal, paired_detectable, welch_detectable
 from benchgate.statistics.effect import effect_size
-from benchgate.statistics.paired import PairedTest, paired_differences
-from benchgate.statistics.pass_fail import (
-    cases_for_margin,
-    changes,
-    pass_fail_p,
-    pass_fail_test,
-    smallest_margin,
-)
-from benchgate.statistics.safety import penalty_rise_upper, safety_pass_chance
-from benchgate.statistics.summary import grouped, mean, summarize
+from benchgate.statistics.paired import PairedTest
+from benchgate.statistics.pass_fail import pass_fail_test
 from benchgate.statistics.welch import WelchTest, welch_test
 
 __all__ = [
@@ -43,30 +19,11 @@ __all__ = [
     "Goal",
     "PairedTest",
     "WelchTest",
-    "cases_for_margin",
-    "changes",
-    "clustered_gaffke_lower",
-    "clustered_mover_gaffke",
-    "clustered_paired_t",
     "clustered_paired_test",
     "clustered_welch_test",
-    "constant_cases_needed",
-    "detectable",
     "effect_size",
-    "effective_cases",
-    "grouped",
-    "is_constant",
-    "mean",
     "paired_detectable",
-    "paired_differences",
-    "pass_fail_p",
     "pass_fail_test",
-    "penalty_rise_upper",
-    "safety_pass_chance",
-    "sample_size_band",
-    "seed_band",
-    "smallest_margin",
-    "summarize",
     "unseen_failure_ucb",
     "welch_detectable",
     "welch_test",

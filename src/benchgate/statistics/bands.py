@@ -29,21 +29,14 @@ class SeedBand:
 
     runs: int
     cases: int
-    level: float
     deltas: tuple[float, ...]
     """Mean difference of each run, in the unit of the scores."""
     delta_range: float
     """max - min of ``deltas``."""
-    residual_sd: float
-    """Standard deviation of what neither case nor run explains, in the unit of the scores."""
-    df: int
-    """(n - 1) * (k - 1)."""
-    quantile: float
-    """Studentized range quantile at ``level``."""
-    limit: float
-    """quantile * residual_sd / sqrt(n)."""
+    max_delta_range: float
+    """The studentized range quantile, times the standard error of what neither case nor run explains."""
     within_band: bool
-    """delta_range <= limit, up to rounding."""
+    """delta_range <= max_delta_range, up to rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +46,7 @@ class PrefixPoint:
     cases: int
     delta: float
     z: float | None
-    """(delta - delta of all) / (sd * sqrt(1/m - 1/n)); None if all differences are equal."""
+    """(delta - delta of all) / (sd * sqrt(1/m - 1/n)); None of all cases, and if all differences are equal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +54,9 @@ class SampleSizeBand:
     """Whether the mean difference drifts along the cases in the order given."""
 
     cases: int
-    level: float
-    delta: float
-    """Mean difference of all cases."""
-    sd: float
-    """Standard deviation of the differences."""
     points: tuple[PrefixPoint, ...]
-    """Prefixes of n/4, n/2 and 3n/4 cases."""
-    limit: float
+    """Prefixes of n/4, n/2 and 3n/4 cases, then all of them."""
+    max_z: float
     """Largest |z| allowed, with Bonferroni correction for three prefixes: 2.94 at level .99."""
     within_band: bool
 
@@ -99,19 +87,14 @@ def seed_band(table: Sequence[Sequence[float]], *, level: float = 0.99) -> SeedB
     deltas = [mean(row) for row in units]
     df = (n - 1) * (k - 1)
     residual_sd = math.hypot(*_residuals(units, deltas)) / math.sqrt(df)
-    quantile = studentized_range_quantile(level, k, df)
-    limit = quantile * residual_sd / math.sqrt(n)
+    limit = studentized_range_quantile(level, k, df) * residual_sd / math.sqrt(n)
     spread = max(deltas) - min(deltas)
     return SeedBand(
         runs=k,
         cases=n,
-        level=level,
         deltas=tuple(scale(delta, exponent) for delta in deltas),
         delta_range=scale(spread, exponent),
-        residual_sd=scale(residual_sd, exponent),
-        df=df,
-        quantile=quantile,
-        limit=scale(limit, exponent),
+        max_delta_range=scale(limit, exponent),
         within_band=spread <= limit + _ROUNDING,
     )
 
@@ -133,16 +116,13 @@ def sample_size_band(differences: Iterable[float], *, level: float = 0.99) -> Sa
     n, whole = len(d), summarize(d)
     if n < 4 or whole.mean is None or whole.sd is None:
         return None
-    points = tuple(_prefix(d[: n * part // 4], n, whole.mean, whole.sd) for part in (1, 2, 3))
-    limit = -float(special.ndtri((1.0 - level) / (2 * len(points))))
+    parts = tuple(_prefix(d[: n * part // 4], n, whole.mean, whole.sd) for part in (1, 2, 3))
+    limit = -float(special.ndtri((1.0 - level) / (2 * len(parts))))
     return SampleSizeBand(
         cases=n,
-        level=level,
-        delta=whole.mean,
-        sd=whole.sd,
-        points=points,
-        limit=limit,
-        within_band=all(point.z is None or abs(point.z) <= limit for point in points),
+        points=(*parts, PrefixPoint(cases=n, delta=whole.mean, z=None)),
+        max_z=limit,
+        within_band=all(point.z is None or abs(point.z) <= limit for point in parts),
     )
 
 

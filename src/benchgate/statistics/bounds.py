@@ -10,7 +10,6 @@ interval it does not collapse when all scores are equal.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import np, special
@@ -28,18 +27,6 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 19
 _TOLERANCE = 1e-13
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DifferenceBounds:
-    """One-sided confidence limits of a difference of means, candidate - baseline."""
-
-    delta: float
-    """Difference of the sample means."""
-    lower: float
-    """Lower limit; each of the two limits has the one-sided ``confidence``."""
-    upper: float
-    confidence: float
 
 
 def unseen_failure_ucb(n: int, confidence: float = 0.95) -> float:
@@ -88,21 +75,7 @@ def gaffke_lower(
     return min(top, max(low, low + quantile * (top - low)))
 
 
-def gaffke_upper(
-    values: Iterable[float], *, confidence: float = 0.95, low: float = 0.0, high: float = 1.0
-) -> float:
-    """
-    Return Gaffke's one-sided upper confidence bound: the negated lower bound of the negated scores.
-
-    :raises ValueError: as :func:`gaffke_lower`.
-    """
-    mirrored = [-x for x in within(values, low, high)]
-    return -gaffke_lower(mirrored, confidence=confidence, low=-high, high=-low)
-
-
-def mover(
-    baseline: float, candidate: float, limits: Sequence[float], confidence: float
-) -> DifferenceBounds:
+def mover(baseline: float, candidate: float, limits: Sequence[float]) -> tuple[float, float]:
     """
     Bound the difference of two independent means by the limits of each: MOVER (Zou and Donner 2008).
 
@@ -110,14 +83,13 @@ def mover(
     (b - L_b)**2). Unlike a t bound it keeps its level when an arm is constant.
 
     :param limits: lower limits of the baseline and of the candidate, then their upper ones.
+    :returns: the lower limit of the difference and the upper one; each has the confidence of the limits.
     """
     lower_b, lower_c, upper_b, upper_c = limits
     delta = candidate - baseline
-    return DifferenceBounds(
-        delta=delta,
-        lower=delta - math.hypot(candidate - lower_c, upper_b - baseline),
-        upper=delta + math.hypot(upper_c - candidate, baseline - lower_b),
-        confidence=confidence,
+    return (
+        delta - math.hypot(candidate - lower_c, upper_b - baseline),
+        delta + math.hypot(upper_c - candidate, baseline - lower_b),
     )
 
 

@@ -16,7 +16,7 @@ import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.statistics.bounds import DifferenceBounds, gaffke_lower, mover, within
+from benchgate.statistics.bounds import gaffke_lower, mover, within
 from benchgate.statistics.paired import PairedT, PairedTest, combined, paired_t, paired_test
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.sign_flip import sign_flip
@@ -199,7 +199,7 @@ def clustered_mover_gaffke(
     confidence: float = 0.95,
     low: float = 0.0,
     high: float = 1.0,
-) -> DifferenceBounds:
+) -> tuple[float, float]:
     """
     Bound the difference of two independent means by Gaffke's bounds of each; see :func:`~.bounds.mover`.
 
@@ -210,7 +210,7 @@ def clustered_mover_gaffke(
         for bound in (clustered_gaffke_lower, clustered_gaffke_upper)
         for arm, labels in zip((baseline, candidate), clusters, strict=True)
     ]
-    return mover(mean(baseline), mean(candidate), limits, confidence)
+    return mover(mean(baseline), mean(candidate), limits)
 
 
 def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
@@ -219,9 +219,8 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
 
     :param arms: the values of each arm, in clusters.
     """
-    found = [_spread(groups) for groups in arms]
-    spreads = [spread for spread in found if spread is not None]
-    if len(spreads) < len(found):
+    spreads = [spread for groups in arms if (spread := _spread(groups)) is not None]
+    if len(spreads) < len(arms):
         return None
     exponent = max(spread.exponent for spread in spreads)
     shares = [math.ldexp(s.squared_se, 2 * (s.exponent - exponent)) for s in spreads]

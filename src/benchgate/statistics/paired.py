@@ -64,7 +64,7 @@ def paired_t(
     """
     Test the mean of paired differences (candidate - baseline) with Student's t (1908).
 
-    :param alpha: 1 - confidence of the interval and of the one-sided bounds, in (0, 1).
+    :param alpha: 1 - confidence of the interval, in (0, 1).
     :param null_delta: the mean under the null hypothesis, in the unit of the scores.
     :raises ValueError: if a value is not a finite real number, or alpha is outside (0, 1).
     """

@@ -44,11 +44,6 @@ _TOLERANCE = 1e-6
 class PassFailTest:
     """Result of :func:`pass_fail_test`; each p is at most alpha / 2 iff its bound excludes null_delta."""
 
-    n: int
-    gains: int
-    losses: int
-    delta: float
-    """(gains - losses) / n."""
     p_greater: float
     """One-sided p for "P(gain) - P(loss) is above null_delta"; at least alpha / 500."""
     p_less: float
@@ -87,10 +82,6 @@ def pass_fail_test(
     shift = check_finite(null_delta, "null_delta")
     greater, less = up.p_value(shift), down.p_value(-shift)
     return PassFailTest(
-        n=n,
-        gains=gains,
-        losses=losses,
-        delta=(gains - losses) / n,
         p_greater=greater,
         p_less=less,
         p_two_sided=min(1.0, 2.0 * min(greater, less)),
@@ -120,7 +111,7 @@ def smallest_margin(n: int, *, alpha: float = 0.05) -> float:
     return -_Evidence(0, 0, n, alpha).lower_bound()
 
 
-def cases_for_margin(margin: float, *, alpha: float = 0.05, most: int = 300) -> int | None:
+def cases_for_margin(margin: float, most: int, *, alpha: float = 0.05) -> int | None:
     """
     Return how many cases without any change show "not worse by ``margin``": 36 for 0.10, 17 for 0.20.
 

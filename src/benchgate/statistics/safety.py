@@ -1,5 +1,5 @@
 """
-What a check of the safety penalty can see: a bound of its rise, and how often a true rise passes.
+What a check of the safety penalty can see: how often a true rise passes.
 
 A penalty is bad if it is high. An incident is a case with the highest penalty there is.
 """
@@ -10,10 +10,8 @@ import math
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.bounds import gaffke_upper
-from benchgate.statistics.clusters import clustered_gaffke_upper
+from benchgate.statistics.bounds import gaffke_lower
 from benchgate.statistics.numerics import np, special
-from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.student import check_finite
 from benchgate.statistics.summary import grouped, mean
 
@@ -21,38 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ROUNDING = 1e-12
-
-
-def penalty_rise_upper(
-    baseline: Sequence[float],
-    candidate: Sequence[float],
-    clusters: Sequence[str | None] | None = None,
-    *,
-    confidence: float = 0.95,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> float:
-    """
-    Return a one-sided upper confidence bound of the rise of the mean penalty, case by case.
-
-    Gaffke's bound of the differences; see :mod:`benchgate.statistics.bounds`. If no penalty fell and
-    all are ``low`` or ``high``, it is the bound of Clopper and Pearson of the share of new incidents.
-
-    :param baseline: penalties within [low, high], one a case; the candidate's in the same order.
-    :param clusters: the cluster of each case; see :mod:`benchgate.statistics.clusters`.
-    :returns: a number in [-(high - low), high - low]; with no penalty on either side,
-        ``(high - low) * (1 - (1 - confidence)**(1/n))``.
-    :raises ValueError: for different lengths, a penalty out of range, or confidence outside (0, 1).
-    """
-    for index, penalty in enumerate([*baseline, *candidate]):
-        if not low <= penalty <= high:
-            message = f"penalty {index} is {penalty!r}; expected a number in [{low!r}, {high!r}]"
-            raise ValueError(message)
-    rises = paired_differences(baseline, candidate)
-    labels = clusters or (None,) * len(rises)
-    return clustered_gaffke_upper(
-        rises, labels, confidence=confidence, low=low - high, high=high - low
-    )
 
 
 def safety_pass_chance(
@@ -130,22 +96,22 @@ def incident_pass_chance(
 @lru_cache(maxsize=256)
 def _most_new(n: int, incidents: int, limit: float, confidence: float | None) -> tuple[int, ...]:
     """Return how many new incidents pass, by how many old ones are gone; -1 if none."""
-    found: list[int] = []
+    most: list[int] = []
     new = -1
     for gone in range(incidents + 1):
         while new < n - incidents and _within(n, new + 1, gone, limit, confidence):
             new += 1
-        found.append(new)
-    return tuple(found)
+        most.append(new)
+    return tuple(most)
 
 
 def _within(n: int, new: int, gone: int, limit: float, confidence: float | None) -> bool:
     if (new - gone) / n > limit + _ROUNDING:
         return False
-    rises = [1.0] * new + [-1.0] * gone + [0.0] * (n - new - gone)
     if confidence is None:
         return True
-    return gaffke_upper(rises, confidence=confidence, low=-1.0) <= limit + _ROUNDING
+    falls = [-1.0] * new + [1.0] * gone + [0.0] * (n - new - gone)
+    return -gaffke_lower(falls, confidence=confidence, low=-1.0) <= limit + _ROUNDING
 
 
 def _cluster_chance(sizes: Sequence[int], rate: float, most: float) -> float:

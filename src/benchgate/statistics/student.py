@@ -25,9 +25,6 @@ class TFigures:
     ci_low: float | None = None
     """Lower end of the two-sided 1 - alpha interval of the unshifted ``delta``."""
     ci_high: float | None = None
-    lower_bound: float | None = None
-    """One-sided 1 - alpha lower bound of the unshifted ``delta``."""
-    upper_bound: float | None = None
 
 
 def check_fraction(value: float, name: str) -> float:
@@ -54,11 +51,6 @@ def check_finite(value: float, name: str) -> float:
     return float(value)
 
 
-def t_tail(t: float, df: float) -> float:
-    """Return P(T <= t) for Student's t with ``df`` degrees of freedom (fractional allowed)."""
-    return float(special.stdtr(df, t))
-
-
 def t_upper_quantile(tail: float, df: float) -> float:
     """Return q with P(T > q) = ``tail``; accurate also for a tiny ``tail``, unlike 1 - ``tail``."""
     return -float(special.stdtrit(df, tail))
@@ -68,17 +60,16 @@ def t_figures(
     *, delta: float, null_delta: float, se: float, exponent: int, df: float, alpha: float
 ) -> TFigures:
     """
-    Test ``delta`` against ``null_delta``, and compute the interval and bounds of ``delta``.
+    Test ``delta`` against ``null_delta``, and compute the interval of ``delta``.
 
     :param se: standard error divided by ``2**exponent``, positive; scaled as in ``Summary``.
-    :param df: degrees of freedom, at least 1.
-    :param alpha: 1 - confidence of the two-sided interval and of each one-sided bound.
+    :param df: degrees of freedom, at least 1; need not be whole.
+    :param alpha: 1 - confidence of the two-sided interval.
     """
     t = saturate(scale(saturate(delta - null_delta), -exponent) / se)
-    tail = t_tail(-abs(t), df)
+    tail = float(special.stdtr(df, -abs(t)))
     real_se = scale(se, exponent)
-    two_sided = t_upper_quantile(alpha / 2, df) * real_se
-    one_sided = t_upper_quantile(alpha, df) * real_se
+    half = t_upper_quantile(alpha / 2, df) * real_se
     return TFigures(
         se=real_se,
         t=t,
@@ -86,8 +77,6 @@ def t_figures(
         p_two_sided=min(1.0, 2.0 * tail),
         p_greater=tail if t > 0 else 1.0 - tail,
         p_less=tail if t < 0 else 1.0 - tail,
-        ci_low=saturate(delta - two_sided),
-        ci_high=saturate(delta + two_sided),
-        lower_bound=saturate(delta - one_sided),
-        upper_bound=saturate(delta + one_sided),
+        ci_low=saturate(delta - half),
+        ci_high=saturate(delta + half),
     )

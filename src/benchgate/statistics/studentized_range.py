@@ -7,9 +7,9 @@ from functools import lru_cache
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.quadrature import interval_rule, sd_rule
 from benchgate.statistics.roots import increasing_root
-from benchgate.statistics.student import check_fraction
 
 
+@lru_cache(maxsize=64)
 def studentized_range_quantile(level: float, groups: int, df: float) -> float:
     """
     Return q with P(Q <= q) = level, Q being the range of k normal values over an independent sd.
@@ -17,17 +17,8 @@ def studentized_range_quantile(level: float, groups: int, df: float) -> float:
     :param level: in (0, 1).
     :param groups: k, at least 2.
     :param df: degrees of freedom of the standard deviation, at least 1.
-    :raises ValueError: for an argument out of range.
     """
-    check_fraction(level, "level")
-    if groups < 2 or not df >= 1:
-        message = f"groups is {groups!r}, df {df!r}; expected groups >= 2 and df >= 1"
-        raise ValueError(message)
-    return _quantile(level, groups, df)
 
-
-@lru_cache(maxsize=64)
-def _quantile(level: float, groups: int, df: float) -> float:
     def excess(q: float) -> float:
         return studentized_range_cdf(q, groups, df) - level
 

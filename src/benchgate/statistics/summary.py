@@ -60,13 +60,6 @@ class Summary:
             return None
         return scale(math.sqrt(self.scaled_variance), self.exponent)
 
-    @property
-    def range(self) -> float | None:
-        """``high - low`` in the unit of the data; None for an empty sample."""
-        if self.low is None or self.high is None:
-            return None
-        return saturate(self.high - self.low)
-
 
 def saturate(value: float) -> float:
     """Replace an infinity by the largest float of its sign, so that results stay finite."""

@@ -27,12 +27,8 @@ class WelchTest(TFigures):
     two constant arms have no t, df, p or interval.
     """
 
-    n_baseline: int
-    n_candidate: int
     baseline_mean: float | None
     candidate_mean: float | None
-    baseline_variance: float | None
-    candidate_variance: float | None
     delta: float | None
     """Mean difference, unshifted; None if an arm is empty."""
 
@@ -52,39 +48,15 @@ def welch_test(
     one-sided p. Multiplying all scores by a power of two changes neither t nor p. If one arm is
     constant, df is the other arm's n - 1.
 
-    :param alpha: 1 - confidence of the interval and of the one-sided bounds, in (0, 1).
+    :param alpha: 1 - confidence of the interval, in (0, 1).
     :param null_delta: the difference under the null hypothesis, in the unit of the scores.
     :raises ValueError: if a value is not a finite real number, or alpha is outside (0, 1).
     """
-    return welch_from_summaries(
-        summarize(baseline, "baseline"),
-        summarize(candidate, "candidate"),
-        alpha=alpha,
-        null_delta=null_delta,
-    )
-
-
-def welch_from_summaries(
-    baseline: Summary, candidate: Summary, *, alpha: float = 0.05, null_delta: float = 0.0
-) -> WelchTest:
-    """
-    Run :func:`welch_test` on two samples that were summarised already.
-
-    :raises ValueError: if alpha is outside (0, 1) or null_delta is not finite.
-    """
     check_fraction(alpha, "alpha")
-    delta = mean_difference(baseline, candidate)
-    figures = _figures(baseline, candidate, delta, alpha, check_finite(null_delta, "null_delta"))
-    return WelchTest(
-        n_baseline=baseline.n,
-        n_candidate=candidate.n,
-        baseline_mean=baseline.mean,
-        candidate_mean=candidate.mean,
-        baseline_variance=baseline.variance,
-        candidate_variance=candidate.variance,
-        delta=delta,
-        **asdict(figures),
-    )
+    b, c = summarize(baseline, "baseline"), summarize(candidate, "candidate")
+    delta = mean_difference(b, c)
+    figures = _figures(b, c, delta, alpha, check_finite(null_delta, "null_delta"))
+    return WelchTest(baseline_mean=b.mean, candidate_mean=c.mean, delta=delta, **asdict(figures))
 
 
 def mean_difference(baseline: Summary, candidate: Summary) -> float | None:

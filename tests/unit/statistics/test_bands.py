@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.statistics import sample_size_band, seed_band
+from benchgate.statistics.bands import sample_size_band, seed_band
 from benchgate.statistics.studentized_range import studentized_range_cdf, studentized_range_quantile
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -68,11 +68,12 @@ def test_seed_band_follows_tukey(table: list[list[float]]) -> None:
         (table[i][j] - rows[i] - columns[j] + grand) ** 2 for i in range(k) for j in range(n)
     )
     df = (n - 1) * (k - 1)
-    assert (band.runs, band.cases, band.df) == (k, n, df)
+    assert (band.runs, band.cases) == (k, n)
     assert band.deltas == pytest.approx(rows, abs=1e-12)
     assert band.delta_range == pytest.approx(max(rows) - min(rows), abs=1e-12)
-    assert band.residual_sd == pytest.approx(math.sqrt(squares / df), abs=1e-7)
-    assert band.limit == pytest.approx(band.quantile * band.residual_sd / math.sqrt(n))
+    quantile = studentized_range_quantile(0.99, k, df)
+    limit = quantile * math.sqrt(squares / df / n)
+    assert band.max_delta_range == pytest.approx(limit, abs=1e-6)
 
 
 @fewer
@@ -90,14 +91,14 @@ def test_seed_band_knows_neither_order_nor_case_difficulty(
     other = seed_band(moved)
     assert other is not None
     assert other.delta_range == pytest.approx(band.delta_range, abs=1e-12)
-    assert other.limit == pytest.approx(band.limit, abs=1e-6)
+    assert other.max_delta_range == pytest.approx(band.max_delta_range, abs=1e-6)
 
 
 def test_identical_runs_are_within_a_band_of_zero_width() -> None:
     band = seed_band([[0.1, 0.7, 0.3]] * 4)
     assert band is not None
     assert band.delta_range == 0.0
-    assert band.limit == pytest.approx(0.0, abs=1e-15)
+    assert band.max_delta_range == pytest.approx(0.0, abs=1e-15)
     assert band.within_band
 
 
@@ -115,7 +116,7 @@ def test_a_run_that_is_shifted_beyond_the_noise_is_out() -> None:
 def test_a_constant_shift_without_noise_is_out() -> None:
     band = seed_band([[0.0, 0.25, 0.5], [0.125, 0.375, 0.625]])
     assert band is not None
-    assert band.limit == 0.0
+    assert band.max_delta_range == 0.0
     assert not band.within_band
 
 
@@ -140,7 +141,7 @@ def test_bands_survive_extreme_units(scale: float) -> None:
     seeds, sizes = seed_band(table), sample_size_band(table[0] + table[1])
     assert seeds is not None
     assert sizes is not None
-    assert 0.0 < seeds.limit < 100 * scale
+    assert 0.0 < seeds.max_delta_range < 100 * scale
     assert seeds.within_band
     assert sizes.within_band
 
@@ -151,18 +152,20 @@ def test_sample_size_band_compares_prefixes_with_the_whole(d: list[float]) -> No
     n = len(d)
     band = sample_size_band(d)
     assert band is not None
-    assert [point.cases for point in band.points] == [n // 4, n // 2, 3 * n // 4]
-    assert band.limit == pytest.approx(2.9352, abs=1e-4)
-    sd = math.sqrt(math.fsum((x - band.delta) ** 2 for x in d) / (n - 1))
-    assert band.sd == pytest.approx(sd, abs=1e-12)
-    for point in band.points:
+    *parts, whole = band.points
+    assert [point.cases for point in band.points] == [n // 4, n // 2, 3 * n // 4, n]
+    assert band.max_z == pytest.approx(2.9352, abs=1e-4)
+    assert whole.delta == pytest.approx(math.fsum(d) / n, abs=1e-12)
+    assert whole.z is None
+    sd = math.sqrt(math.fsum((x - whole.delta) ** 2 for x in d) / (n - 1))
+    for point in parts:
         part = math.fsum(d[: point.cases]) / point.cases
         assert point.delta == pytest.approx(part, abs=1e-12)
         if sd:
             se = sd * math.sqrt(1 / point.cases - 1 / n)
-            assert point.z == pytest.approx((part - band.delta) / se, rel=1e-9, abs=1e-9)
+            assert point.z == pytest.approx((part - whole.delta) / se, rel=1e-9, abs=1e-9)
     worst = max((abs(point.z) for point in band.points if point.z is not None), default=0.0)
-    assert band.within_band == (worst <= band.limit)
+    assert band.within_band == (worst <= band.max_z)
 
 
 def test_drift_along_the_cases_is_out() -> None:
@@ -174,8 +177,7 @@ def test_drift_along_the_cases_is_out() -> None:
 def test_equal_differences_do_not_drift() -> None:
     band = sample_size_band([0.1] * 9)
     assert band is not None
-    assert band.sd == 0.0
-    assert [point.z for point in band.points] == [None] * 3
+    assert [point.z for point in band.points] == [None] * 4
     assert band.within_band
 
 
@@ -201,9 +203,6 @@ def test_below_four_cases_there_are_no_prefixes(d: list[float]) -> None:
         (lambda: seed_band([[0.1, 0.2]] * 2, level=1.0), "level"),
         (lambda: sample_size_band([0.1, 0.2, 0.3, True]), r"differences\[3\]"),
         (lambda: sample_size_band([0.1] * 5, level=0.0), "level"),
-        (lambda: studentized_range_quantile(0.99, 1, 10), "groups"),
-        (lambda: studentized_range_quantile(0.99, 3, 0), "df"),
-        (lambda: studentized_range_quantile(1.5, 3, 10), "level"),
     ],
 )
 def test_misuse_is_named(call: Any, match: str) -> None:

@@ -12,18 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import linalg, stats
 
-from benchgate.statistics import (
+from benchgate.statistics import clustered_paired_test, clustered_welch_test
+from benchgate.statistics.bounds import gaffke_lower, mover
+from benchgate.statistics.clusters import (
     clustered_gaffke_lower,
+    clustered_gaffke_upper,
     clustered_mover_gaffke,
-    clustered_paired_test,
-    clustered_welch_test,
     effective_cases,
-    mean,
-    summarize,
 )
-from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover
-from benchgate.statistics.clusters import clustered_gaffke_upper
 from benchgate.statistics.paired import paired_t, paired_test
+from benchgate.statistics.summary import mean, summarize
 from benchgate.statistics.welch import welch_test
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -103,9 +101,10 @@ def test_without_shared_clusters_all_figures_are_the_plain_ones(
             b, c, null_delta=null_delta
         )
         assert clustered_gaffke_lower(b, of_b) == gaffke_lower(b)
-        assert clustered_gaffke_upper(b, of_b) == gaffke_upper(b)
-        limits = [gaffke_lower(b), gaffke_lower(c), gaffke_upper(b), gaffke_upper(c)]
-        assert clustered_mover_gaffke(b, c, both) == mover(mean(b), mean(c), limits, 0.95)
+        uppers = [-gaffke_lower([-x for x in arm], low=-1.0, high=0.0) for arm in (b, c)]
+        assert clustered_gaffke_upper(b, of_b) == uppers[0]
+        limits = [gaffke_lower(b), gaffke_lower(c), *uppers]
+        assert clustered_mover_gaffke(b, c, both) == mover(mean(b), mean(c), limits)
 
 
 def test_the_sign_flip_flips_whole_clusters() -> None:
@@ -195,7 +194,7 @@ def test_gaffke_of_clusters_of_one_size_is_that_of_their_means(
         gaffke_lower(means), abs=1e-6
     )
     assert clustered_gaffke_upper(values.tolist(), of) == pytest.approx(
-        gaffke_upper(means), abs=1e-6
+        -gaffke_lower([-x for x in means], low=-1.0, high=0.0), abs=1e-6
     )
 
 
@@ -203,13 +202,13 @@ def test_gaffke_of_uneven_clusters_is_wider_and_mover_combines_it() -> None:
     b, c = (np.clip(draw(UNEVEN, seed, 0.5), 0, 1).tolist() for seed in (1, 2))
     of = labels(UNEVEN)
     low, high = clustered_gaffke_lower(b, of), clustered_gaffke_upper(b, of)
-    assert 0 <= low < gaffke_lower(b) < gaffke_upper(b) < high <= 1
+    alone = clustered_gaffke_upper(b, [None] * len(b))
+    assert 0 <= low < gaffke_lower(b) < alone < high <= 1
     assert clustered_gaffke_lower([0.0] * 26, of) == 0.0
-    both = clustered_mover_gaffke(b, c, (of, of))
+    lower, _ = clustered_mover_gaffke(b, c, (of, of))
     mean_b, mean_c = np.mean(b), np.mean(c)
-    assert both.lower == pytest.approx(
-        both.delta - math.hypot(mean_c - clustered_gaffke_lower(c, of), high - mean_b)
-    )
+    drop = mean_c - clustered_gaffke_lower(c, of)
+    assert lower == pytest.approx(mean_c - mean_b - math.hypot(drop, high - mean_b))
     with pytest.raises(ValueError, match="expected a number in"):
         clustered_gaffke_lower([2.0] * 26, of)
 

@@ -13,8 +13,9 @@ from scipy import stats
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.weigh import significance
-from benchgate.statistics import Goal, paired_detectable, pass_fail_p, welch_detectable
+from benchgate.statistics import Goal, paired_detectable, welch_detectable
 from benchgate.statistics.paired import paired_test
+from benchgate.statistics.pass_fail import pass_fail_p
 from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:

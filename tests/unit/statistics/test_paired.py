@@ -16,7 +16,7 @@ from benchgate.statistics.sign_flip import sign_flip
 pytestmark = pytest.mark.filterwarnings("error")
 
 differences = st.lists(st.integers(-100, 100).map(lambda k: k / 100), min_size=2, max_size=40)
-FIGURES = ("se", "t", "df", "p_two_sided", "p_greater", "p_less", "ci_low", "lower_bound")
+FIGURES = ("se", "t", "df", "p_two_sided", "p_greater", "p_less", "ci_low")
 
 
 @given(differences, st.sampled_from([0.01, 0.05, 0.2]), st.sampled_from([0.0, 0.05, -0.3]))
@@ -32,9 +32,6 @@ def test_agrees_with_scipy(d: list[float], alpha: float, null: float) -> None:
     assert result.ci_high == pytest.approx(interval.high, rel=1e-9, abs=1e-9)
     less = stats.ttest_1samp(d, null, alternative="less")
     assert result.p_less == pytest.approx(less.pvalue, rel=1e-8)
-    assert result.upper_bound == pytest.approx(
-        less.confidence_interval(1 - alpha).high, rel=1e-9, abs=1e-9
-    )
 
 
 @given(differences)
