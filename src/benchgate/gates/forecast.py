@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm
+    from benchgate.gates.figures import Arm, CaseFacts
     from benchgate.gates.policy import GatePolicy
 
 REPETITIONS: Final = 200
@@ -153,6 +153,7 @@ class Simulation:
         self.high = high if is_bounded else math.inf
         self.room = self.high - mean(self.pool)
         self.clusters = grouped(range(len(self.rows)), baseline.labels)
+        self.facts = [_cut(facts, trials) for facts in baseline.facts or ()]
 
     def chance(self, gain: float) -> Chance:
         """Count promotions of candidates with a gain, in runs that are the same for every gain."""
@@ -179,7 +180,9 @@ class Simulation:
             clusters=self.baseline.clusters and tuple(f"{place}" for _, place in drawn),
         )
         after = tuple(tuple(self._trials(draw, self.rows[index], gain)) for index in order)
-        return before, replace(before, scores=tuple(map(mean, after)), trials=after)
+        facts = tuple(self.facts[index] for index in order) if self.facts else None
+        scores = tuple(map(mean, after))
+        return before, replace(before, scores=scores, trials=after, facts=facts)
 
     def _trials(self, draw: random.Random, row: Sequence[float], gain: float) -> Iterator[float]:
         urn = [*row]
@@ -192,6 +195,13 @@ class Simulation:
                 yield self.high if passes else score
             else:
                 yield min(self.high, score + gain)
+
+
+def _cut(facts: CaseFacts, trials: int) -> CaseFacts:
+    """Return the facts of a case of which so many trials are run: as many end without a score as of these."""
+    places = {"errors": facts.errors, "timeouts": facts.timeouts}
+    kept = {name: tuple(place for place in of if place < trials) for name, of in places.items()}
+    return facts.model_copy(update=kept)
 
 
 def _decision(before: Arm, after: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:
