@@ -122,7 +122,14 @@ def recorded(bench):
 STOPPED = {"01": "scored", "02": "not_run", "03": "not_run"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGTERM,
+        pytest.param(signal.SIGHUP, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+    ],
+)
 def test_a_session_is_recorded_and_reported(bench, start, number):
     program = start(*PYTEST, *REPORTS).reached("02")
     status, took = program.stop(number)
@@ -151,7 +158,13 @@ def test_a_session_with_workers_is_recorded_and_reported(bench, start, group, jo
 
 
 @pytest.mark.parametrize(
-    ("system", "jobs"), [(SLEEPS, "3"), (AWAITS, "1"), (AWAITS, "3")], ids=["sync", "async", "many"]
+    ("system", "jobs"),
+    [
+        pytest.param(SLEEPS, "3", marks=pytest.mark.slow),
+        pytest.param(AWAITS, "1", marks=pytest.mark.slow),
+        (AWAITS, "3"),
+    ],
+    ids=["sync", "async", "many"],
 )
 def test_many_trials_in_flight_do_not_hold_it_up(bench, start, system, jobs):
     program = start(*PYTEST, f"--bench-jobs={jobs}", system=system).reached("02")
@@ -162,7 +175,12 @@ def test_many_trials_in_flight_do_not_hold_it_up(bench, start, system, jobs):
 
 
 @pytest.mark.parametrize(
-    ("number", "jobs"), [(signal.SIGTERM, "1"), (signal.SIGHUP, "3"), (signal.SIGINT, "1")]
+    ("number", "jobs"),
+    [
+        (signal.SIGTERM, "1"),
+        pytest.param(signal.SIGHUP, "3", marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, "1", marks=pytest.mark.slow),
+    ],
 )
 def test_the_command_records_too(bench, start, number, jobs):
     program = start(*command(bench, f"--jobs={jobs}")).reached("02")
@@ -172,6 +190,7 @@ def test_the_command_records_too(bench, start, number, jobs):
     assert recorded(bench) == STOPPED
 
 
+@pytest.mark.slow
 def test_what_nohup_ignores_stays_ignored(bench, start):
     script = "import pytest, signal, sys\nsignal.signal(1, signal.SIG_IGN)\nsys.exit(pytest.main())"
     (bench.root / "ignores.py").write_text(script)
@@ -228,6 +247,7 @@ def test_the_same_signal_sent_twice_is_one(bench, start):
     assert recorded(bench) == STOPPED
 
 
+@pytest.mark.slow
 def test_a_handler_of_the_users_own_is_left_alone(bench, start):
     bench.pytester.makeconftest("""
         import signal
@@ -245,6 +265,7 @@ def test_a_handler_of_the_users_own_is_left_alone(bench, start):
     assert (bench.root / "mine").exists()
 
 
+@pytest.mark.slow
 def test_a_system_that_catches_everything_does_not_keep_the_session_alive(bench, start):
     wait = "try:\n            time.sleep(600)\n        except BaseException: pass"
     program = start(*PYTEST, system=("def", wait)).reached("02")

@@ -384,7 +384,9 @@ def assert_refused_alone(bench, result) -> None:
     assert bench.record()["report"]["scope"] == "full"
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["serial", "-n2"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["serial", "-n2"]
+)
 def test_a_folder_of_a_name_that_ids_cannot_hold_is_refused_alone(bench, workers):
     for name in UNHOLDABLE:
         rename(bench, name)
@@ -401,6 +403,7 @@ def test_such_a_folder_is_refused_alone_where_cases_are_named_by_path(bench):
     assert_refused_alone(bench, bench.pytest("bench/echo/cases"))
 
 
+@pytest.mark.slow
 def test_such_a_folder_named_by_its_path_is_wrong_use(bench):
     path = rename(bench, "a\udcffb")
     assert bench.pytest(path, apart=True).ret == pytest.ExitCode.USAGE_ERROR
@@ -555,6 +558,7 @@ def test_collect_only_lists_a_malformed_case_and_runs_nothing(bench):
     assert not (bench.out / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_malformed_case_under_xdist_is_told_and_recorded(bench):
     bench.write("cases/02/case.toml", "[case\n")
     result = bench.run("-n2", apart=True)

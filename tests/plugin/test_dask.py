@@ -239,6 +239,7 @@ def test_a_trial_that_changes_its_inputs_is_found_there_and_the_next_has_them_as
     assert (bench.path / "cases/02/input/question.txt").read_text() == "q02"
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_no_trial_and_repeats_none_silently(logged, mortal):
     cluster = mortal(2)
     kill = f"""
@@ -277,6 +278,7 @@ def test_a_trial_that_ends_every_worker_is_tried_twice_and_no_more(logged, morta
     assert not bench.record()["report"]["complete"]
 
 
+@pytest.mark.slow
 def test_without_the_scheduler_the_session_ends_and_the_run_is_resumed(logged, mortal):
     cluster = mortal(2)
     bench = logged("time.sleep(0.3)")
@@ -339,7 +341,9 @@ def test_two_runs_share_the_workers(logged, cluster, pytester):
     [
         (["--bench-executor=ray://h:1"], "expected dask://HOST:PORT"),
         (["--bench-executor=dask://h:1", "--bench-record=kept"], "record where the run is started"),
-        (["--bench-executor=dask://h:1", "-n2"], "run it without -n"),
+        pytest.param(
+            ["--bench-executor=dask://h:1", "-n2"], "run it without -n", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_wrong_use(bench, arguments, message):
@@ -526,6 +530,7 @@ def merged_run_id(bench):
     return json.loads(record.read_bytes())["report"]["run_id"]
 
 
+@pytest.mark.slow
 def test_every_way_gives_one_run_id(logged, cluster):
     bench = logged(
         "if case.case_id == '03':\n    raise KeyError('x')\n"

@@ -44,11 +44,6 @@ def test_from_the_root(bench, form, workers):
     assert_the_gate_held(bench, *FORMS[form], *workers)
 
 
-def test_cases_by_path_with_workers(bench):
-    bench.pytester.makeconftest(CONFTEST.format(""))
-    assert_the_gate_held(bench, "bench/echo/cases", "-n2")
-
-
 @slow
 @pytest.mark.parametrize("plugins", ["", "pytest_plugins = ['helping']"], ids=["", "plugins"])
 @pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["", "xdist"])

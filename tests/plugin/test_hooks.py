@@ -160,7 +160,9 @@ def test_a_scoring_hook_that_returns_rubbish_is_a_violation(bench):
 # pytest_bench_case_finished, pytest_bench_run_finished, pytest_bench_gates
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["one process", "workers"])
+@pytest.mark.parametrize(
+    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["one process", "workers"]
+)
 def test_observers_are_called_once_in_the_process_that_writes(bench, workers):
     bench.pytester.makeconftest(LOG)
     bench.write("cases/02/case.toml", "[case\n")

@@ -393,6 +393,7 @@ def test_a_trial_of_an_item_that_is_skipped_writes_nothing_afterwards(waiting):
     assert main(["verify", str(bench.out)]) == 0
 
 
+@pytest.mark.slow
 def test_an_item_that_is_skipped_is_not_waited_for(waiting):
     bench = waiting(SYNC, {"02": 600})
     bench.pytester.makeconftest("""

@@ -269,6 +269,7 @@ def test_spending_needs_the_records_to_count_in(looks, capsys, monkeypatch):
     assert "would write none" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_run_that_another_overtakes_is_judged_at_its_own_number(looks):
     """The system of the first run starts a second one, which is recorded before it."""
     looks.bench.system("""

@@ -146,6 +146,7 @@ def test_a_killed_run_is_completed(resumable, door):
     assert main(["verify", str(resumable.bench.out), "--require-complete"]) == 0
 
 
+@pytest.mark.slow
 def test_what_finished_behind_a_slow_trial_is_on_disk(resumable):
     resumable.ends(f"import time; time.sleep(1); {KILL}", at="01")
     resumable.killed("pytest", "--bench-jobs=4")
@@ -157,6 +158,7 @@ def test_what_finished_behind_a_slow_trial_is_on_disk(resumable):
     assert main(["verify", str(resumable.bench.out), "--require-complete"]) == 0
 
 
+@pytest.mark.slow
 def test_the_other_door_keeps_what_finished_behind_a_slow_trial_too(resumable):
     resumable.ends(f"import time; time.sleep(1); {KILL}", at="01")
     resumable.killed("benchgate run", "--jobs=4")
@@ -302,7 +304,11 @@ def test_an_outage_is_made_good(resumable):
     assert resumable.record() == whole
 
 
-@pytest.mark.parametrize("how", ["raise KeyboardInterrupt", KILL], ids=["stopped", "killed"])
+@pytest.mark.parametrize(
+    "how",
+    ["raise KeyboardInterrupt", pytest.param(KILL, marks=pytest.mark.slow)],
+    ids=["stopped", "killed"],
+)
 def test_a_run_that_is_resumed_and_ends_early_again_loses_nothing(resumable, how):
     whole = resumable.whole()
     resumable.mended.unlink()
@@ -440,6 +446,7 @@ def test_a_plan_is_not_edited_unseen(resumable, capsys):
     assert main(["verify", str(resumable.bench.out)]) == 1
 
 
+@pytest.mark.slow
 def test_a_trial_that_a_plugin_ran_again_stays_one(resumable):
     """Its second attempt was finished when the process was killed."""
     resumable.ends()
@@ -504,6 +511,7 @@ def system(case):
 """
 
 
+@pytest.mark.slow
 def test_a_trial_that_ends_while_the_run_is_recorded_changes_nothing(bench, capsys):
     bench.write("system.py", LATE)
     result = bench.run("--bench-jobs=3", "-x", apart=True)
@@ -527,6 +535,7 @@ def test_a_run_stays_resumable_when_the_one_that_completed_it_is_removed(resumab
     assert states == ["resumed", "complete"]
 
 
+@pytest.mark.slow
 def test_a_child_that_a_system_forked_does_not_keep_the_run(resumable):
     resumable.ends(
         "pid = os.fork()\n        if not pid: __import__('time').sleep(20), os._exit(0)\n"

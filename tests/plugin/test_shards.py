@@ -56,7 +56,7 @@ def timeless(found):
     return kept
 
 
-@pytest.mark.parametrize("workers", [(), ("-n2",)])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
 def test_the_parts_make_the_record_of_one_run(sharded, workers, capsys):
     options = ("--bench-trials=2", "--bench-exit=gate")
     sharded.run(*options, f"--bench-out={sharded.root / 'one'}")

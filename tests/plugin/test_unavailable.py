@@ -69,7 +69,9 @@ def test_the_run_id_does_not_depend_on_the_luck_of_a_provider(flaky):
     assert lucky.record()["report"]["run_id"] == first
 
 
-@pytest.mark.parametrize("arguments", [(), ("--bench-jobs=2",), ("-n1",)], ids=str)
+@pytest.mark.parametrize(
+    "arguments", [(), ("--bench-jobs=2",), pytest.param(("-n1",), marks=pytest.mark.slow)], ids=str
+)
 def test_one_that_stays_away_makes_the_run_incomplete_and_is_no_score_of_0(flaky, arguments):
     bench = flaky(99)
     result = bench.run("--bench-retries=1", *arguments, apart="-n1" in arguments)

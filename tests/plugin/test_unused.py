@@ -62,12 +62,14 @@ def test_an_unused_plugin_writes_nothing(bench):
     assert not bench.out.exists()
 
 
+@pytest.mark.slow
 def test_the_plugin_can_be_switched_off(bench):
     bench.pytester.makepyfile(test_plain="def test_plain(): pass")
     result = bench.pytest("-p", "no:benchgate", "test_plain.py", apart=True)
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.slow
 def test_the_plugin_can_be_named_where_entry_points_are_off(bench, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     result = bench.run("-p", "pytest_timeout", "-p", "benchgate.pytest_plugin", apart=True)

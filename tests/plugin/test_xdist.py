@@ -65,10 +65,9 @@ def test_a_run_id_does_not_depend_on_what_failures_say(bench):
     assert before[1] != after[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "restart",
-    [(), pytest.param(("--max-worker-restart=0",), marks=pytest.mark.slow)],
-    ids=["restarted", "given up"],
+    "restart", [(), ("--max-worker-restart=0",)], ids=["restarted", "given up"]
 )
 def test_a_killed_worker_leaves_a_valid_record_that_names_what_is_missing(bench, restart):
     for number in (4, 5, 6):
@@ -140,6 +139,7 @@ def test_no_case_under_xdist_is_wrong_use(bench):
     assert not (bench.out / "runs").exists()
 
 
+@pytest.mark.slow
 def test_an_unknown_class_under_xdist_is_wrong_use(bench):
     result = bench.pytest("--bench=ecco", "-n2", apart=True)
     assert result.ret == pytest.ExitCode.USAGE_ERROR

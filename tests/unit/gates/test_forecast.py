@@ -180,6 +180,7 @@ def test_not_worse_asks_about_a_candidate_that_is_as_good():
     assert found.detectable is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["welch", "auto"])
 def test_a_run_against_itself_has_few_false_alarms(monkeypatch, test):
     monkeypatch.setattr(forecasts, "REPETITIONS", 200)

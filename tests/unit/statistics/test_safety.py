@@ -146,7 +146,7 @@ UNEQUAL = [12, 10, 8, 6, 4, 3, 2, 2, 1, 1, 1, 1] * 4
         ([3] * 50, 0.0, {"limit": 0.1, "confidence": 0.95}),
         ([3] * 50, 1.0, {"limit": 0.12}),
         (UNEQUAL, 0.0, {"limit": 0.2}),
-        (UNEQUAL, 1.0, {"limit": 0.05}),
+        pytest.param(UNEQUAL, 1.0, {"limit": 0.05}, marks=pytest.mark.slow),
     ],
 )
 def test_where_cases_share_clusters_their_incidents_come_together(
