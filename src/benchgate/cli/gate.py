@@ -137,10 +137,7 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
         say(line)
     for problem in after.problems:
         complain(f"{second}: {problem}")
-    promoted = judgement.decision is not None and judgement.decision.promotion_allowed
-    if after.problems or judgement.faults:
-        return 1
-    return 0 if promoted else judgement.exit_status
+    return 1 if after.problems else judgement.exit_status
 
 
 def _gate_samples(given: argparse.Namespace, paths: Sequence[Path]) -> int:
