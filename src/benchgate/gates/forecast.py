@@ -95,38 +95,32 @@ def forecast(
     :param trials: of the candidate.
     :param look: number that the run has among the looks at this baseline; the figures are at its level.
     """
-    now, looks = judged_at(policy, look), None
+    now, is_large = judged_at(policy, look), len(baseline.scores) > MOST_CASES
     decision = _best_decision(baseline, now)
-    if policy.looks == "spend":
-        looks = _looks(baseline, policy)
-    found = Forecast(
+    limits = Forecast(
         units=len(grouped(baseline.scores, baseline.labels)),
         obstacle=None if decision.promotion_allowed else decision.remarks[0].message,
-        looks=looks,
+        looks=_looks(baseline, policy) if policy.looks == "spend" else None,
     )
     if policy.claim == "no_regression":
-        return found
+        return limits
     runs = Simulation(baseline, now, trials)
     if policy.claim == "not_worse":
         same = weigh_arms(baseline, baseline, now, advice=False)[0].significance
         # To exclude a loss of the margin takes what it takes to find a gain of the margin.
         gain = {"claim": "better", "margin": None, "target_effect": now.margin}
-        is_large = len(baseline.scores) > MOST_CASES
-        return found._replace(
+        return limits._replace(
             chance=_by_formula(runs, now.model_copy(update=gain))[0]._replace(gain=0.0)
             if is_large
             else runs.chance(0.0),
             smallest_margin=same.smallest_margin,
             is_lower_limit=runs.is_blind,
         )
-    if found.obstacle is not None:
-        return found._replace(chance=Chance(policy.target_effect, 0.0, 0))
-    if len(baseline.scores) > MOST_CASES:
-        chance, effect = _by_formula(runs, now)
-    else:
-        chance, effect = _by_simulation(runs, now)
+    if limits.obstacle is not None:
+        return limits._replace(chance=Chance(policy.target_effect, 0.0, 0))
+    chance, effect = (_by_formula if is_large else _by_simulation)(runs, now)
     is_lower_limit = runs.is_blind and policy.test != "welch"
-    return found._replace(chance=chance, detectable=effect, is_lower_limit=is_lower_limit)
+    return limits._replace(chance=chance, detectable=effect, is_lower_limit=is_lower_limit)
 
 
 class Simulation:
