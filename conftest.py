@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
-    import pytest
+    from xdist.remote import Producer
 
 pytest_plugins = ["pytester"]
 LEFT_OUT = "not slow"
@@ -17,6 +19,16 @@ def pytest_configure(config: pytest.Config) -> None:
     """Run a slow test whose own id is given: what ``addopts`` leaves out, it leaves out of runs of many."""
     if config.option.markexpr == LEFT_OUT and all("::" in given for given in config.args):
         config.option.markexpr = ""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> object:
+    """Begin each worker with whole modules, which make once what their tests share; a bench is run as its user says."""
+    if config.option.dist != "load" or config.getoption("--bench", None):
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -195,7 +195,8 @@ class Bench(BenchFolder):
         given = ("-p", "no:randomly", "-p", "no:hypothesispytest", *arguments)
         if apart:
             return self.pytester.runpytest_subprocess(*given, timeout=600)
-        return self.pytester.runpytest(*given)
+        # Ctrl-C in a bench ends its session, as at the command line, not the test around it.
+        return self.pytester.runpytest(*given, no_reraise_ctrlc=True)
 
     def run(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
         """Run the class."""

@@ -111,7 +111,7 @@ def test_a_plugin_that_fails_the_session_afterwards_counts_more_than_a_hold(twel
         "    session.testsfailed += 1\n"
         "    return result\n"
     )
-    assert twelve.run(apart=True).ret == pytest.ExitCode.TESTS_FAILED
+    assert twelve.run().ret == pytest.ExitCode.TESTS_FAILED
 
 
 def test_a_critical_case_cannot_be_dropped_from_a_record_unseen(twelve):

@@ -50,5 +50,4 @@ def test_the_command_tells_on_stderr(slow):
 
 
 def test_a_run_of_less_than_a_minute_is_silent(bench):
-    result = bench.run(apart=True)
-    assert not result.stderr.str()
+    assert not bench.run().stderr.str()

@@ -230,7 +230,7 @@ def test_what_was_taken_over_counts_both_sides(rerun):
             if nodeid.endswith("::02-baseline"):
                 raise KeyboardInterrupt
     """)
-    rerun.bench.run("--bench-baseline=run:old", apart=True)
+    rerun.bench.run("--bench-baseline=run:old")
     (rerun.bench.root / "conftest.py").unlink()
     done = rerun.bench.run("--bench-baseline=run:old", "--bench-resume")
     done.stdout.fnmatch_lines([f"resumes   *: 4 of {2 * len(CASES)} trials were finished there"])
@@ -365,10 +365,9 @@ def test_a_killed_run_is_resumed_on_both_sides(rerun, door):
     assert main(["verify", str(rerun.bench.out), "--require-complete"]) == 0
 
 
-@pytest.mark.slow
 def test_the_list_of_runs_counts_the_trials_of_both_sides(rerun, capsys):
     rerun.systems(old='if case.case_id == "04": raise KeyboardInterrupt')
-    rerun.bench.run(RUN, apart=True)
+    rerun.bench.run(RUN)
     capsys.readouterr()
     main(["runs", "--out", str(rerun.bench.out), "--json"])
     row = json.loads(capsys.readouterr().out)

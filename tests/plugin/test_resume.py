@@ -273,7 +273,7 @@ def test_a_recorded_run_is_completed_by_a_new_record(resumable, door, capfd):
     resumable.mended.unlink()
     resumable.ends("raise KeyboardInterrupt")
     if door == "pytest":
-        assert resumable.pytest("--bench-resume", apart=True).ret == 2
+        assert resumable.pytest("--bench-resume").ret == 2
     else:
         assert main(resumable.command()) == 130
     before = resumable.bench.folder()
@@ -320,7 +320,7 @@ def test_a_run_that_is_resumed_and_ends_early_again_loses_nothing(resumable, how
     if how == KILL:
         resumable.killed("pytest", "--bench-resume")
     else:
-        resumable.pytest("--bench-resume", apart=True)
+        resumable.pytest("--bench-resume")
         assert list(resumable.bench.outcomes().values()).count("scored") == 5
     resumable.mend()
     assert resumable.pytest("--bench-resume").ret == 0

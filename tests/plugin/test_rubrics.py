@@ -249,15 +249,6 @@ def test_a_rubric_that_errs_on_one_case_makes_the_run_incomplete(bench, fault):
     assert detail in bench.result("02")["failure_modes"][0]["detail"]
 
 
-def test_os_exit_in_a_rubric_does_not_end_the_session(bench):
-    bench.rubric('import os\nif case.case_id == "02": os._exit(0)')
-    result = bench.run(apart=True)
-    result.assert_outcomes(passed=2, failed=1)
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert bench.outcomes()["02"] == "rubric_error"
-    assert "os._exit(0)" in bench.result("02")["failure_modes"][0]["detail"]
-
-
 def test_what_the_rubric_does_to_the_output_is_not_what_is_recorded(bench):
     bench.rubric('output["answer"] = output["answer"].lower(); output["more"] = 1')
     bench.run().assert_outcomes(failed=3)

@@ -95,6 +95,7 @@ def test_an_exception_whose_text_raises_is_still_a_harness_error(bench):
 
 
 def test_os_exit_ends_a_forked_child_but_not_the_session(bench):
+    bench.rubric('import os\nif case.case_id == "03": os._exit(0)')
     bench.system("""
         import os
         if case.case_id == "02":
@@ -104,10 +105,19 @@ def test_os_exit_ends_a_forked_child_but_not_the_session(bench):
             os._exit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     """)
+    bench.pytester.makeconftest("""
+        import os
+        before = os._exit
+        def pytest_terminal_summary(terminalreporter):
+            terminalreporter.line(f"works again: {os._exit is before}")
+    """)
     result = bench.run(apart=True)
-    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["works again: True"])
+    result.assert_outcomes(passed=1, failed=2)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert_harness_error(bench, "os._exit(0)")
+    assert bench.outcomes() == {"01": "scored", "02": "harness_error", "03": "rubric_error"}
+    for case_id in ("02", "03"):
+        assert "os._exit(0)" in bench.result(case_id)["failure_modes"][0]["detail"]
 
 
 @pytest.mark.slow
@@ -117,13 +127,6 @@ def test_os_exit_does_not_end_a_worker(bench):
     result.assert_outcomes(passed=2, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert_harness_error(bench, "os._exit(0)")
-
-
-def test_os_exit_works_again_after_the_trial(bench):
-    bench.system("import os\nos._exit(0)")
-    before = os._exit
-    bench.run().assert_outcomes(failed=3)
-    assert os._exit is before
 
 
 def test_the_working_directory_is_put_back(bench):
@@ -217,7 +220,7 @@ def test_writing_into_another_case_blocks_that_case(bench):
 
 def test_ctrl_c_ends_the_session_and_the_record_says_incomplete(bench):
     bench.system('if case.case_id == "02": raise KeyboardInterrupt')
-    result = bench.run(apart=True)
+    result = bench.run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
     report = bench.record()["report"]
     assert bench.outcomes() == {"01": "scored", "02": "not_run", "03": "not_run"}
@@ -227,10 +230,9 @@ def test_ctrl_c_ends_the_session_and_the_record_says_incomplete(bench):
     )
 
 
-@pytest.mark.slow
 def test_ctrl_c_in_the_last_case_is_still_incomplete(bench):
     bench.system('if case.case_id == "03": raise KeyboardInterrupt')
-    assert bench.run(apart=True).ret == pytest.ExitCode.INTERRUPTED
+    assert bench.run().ret == pytest.ExitCode.INTERRUPTED
     assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "not_run"}
     assert bench.record()["report"]["complete"] is False
 

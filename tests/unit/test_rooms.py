@@ -40,7 +40,7 @@ BUDGETS = {
     "check": 700,
     "cli": 2450,
     "errors": 300,
-    "gates": 3875,
+    "gates": 3825,
     "http": 550,
     "ids": 150,
     "interop": 1900,
