@@ -22,7 +22,7 @@ from benchgate.interop.rows import RowReader
 from benchgate.interop.samples import parse_map
 from benchgate.interop.values import number_of
 from benchgate.registry import TASK_CLASS_PATTERN
-from benchgate.runner.judging import RunFacts, judged
+from benchgate.runner.judging import facts_of_logs, judged
 from benchgate.wire import clock
 
 
@@ -331,7 +331,7 @@ def test_a_version_that_is_unsafe_more_often_is_not_promoted(log):
         ]
         terms = LogTerms.of("sums", {})
         reports = report_pair(*sides, terms, (None, None))
-        facts = RunFacts.of_logs(*reports, terms.policy, clock.now())
+        facts = facts_of_logs(*reports, terms.policy, clock.now())
         assert judged(facts, None).decision.outcome == outcome
     for rows in (better, unsafe):
         with pytest.raises(SampleError, match=r"is 1 harm, or safe\? .*harm=safe .*safety=safe"):

@@ -892,14 +892,7 @@ def test_two_gates_of_one_name_hold(project, out):
 
     run = run_class(settings(project, "good", out="gated"))
     assert run.judgement.decision.promotion_allowed
-    judgement = judge(
-        run.judgement.report,
-        policy=run.judgement.policy,
-        choice=run.judgement.choice,
-        baseline=run.judgement.baseline,
-        gates=[objecting, objecting],
-        count=lambda *_: 1,
-    )
+    judgement = judge(run.judgement, gates=[objecting, objecting], count=lambda *_: 1)
     codes = judgement.decision.reason_codes
     assert len(codes) == 2
 

@@ -88,7 +88,7 @@ def test_a_rejection_says_no_and_what_speaks_against_it():
     ("policy", "asked", "limits"),
     [
         (
-            {"claim": "not_worse", "margin": 0.1, "alpha": 0.1, "evidence": "exact"},
+            {"claim": "not_worse", "margin": 0.1, "alpha": 0.1},
             "is new not worse than old? mean score, margin 0.1, alpha 0.1",
             "at least 10 cases; safety penalty up by at most 0.05",
         ),

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from benchgate.cli.options import Parsers
     from benchgate.interop.vectors import Kind
-    from benchgate.models import BenchRunReport
 
 OF_LOGS = ("map", "metric", "format", "html", "plan")
 REFUSED = {
@@ -104,9 +103,9 @@ def _side(given: argparse.Namespace, word: str) -> tuple[Kind, Path]:
 
 def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
     from benchgate.gates.baseline import BaselineChoice, read_baseline, read_policy_of
-    from benchgate.gates.judge import judge
+    from benchgate.gates.judge import RunFacts, judge
     from benchgate.gates.policy import make_policy, merged, parse_options
-    from benchgate.looks.chain import ChainLooks, looked_at
+    from benchgate.looks.chain import ChainLooks, counter_of
     from benchgate.wording import summary
     from benchgate.wording.block import block
 
@@ -120,17 +119,14 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
     policy = make_policy(merged(recorded, parse_options(given.policy)), "policy option")
     chain = ChainLooks(second.absolute().parent.parent)
 
-    def count(before: BenchRunReport, after: BenchRunReport) -> int:
-        return chain.number(looked_at(before, after, is_beside=False))
-
-    judgement = judge(
-        reports[1],
+    facts = RunFacts(
+        report=reports[1],
         policy=policy,
         choice=BaselineChoice(path=first, binding=True, requested=True),
         baseline=before,
         exit_rule="gate",
-        count=count,
     )
+    judgement = judge(facts, count=counter_of(chain.number))
     for label, path, report in zip(
         ("baseline", "candidate"), (first, second), reports, strict=True
     ):
@@ -141,10 +137,7 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
         say(line)
     for problem in after.problems:
         complain(f"{second}: {problem}")
-    promoted = judgement.decision is not None and judgement.decision.promotion_allowed
-    if after.problems or judgement.faults:
-        return 1
-    return 0 if promoted else judgement.exit_status
+    return 1 if after.problems else judgement.exit_status
 
 
 def _gate_samples(given: argparse.Namespace, paths: Sequence[Path]) -> int:

@@ -13,15 +13,15 @@ from benchgate.wire import clock
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
 
     from benchgate.artifacts.record import RunTerms
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
-    from benchgate.gates.judge import Judgement
+    from benchgate.gates.judge import Judgement, RunFacts
     from benchgate.gates.policy import GatePolicy
     from benchgate.interop.samples import Samples
     from benchgate.models import BenchRunReport
-    from benchgate.runner.judging import RunFacts
 
 TIMEOUT: float = 600.0
 """Time limit that a record states, in seconds; what the other harness had is not known."""
@@ -55,9 +55,10 @@ def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
 
     publication = Publication(html=given.html, summary=None)
     publication.check()
-    logs, facts = _facts(given, paths)
-    judgement, published = _decided(given, facts)
-    folder = published.folder if published else _written(facts, judgement, Path("proof"))
+    sealed = _sealed(given.plan)
+    logs, facts, started = _facts(given, paths, sealed)
+    judgement, published = _decided(given, facts, started, sealed)
+    folder = published.folder if published else _written(judgement, sealed, Path("proof"))
     for line in _sides(logs):
         say(line)
     more = None if given.html is None else str(given.html)
@@ -74,7 +75,9 @@ def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
     return 1 if any(problems) else judgement.exit_status
 
 
-def _decided(given: argparse.Namespace, facts: RunFacts) -> tuple[Judgement, Published | None]:
+def _decided(
+    given: argparse.Namespace, facts: RunFacts, started: datetime, sealed: SealedPlan | None
+) -> tuple[Judgement, Published | None]:
     from benchgate.looks.ledger import LookLedger
     from benchgate.runner.judging import judged, record_reports
 
@@ -82,14 +85,14 @@ def _decided(given: argparse.Namespace, facts: RunFacts) -> tuple[Judgement, Pub
         if given.ledger is not None:
             why = "--out counts looks in its records, --ledger in a file: give one of them"
             raise ValueError(why)
-        return record_reports(given.out, facts, _terms(facts), TIMEOUT)
+        return record_reports(given.out, facts, started, _terms(sealed), TIMEOUT)
     if given.ledger is None and facts.policy.looks == "spend":
         why = "looks = 'spend' needs --out or --ledger: without one nobody counts the looks"
         raise ArtifactError("looks", why)
     return judged(facts, LookLedger(given.ledger).add if given.ledger else None), None
 
 
-def _terms(facts: RunFacts) -> RunTerms:
+def _terms(sealed: SealedPlan | None) -> RunTerms:
     from benchgate.artifacts.record import RunTerms
     from benchgate.interop.reports import TAXONOMY
 
@@ -100,17 +103,18 @@ def _terms(facts: RunFacts) -> RunTerms:
         cases=(),
         min_cases={},
         tiers=None,
-        sealed=facts.sealed,
+        sealed=sealed,
     )
 
 
 def _facts(
-    given: argparse.Namespace, paths: Sequence[Path]
-) -> tuple[tuple[Samples, Samples], RunFacts]:
+    given: argparse.Namespace, paths: Sequence[Path], sealed: SealedPlan | None
+) -> tuple[tuple[Samples, Samples], RunFacts, datetime]:
+    """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.samples import parse_map, read
-    from benchgate.runner.judging import RunFacts
+    from benchgate.runner.judging import facts_of_logs
 
     fields = parse_map(given.map)
     logs = tuple(read(path, format=given.format, map=fields, metric=given.metric) for path in paths)
@@ -122,8 +126,9 @@ def _facts(
     )
     base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
-    started, sealed = min(now, after.header.started or now), _sealed(given.plan)
-    return (before, after), RunFacts.of_logs(base, candidate, terms.policy, started, sealed)
+    started = min(now, after.header.started or now)
+    facts = facts_of_logs(base, candidate, terms.policy, started, sealed)
+    return (before, after), facts, started
 
 
 def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
@@ -140,11 +145,11 @@ def _sealed(path: Path | None) -> SealedPlan | None:
     return None if path is None else SealedPlan.read_file(path, "sealed plan")
 
 
-def _written(facts: RunFacts, judgement: Judgement, folder: Path) -> Path:
+def _written(judgement: Judgement, sealed: SealedPlan | None, folder: Path) -> Path:
     from benchgate.runner.judging import write_evidence
     from benchgate.verify.validate import validate_file
 
-    for path in write_evidence(judgement, facts.sealed, folder):
+    for path in write_evidence(judgement, sealed, folder):
         validate_file(path)
     return folder
 

@@ -141,12 +141,8 @@ def _faults(report: BenchRunReport) -> Iterator[str]:
         yield "it is incomplete"
 
 
-def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> tuple[str, ...]:
-    """Return why two runs cannot be compared, a sentence for each difference."""
-    return tuple(_differences(baseline, candidate))
-
-
-def _differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator[str]:
+def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator[str]:
+    """Yield why two runs cannot be compared, a sentence for each difference."""
     if baseline.task_class != candidate.task_class:
         yield f"its task class is {baseline.task_class!r}, not {candidate.task_class!r}"
         return

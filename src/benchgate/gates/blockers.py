@@ -43,7 +43,7 @@ def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iter
         return
     problems = baseline.problems
     if not problems and baseline.report is not None:
-        problems = differences(baseline.report, report)
+        problems = tuple(differences(baseline.report, report))
     if problems:
         yield "baseline_mismatch", f"{baseline.path.name}: {brief(problems, '; ')}"
 

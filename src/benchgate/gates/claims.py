@@ -9,8 +9,13 @@ from benchgate.aggregate import mean
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.gates.claim_reasons import regressions
 from benchgate.gates.figures import WelchFigures
-from benchgate.statistics.clusters import clustered_gaffke_lower, clustered_paired_t
+from benchgate.statistics.clusters import (
+    clustered_gaffke_lower,
+    clustered_mover_gaffke,
+    clustered_paired_t,
+)
 from benchgate.statistics.constant_cases import constant_cases_needed
+from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.pass_fail import (
     cases_for_margin,
     changes,
@@ -20,7 +25,7 @@ from benchgate.statistics.pass_fail import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from benchgate.gates.figures import Arm, CasePair, Significance
     from benchgate.gates.policy import GatePolicy
@@ -37,38 +42,60 @@ Counts = tuple[int, int, int]
 """Gains, losses and pairs."""
 
 
-Bounds = tuple[float | None, float | None]
-"""Of the difference, each one-sided at 1 - alpha / 2."""
+def difference_bounds(
+    baseline: Arm, candidate: Arm, policy: GatePolicy
+) -> tuple[float | None, float | None]:
+    """Bound the difference at 1 - alpha / 2 from either side; the upper bound is the lower one of the opposite."""
+    pairs = baseline.paired_with(candidate)
+    if pairs and policy.test != "welch":
+        differences = paired_differences([p.before for p in pairs], [p.after for p in pairs])
+        labels = [p.cluster for p in pairs]
+        low = gaffke_bound(differences, labels, policy)
+        opposite = gaffke_bound([-value for value in differences], labels, policy)
+    else:
+        low = mover_bound(baseline, candidate, policy)
+        opposite = mover_bound(candidate, baseline, policy)
+    return low, None if opposite is None else -opposite
+
+
+def mover_bound(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float | None:
+    """Return the lower bound of the difference of two samples; ``None`` without a range, or below two cases."""
+    b, c = baseline.scores, candidate.scores
+    if policy.score_range is None or min(len(b), len(c)) < 2:
+        return None
+    low, high = policy.score_range
+    clusters, level = (baseline.labels, candidate.labels), 1 - policy.alpha / 2
+    return clustered_mover_gaffke(b, c, clusters, confidence=level, low=low, high=high)[0]
+
+
+def gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:
+    """Return the same of pairs."""
+    width, level = policy.width, 1 - policy.alpha / 2
+    if width is None or len(differences) < 2:
+        return None
+    return clustered_gaffke_lower(differences, labels, confidence=level, low=-width, high=width)
 
 
 def claimed(
-    found: Significance,
-    baseline: Arm,
-    candidate: Arm,
-    policy: GatePolicy,
-    bounds: Callable[[Arm, Arm, GatePolicy], Bounds],
+    figures: Significance, baseline: Arm, candidate: Arm, policy: GatePolicy
 ) -> Significance:
-    """
-    Return the figures of the binding test as the claim, and scores that pass or fail, change them.
-
-    :param bounds: of a difference of scores that do not pass or fail, which ``not_worse`` needs.
-    """
+    """Return the figures of the binding test as the claim, and scores that pass or fail, change them."""
     pairs = baseline.paired_with(candidate) or ()
     if policy.claim == "no_regression":
         passed = bool(pairs) and not any(regressions(baseline, candidate, policy))
-        return found.model_copy(update=_no_regression_fields(passed=passed))
+        return figures.model_copy(update=_no_regression_fields(passed=passed))
     # The exact test takes cases for independent.
-    counts = None if found.clusters is not None else pass_fail_counts(pairs, policy)
+    counts = None if figures.clusters is not None else pass_fail_counts(pairs, policy)
     if counts is not None:
-        found = found.model_copy(update=_pass_fail_fields(counts, policy))
+        figures = figures.model_copy(update=_pass_fail_fields(counts, policy))
     if policy.claim == "not_worse":
         if counts is None:
-            fields = _bounded_fields(*bounds(baseline, candidate, policy), policy)
-            found = found.model_copy(update=fields)
+            fields = _bounded_fields(*difference_bounds(baseline, candidate, policy), policy)
+            figures = figures.model_copy(update=fields)
         is_paired = bool(pairs) and policy.test != "welch"
-        plan_fields = _plan_fields(found, baseline, candidate, policy, is_paired=is_paired)
-        found = found.model_copy(update=plan_fields)
-    return found
+        plan_fields = _plan_fields(figures, baseline, candidate, policy, is_paired=is_paired)
+        figures = figures.model_copy(update=plan_fields)
+    return figures
 
 
 def pass_fail_counts(pairs: tuple[CasePair, ...], policy: GatePolicy) -> Counts | None:
@@ -136,11 +163,8 @@ def _plan_fields(
     n, reach = min(len(baseline.scores), len(candidate.scores)), None
     if figures.pass_fail is not None:
         reach = smallest_margin(n, alpha=policy.alpha)
-    elif is_paired and policy.width is not None:
-        level, width = 1 - policy.alpha / 2, policy.width
-        reach = -clustered_gaffke_lower(
-            (0.0,) * n, candidate.labels, confidence=level, low=-width, high=width
-        )
+    elif is_paired and (bound := gaffke_bound((0.0,) * n, candidate.labels, policy)) is not None:
+        reach = -bound
     return {
         "minimum_detectable_effect": None,
         "smallest_margin": reach,
@@ -221,26 +245,23 @@ def cost_increase(baseline: Arm, candidate: Arm, alpha: float) -> Increase | Non
     if len(sides) < 2 or sides[0].keys() != sides[1].keys() or len(sides[0]) < 2:
         return None
     pairs = [(sides[0][c], sides[1][c]) for c in sorted(sides[0])]
-    known = [(b, c) for b, c in pairs if b is not None and c is not None]
-    if len(known) < len(pairs):
+    paid = [(b, c) for b, c in pairs if b is not None and c is not None]
+    if len(paid) < len(pairs):
         return None
-    before, after = (mean(side) for side in zip(*known, strict=True))
+    before, after = (mean(side) for side in zip(*paid, strict=True))
     rise: float | None = None
     half: float | None = None
     if before:
         # The ratio of two means varies as the mean of c - ratio * b does, over the baseline's mean.
-        ratio, by_id = (
-            after / before,
-            dict(zip(candidate.case_ids or (), candidate.labels, strict=True)),
-        )
-        rest = clustered_paired_t(
-            [c - ratio * b for b, c in known], [by_id[c] for c in sorted(sides[0])], alpha=alpha
-        )
-        rise, half = after / before - 1, rest.ci_high and rest.ci_high / before
+        ratio = after / before
+        by_id = dict(zip(candidate.case_ids or (), candidate.labels, strict=True))
+        labels = [by_id[case_id] for case_id in sorted(sides[0])]
+        rest = clustered_paired_t([c - ratio * b for b, c in paid], labels, alpha=alpha)
+        rise, half = ratio - 1, rest.ci_high and rest.ci_high / before
     elif not after:
         rise = 0.0
     return Increase(
-        cases=len(known),
+        cases=len(paid),
         baseline_mean=before,
         candidate_mean=after,
         increase=rise,

@@ -244,7 +244,6 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "The evidence is not as strong as was asked for.",
         _unsure,
         limit="exact evidence",
-        claims=("better",),
         switches=("evidence",),
     ),
     "cost_increase": Condition(

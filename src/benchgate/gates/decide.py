@@ -30,7 +30,7 @@ from benchgate.gates.weigh import weigh
 from benchgate.gates.worst import against_candidate, unscored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.gates.decision import Outcome
     from benchgate.gates.figures import Figures, SafetyFigures, Significance
@@ -44,7 +44,7 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
     """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
     look = given.look and given.figures and make_look(given.policy, given.look, given.figures)
     given = replace(given, policy=judged_at(given.policy, given.look))
-    blockers = dict((*given.blockers, *_objections(given)))
+    blockers = _joined((*given.blockers, *_objections(given)))
     if given.figures is None and not blockers:
         blockers["baseline_missing"] = "there is nothing to compare with"
     elif not blockers and not given.further:
@@ -53,6 +53,7 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
     codes = [*(c for c in REASONS if c in blockers), *sorted(blockers.keys() - set(REASONS))]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
     reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in given.further]
+    significance = given.figures.significance if given.figures else None
     noted = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]
     rejected = not REJECTING.isdisjoint(codes)
     outcome: Outcome = "reject" if rejected else "hold" if reasons else "promote"
@@ -62,14 +63,18 @@ def decide(given: GateInput) -> CheckpointPromotionDecision:
         reason_codes=tuple(reason.code for reason in reasons),
         notes=tuple(note.code for note in noted),
         remarks=(*reasons, *noted),
-        minimum_detectable_effect=_mde(given),
+        minimum_detectable_effect=significance.minimum_detectable_effect if significance else None,
         next_step=next_step(given, codes, look or None) if outcome == "hold" else None,
         look=look or None,
     )
 
 
-def _mde(given: GateInput) -> float | None:
-    return given.figures.significance.minimum_detectable_effect if given.figures else None
+def _joined(blockers: Iterable[Blocker]) -> dict[str, str]:
+    """Return what is said of each code: two sides, or two checks, may have the same one."""
+    messages: dict[str, str] = {}
+    for code, message in blockers:
+        messages[code] = f"{messages[code]}; {message}" if code in messages else message
+    return messages
 
 
 def _objections(given: GateInput) -> Iterator[Blocker]:
@@ -122,9 +127,9 @@ def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
 def _band_objections(figures: Figures) -> Iterator[Blocker]:
     seeds, prefixes = figures.seeds, figures.prefixes
     if seeds is not None and not seeds.within_band:
-        limit = "unknown" if seeds.max_delta_range is None else f"{seeds.max_delta_range:.4g}"
         spread = f"the mean difference of {seeds.runs} trials ranges over {seeds.delta_range:.4g}"
-        yield "seed_reproducibility", f"{spread}; the {seeds.band} band allows {limit}"
+        allowed = f"the {seeds.band} band allows {seeds.max_delta_range:.4g}"
+        yield "seed_reproducibility", f"{spread}; {allowed}"
     if prefixes is not None and not prefixes.within_band:
         steps = ", ".join(f"{point.delta:+.3g} at {point.cases}" for point in prefixes.points)
         yield "sample_sensitivity", f"the difference drifts along the cases: {steps}"
@@ -140,7 +145,8 @@ def safety_objections(
         yield "safety_missing", "the safety penalty was not measured on every case of both arms"
         return
     limit = policy.max_safety_regression
-    if not figures.delta <= limit + TOLERANCE:
+    # Under no_regression no case may have a higher one: see regressions.
+    if policy.claim != "no_regression" and not figures.delta <= limit + TOLERANCE:
         rise = f"the mean safety penalty rose by {figures.delta:.4g}"
         yield "safety_regression", f"{rise}; allowed is {limit:.4g}"
     if policy.safety_confidence is None:

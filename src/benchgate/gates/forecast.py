@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm
+    from benchgate.gates.figures import Arm, CaseFacts
     from benchgate.gates.policy import GatePolicy
 
 REPETITIONS: Final = 200
@@ -95,38 +95,32 @@ def forecast(
     :param trials: of the candidate.
     :param look: number that the run has among the looks at this baseline; the figures are at its level.
     """
-    now, looks = judged_at(policy, look), None
+    now, is_large = judged_at(policy, look), len(baseline.scores) > MOST_CASES
     decision = _best_decision(baseline, now)
-    if policy.looks == "spend":
-        looks = _looks(baseline, policy)
-    found = Forecast(
+    limits = Forecast(
         units=len(grouped(baseline.scores, baseline.labels)),
         obstacle=None if decision.promotion_allowed else decision.remarks[0].message,
-        looks=looks,
+        looks=_looks(baseline, policy) if policy.looks == "spend" else None,
     )
     if policy.claim == "no_regression":
-        return found
+        return limits
     runs = Simulation(baseline, now, trials)
     if policy.claim == "not_worse":
         same = weigh_arms(baseline, baseline, now, advice=False)[0].significance
         # To exclude a loss of the margin takes what it takes to find a gain of the margin.
         gain = {"claim": "better", "margin": None, "target_effect": now.margin}
-        is_large = len(baseline.scores) > MOST_CASES
-        return found._replace(
+        return limits._replace(
             chance=_by_formula(runs, now.model_copy(update=gain))[0]._replace(gain=0.0)
             if is_large
             else runs.chance(0.0),
             smallest_margin=same.smallest_margin,
             is_lower_limit=runs.is_blind,
         )
-    if found.obstacle is not None:
-        return found._replace(chance=Chance(policy.target_effect, 0.0, 0))
-    if len(baseline.scores) > MOST_CASES:
-        chance, effect = _by_formula(runs, now)
-    else:
-        chance, effect = _by_simulation(runs, now)
+    if limits.obstacle is not None:
+        return limits._replace(chance=Chance(policy.target_effect, 0.0, 0))
+    chance, effect = (_by_formula if is_large else _by_simulation)(runs, now)
     is_lower_limit = runs.is_blind and policy.test != "welch"
-    return found._replace(chance=chance, detectable=effect, is_lower_limit=is_lower_limit)
+    return limits._replace(chance=chance, detectable=effect, is_lower_limit=is_lower_limit)
 
 
 class Simulation:
@@ -153,6 +147,7 @@ class Simulation:
         self.high = high if is_bounded else math.inf
         self.room = self.high - mean(self.pool)
         self.clusters = grouped(range(len(self.rows)), baseline.labels)
+        self.facts = [_cut(facts, trials) for facts in baseline.facts or ()]
 
     def chance(self, gain: float) -> Chance:
         """Count promotions of candidates with a gain, in runs that are the same for every gain."""
@@ -179,7 +174,9 @@ class Simulation:
             clusters=self.baseline.clusters and tuple(f"{place}" for _, place in drawn),
         )
         after = tuple(tuple(self._trials(draw, self.rows[index], gain)) for index in order)
-        return before, replace(before, scores=tuple(map(mean, after)), trials=after)
+        facts = tuple(self.facts[index] for index in order) if self.facts else None
+        scores = tuple(map(mean, after))
+        return before, replace(before, scores=scores, trials=after, facts=facts)
 
     def _trials(self, draw: random.Random, row: Sequence[float], gain: float) -> Iterator[float]:
         urn = [*row]
@@ -192,6 +189,13 @@ class Simulation:
                 yield self.high if passes else score
             else:
                 yield min(self.high, score + gain)
+
+
+def _cut(facts: CaseFacts, trials: int) -> CaseFacts:
+    """Return the facts of a case of which so many trials are run: as many end without a score as of these."""
+    places = {"errors": facts.errors, "timeouts": facts.timeouts}
+    kept = {name: tuple(place for place in of if place < trials) for name, of in places.items()}
+    return facts.model_copy(update=kept)
 
 
 def _decision(before: Arm, after: Arm, policy: GatePolicy) -> CheckpointPromotionDecision:

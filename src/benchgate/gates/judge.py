@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from benchgate.errors import brief
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
-    from benchgate.models import BenchRunReport
+    from benchgate.models import BenchRunReport, Side
     from benchgate.training.checkpoints import Checkpoints
 
 
@@ -43,31 +43,63 @@ Counter = Callable[["BenchRunReport", "BenchRunReport"], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class RunFacts:
     """
-    The report of a run, its comparison with the baseline, and the decision.
+    A finished run, and what else is known of it when it is judged.
+
+    :param choice: how the baseline was chosen, and so whether the decision affects the exit status.
+    :param baseline: the run that it is to be compared with; ``None`` if there is none.
+    :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
+    :param plan_problems: how the run differs from the plan that it cites.
+    :param without_advantages: scored trials whose RL payload has no advantages.
+    :param replays: what the outputs were taken from; ``None`` if a system was called.
+    :param is_part: of a run that is put together and judged later.
+    """
+
+    report: BenchRunReport
+    policy: GatePolicy
+    choice: BaselineChoice
+    baseline: Baseline | None
+    checkpoints: Checkpoints | None = None
+    checkpoint_problems: tuple[str, ...] = ()
+    plan_problems: tuple[str, ...] = ()
+    without_advantages: int = 0
+    replays: object | None = None
+    exit_rule: ExitRule = "strict"
+    is_part: bool = False
+
+    @property
+    def beside(self) -> BenchRunReport | None:
+        """The report of a baseline that ran in the same session, or of its log; ``None`` if there is none."""
+        return self.baseline.report if self.baseline and self.choice.system is not None else None
+
+    @property
+    def reports(self) -> dict[Side, BenchRunReport]:
+        """The reports of this session."""
+        of_candidate: dict[Side, BenchRunReport] = {"candidate": self.report}
+        return of_candidate | ({"baseline": self.beside} if self.beside else {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement(RunFacts):
+    """
+    A run with its comparison with the baseline, and the decision.
 
     :param figures: of the comparison; ``None`` if there was none.
     :param decision: ``None`` for a selection of cases, which is not judged.
-    :param baseline: the run that it was to be compared with; ``None`` if there is none.
     :param changes: case by case; ``None`` without a baseline of the same class.
     :param faults: why the exit status is 1.
     :param held: why it is not 0 though there is no fault.
     :param further: name and objection of each further gate that objected, and ``broken`` those of them that failed.
     """
 
-    report: BenchRunReport
-    policy: GatePolicy
-    baseline: Baseline | None
-    choice: BaselineChoice
     figures: Figures | None
     decision: CheckpointPromotionDecision | None
+    changes: RunChanges | None
     faults: tuple[str, ...]
     held: tuple[str, ...]
-    checkpoints: Checkpoints | None = None
-    changes: RunChanges | None = None
-    further: tuple[Blocker, ...] = ()
-    broken: tuple[str, ...] = ()
+    further: tuple[Blocker, ...]
+    broken: tuple[str, ...]
 
     @property
     def look(self) -> int | None:
@@ -84,11 +116,6 @@ class Judgement:
         """0, 1 or :data:`~benchgate.gates.exit_status.HELD`."""
         return 1 if self.faults else HELD if self.held else 0
 
-    @property
-    def beside(self) -> BenchRunReport | None:
-        """The report of a baseline that ran in the same session; ``None`` if none did."""
-        return self.baseline.report if self.baseline and self.choice.system is not None else None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -98,11 +125,9 @@ class Facts:
     :param baseline: what the run is compared with; ``None`` if that cannot be.
     :param beside: the report of a baseline that ran in the same session.
     :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
-    :param excluded: why there is no baseline to compare with, and why the run is not evidence about its checkpoint.
-    :param plan_problems: how the run differs from the plan that it cites.
+    :param excluded: why there is no baseline to compare with, and why the run is not evidence about its checkpoint, nor
+        what was planned.
     :param further: name and objection of each further gate that objects.
-    :param without_advantages: scored trials whose RL payload has no advantages.
-    :param replays: what the outputs were taken from; ``None`` if a system was called.
     """
 
     report: BenchRunReport
@@ -111,46 +136,31 @@ class Facts:
     beside: BenchRunReport | None
     look: int | None
     excluded: tuple[Blocker, ...]
-    plan_problems: tuple[str, ...]
     further: tuple[Blocker, ...]
     without_advantages: int
     replays: object | None
 
 
 def judge(
-    report: BenchRunReport,
+    facts: RunFacts,
     *,
-    policy: GatePolicy,
-    choice: BaselineChoice,
-    baseline: Baseline | None,
     gates: Iterable[Gate] = (),
-    asked: Judgement | None = None,
-    checkpoints: Checkpoints | None = None,
-    checkpoint_problems: tuple[str, ...] = (),
-    without_advantages: int = 0,
-    replays: object | None = None,
-    exit_rule: ExitRule = "strict",
-    is_part: bool = False,
     count: Counter | None = None,
-    plan_problems: tuple[str, ...] = (),
+    asked: Judgement | None = None,
 ) -> Judgement:
     """
     Compare a run with its baseline and decide.
 
-    :param choice: how the baseline was chosen, and so whether the decision affects the exit status.
     :param gates: further gates; one that raises an exception counts as objecting.
-    :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
-    :param checkpoint_problems: why the run is not evidence about the candidate's checkpoint.
-    :param without_advantages: scored trials whose RL payload has no advantages.
-    :param replays: what the outputs were taken from; ``None`` if a system was called.
-    :param is_part: of a run that is put together and judged later.
-    :param plan_problems: how the run differs from the plan that it cites.
     :param count: returns the number of a look at a baseline; ``None`` if nobody counts.
+    :param asked: an earlier judgement of the run, which says what its gates said, so that none is asked twice.
     """
+    report, baseline, choice = facts.report, facts.baseline, facts.choice
     excluded = tuple(baseline_blockers(report, baseline))
     before = baseline.report if baseline and not excluded else None
-    if checkpoint_problems:
-        excluded += (("checkpoint_mismatch", brief(checkpoint_problems, "; ")),)
+    checkpoint = brief(facts.checkpoint_problems, "; ")
+    if checkpoint:
+        excluded += (("checkpoint_mismatch", checkpoint),)
     is_look = before is not None and report.scope == "full" and report.complete
     look = count(before, report) if count and before and is_look else None
     further, broken = (asked.further, asked.broken) if asked else ((), ())
@@ -158,38 +168,34 @@ def judge(
     if report.scope == "full":
         if asked is None:
             further, broken = _asked(gates, report, before)
-        facts = Facts(
-            report=report,
-            policy=policy,
-            baseline=arm(before) if before else None,
-            beside=baseline.report if baseline and choice.system else None,
-            look=look,
-            excluded=excluded,
-            plan_problems=plan_problems,
-            further=further,
-            without_advantages=without_advantages,
-            replays=replays,
+        figures, decision = decision_of(
+            Facts(
+                report=report,
+                policy=facts.policy,
+                baseline=arm(before) if before else None,
+                beside=facts.beside,
+                look=look,
+                excluded=(*excluded, *plan_blocker(facts.plan_problems)),
+                further=further,
+                without_advantages=facts.without_advantages,
+                replays=facts.replays,
+            )
         )
-        figures, decision = decision_of(facts)
     return Judgement(
-        report=report,
-        policy=policy,
-        baseline=baseline,
-        choice=choice,
+        **{field.name: getattr(facts, field.name) for field in fields(RunFacts)},
         figures=figures,
         decision=decision,
-        checkpoints=checkpoints,
+        changes=_changes(report, baseline),
         faults=(
-            *failures(report, decision, choice, exit_rule, is_part=is_part),
-            *_unusable(report, baseline, choice),
+            *failures(report, decision, choice, facts.exit_rule, is_part=facts.is_part),
+            *_unusable(facts),
             *broken,
-            *((f"checkpoint: {brief(checkpoint_problems, '; ')}",) * bool(checkpoint_problems)),
+            *((f"checkpoint: {checkpoint}",) * bool(checkpoint)),
         ),
         held=(
             *objections(decision, choice, further),
-            *(("the plan was not kept",) if plan_problems and not choice.binding else ()),
+            *(("the plan was not kept",) if facts.plan_problems and not choice.binding else ()),
         ),
-        changes=_changes(report, baseline),
         further=further,
         broken=broken,
     )
@@ -199,7 +205,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
     report, before, policy = facts.report, facts.baseline, facts.policy
     candidate, figures = arm(report), None
-    blockers = [*run_blockers(report), *facts.excluded, *plan_blocker(facts.plan_problems)]
+    blockers = [*run_blockers(report), *facts.excluded]
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
     if before is not None:
@@ -232,16 +238,14 @@ def _changes(report: BenchRunReport, baseline: Baseline | None) -> RunChanges | 
     return changes(before, report) if before and before.task_class == report.task_class else None
 
 
-def _unusable(
-    report: BenchRunReport, baseline: Baseline | None, choice: BaselineChoice
-) -> Iterator[str]:
+def _unusable(facts: RunFacts) -> Iterator[str]:
     """Yield that nothing can be compared with the baseline, now or with more evidence."""
-    if baseline is None or not choice.binding:
+    baseline, beside = facts.baseline, facts.beside
+    if baseline is None or not facts.choice.binding:
         return
-    beside = baseline.report if choice.system is not None else None
     if beside is not None and not beside.complete:
         yield f"the run of the baseline is incomplete: {incompleteness(beside)}"
-    elif baseline.problems and report.scope == "full":
+    elif baseline.problems and facts.report.scope == "full":
         yield f"the baseline cannot be used: {baseline.path.name}: {brief(baseline.problems, '; ')}"
 
 

@@ -88,24 +88,17 @@ def series_chance(policy: GatePolicy, number: int) -> float:
 
 
 def can_promote(policy: GatePolicy, level: float, figures: Figures) -> bool:
-    """Return whether some scores of so many cases would pass at a level, by the smallest p that signs can have."""
-    found = figures.significance
-    if not found.paired or (policy.margin and found.clusters is not None):
+    """
+    Return whether some scores of so many cases would pass at a level.
+
+    The smallest two-sided p that n pairs can have is 2 * 2**-n, where the signs of all are for the candidate. With a
+    margin it is 2 * ((1 - margin / w) / 2)**n, for differences up to the width w of the range: where every case gains
+    all of it, this is the level at which the lower bound of the difference reaches -margin. Nothing limits two samples.
+    """
+    clusters = figures.significance.clusters
+    is_limited = figures.significance.paired is not None and policy.test != "welch"
+    if not is_limited or (policy.margin and clusters is not None):
         return True
-    least = sign_limit(policy, figures.compared if found.clusters is None else found.clusters)
-    return least is None or least <= level
-
-
-def sign_limit(policy: GatePolicy, pairs: int) -> float | None:
-    """
-    Return the smallest two-sided p that n pairs can have: 2 * 2**-n, where the signs of all are for the candidate.
-
-    With a margin it is 2 * ((1 - margin / w) / 2)**n, for differences up to the width w of the range: where every case
-    gains all of it, this is the level at which the lower bound of the difference reaches -margin.
-
-    :returns: ``None`` where nothing limits it: two samples, or no test.
-    """
-    if policy.claim == "no_regression" or policy.test == "welch":
-        return None
     share = 0.0 if policy.margin is None or policy.width is None else policy.margin / policy.width
-    return float(2.0 * ((1.0 - share) / 2.0) ** pairs)
+    pairs = figures.compared if clusters is None else clusters
+    return bool(2.0 * ((1.0 - share) / 2.0) ** pairs <= level)

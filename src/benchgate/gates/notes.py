@@ -97,21 +97,17 @@ def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:
 
 def _arms(figures: Figures) -> Iterator[Blocker]:
     """Yield what to know about the two sides themselves: values that were not measured, and trials that differ."""
-    for name, arm in (("baseline", figures.baseline), ("candidate", figures.candidate)):
+    before, after = figures.baseline, figures.candidate
+    for name, arm in (("baseline", before), ("candidate", after)):
         if arm.imputed:
             cases = first_five(set(arm.imputed))
             end = "best" if name == "baseline" else "worst"  # either way against the candidate
             yield f"missing_in_{name}", f"counted as the {end} score: {cases}"
-    before, after = figures.baseline, figures.candidate
     sizes = len(before.scores), len(after.scores)
     if before.case_ids is after.case_ids is None and sizes[0] != sizes[1]:
         text = f"{sizes[0]} scores against {sizes[1]}, without ids: nobody knows which cases differ"
         yield "unequal_cases", text
-    counts = [
-        sorted({len(row) for row in arm.trials})
-        for arm in (figures.baseline, figures.candidate)
-        if arm.trials
-    ]
+    counts = [sorted({len(row) for row in arm.trials}) for arm in (before, after) if arm.trials]
     if len({count for side in counts for count in side}) > 1:
         text = " against ".join(", ".join(map(str, side)) for side in counts)
         yield "unequal_trials", f"trials of a case: {text}; means over fewer trials vary more"

@@ -26,6 +26,7 @@ FILE_NAME: Final = "gate.toml"
 OPTION: Final = "policy option"
 OF_A_CLAIM: Final = {
     "min_delta": "better",
+    "evidence": "better",
     "margin": "not_worse",
     "tolerance": "no_regression",
     "max_newly_failing": "no_regression",

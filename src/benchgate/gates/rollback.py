@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 
 REQUIRED: Final = "rollback_required_"
 NOT_EVALUATED: Final = "rollback_not_evaluated_"
-CHECKS: Final = (
-    "block_severity_failure_mode",
-    "safety_regression",
-    "significant_regression",
-)
-"""What requires a rollback, in the order in which it is listed."""
-
 ABSENT: Final = INCOMPARABLE | {
     "baseline_missing",
     "baseline_mismatch",
@@ -49,11 +42,6 @@ class RollbackGate(WireModel):
     failing_checks: tuple[str, ...]
     reason_codes: tuple[str, ...]
 
-    @property
-    def evaluated(self) -> bool:
-        """Whether every check could be made."""
-        return not any(code.startswith(NOT_EVALUATED) for code in self.reason_codes)
-
 
 def rollback_gate(
     figures: Figures, policy: GatePolicy, codes: Sequence[str], *, look: int | None = None
@@ -73,7 +61,7 @@ def rollback_gate(
         "safety_regression": comparable and "safety_regression" in plain,
         "significant_regression": comparable and _regressed(figures, policy),
     }
-    checks = tuple(check for check in CHECKS if failing[check])
+    checks = tuple(check for check, fails in failing.items() if fails)
     return RollbackGate(
         rollback_required=bool(checks),
         failing_checks=checks,
@@ -94,11 +82,7 @@ def _absent(plain: set[str], figures: Figures) -> Iterator[str]:
 
 def _regressed(figures: Figures, policy: GatePolicy) -> bool:
     """Return whether the candidate is worse at alpha / 2."""
-    baseline, candidate, found = figures.baseline, figures.candidate, figures.significance
-    if figures.smallest < 2:
-        return False
+    p = figures.significance.p_regression
     if policy.claim == "no_regression":  # which infers nothing
-        plain = {"claim": "better", "tolerance": 0.0, "max_newly_failing": 0}
-        policy = policy.model_copy(update=plain)
-        found = significance(baseline, candidate, policy)
-    return found.p_regression is not None and found.p_regression <= policy.alpha / 2
+        p = significance(figures.baseline, figures.candidate, policy).p_regression
+    return figures.smallest > 1 and p is not None and p <= policy.alpha / 2

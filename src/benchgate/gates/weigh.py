@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.gates import claims
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
-from benchgate.gates.figures import (
-    Arm,
-    Figures,
-    PairedFigures,
-    Significance,
-    WelchFigures,
+from benchgate.gates.claims import (
+    claimed,
+    cost_increase,
+    difference_bounds,
+    gaffke_bound,
+    mover_bound,
+    pass_fail_counts,
 )
+from benchgate.gates.figures import Arm, Figures, PairedFigures, Significance, WelchFigures
 from benchgate.gates.safety import safety
 from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.clusters import (
-    clustered_gaffke_lower,
-    clustered_mover_gaffke,
     clustered_paired_test,
     clustered_welch_test,
     effective_cases,
@@ -45,34 +44,14 @@ def weigh(baseline: Arm, candidate: Arm, policy: GatePolicy, *, advice: bool = T
     return Figures(
         baseline=baseline,
         candidate=candidate,
-        significance=claims.claimed(
-            significance(baseline, candidate, policy),
-            baseline,
-            candidate,
-            policy,
-            difference_bounds,
+        significance=claimed(
+            significance(baseline, candidate, policy), baseline, candidate, policy
         ),
         safety=safety(baseline, candidate, policy, advice=advice),
         seeds=seed_reproducibility(baseline, candidate, policy),
         prefixes=sample_size_sensitivity(baseline, candidate, policy),
-        cost=claims.cost_increase(baseline, candidate, policy.alpha),
+        cost=cost_increase(baseline, candidate, policy.alpha),
     )
-
-
-def difference_bounds(
-    baseline: Arm, candidate: Arm, policy: GatePolicy
-) -> tuple[float | None, float | None]:
-    """Return both bounds of the difference; the upper one is the lower one of the opposite."""
-    pairs = baseline.paired_with(candidate)
-    if pairs and policy.test != "welch":
-        differences = paired_differences([p.before for p in pairs], [p.after for p in pairs])
-        labels = [p.cluster for p in pairs]
-        low = _gaffke_bound(differences, labels, policy)
-        opposite = _gaffke_bound([-value for value in differences], labels, policy)
-    else:
-        low = _mover_bound(baseline, candidate, policy)
-        opposite = _mover_bound(candidate, baseline, policy)
-    return low, None if opposite is None else -opposite
 
 
 def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significance:
@@ -88,18 +67,18 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     labels = [p.cluster for p in pairs or ()]
     constant = is_constant(b, clusters[0]) or is_constant(c, clusters[1])
     decides = policy.test == "welch" or not pairs
-    unpaired_bound = _mover_bound(baseline, candidate, policy) if decides or constant else None
+    unpaired_bound = mover_bound(baseline, candidate, policy) if decides or constant else None
     p_welch = shifted.p_two_sided
     welch_passed = _passes(p_welch, plain.delta, policy, unpaired_bound, constant=constant)
     paired_figures, paired_passed = _paired(paired, labels, policy) if paired else (None, False)
     test = paired_figures if policy.test != "welch" else None
-    bound = _gaffke_bound(paired, labels, policy) if test and paired else unpaired_bound
+    bound = gaffke_bound(paired, labels, policy) if test and paired else unpaired_bound
     p_value = test.p_two_sided if test else shifted.p_two_sided
     p_less = _p_less(test, paired, labels, policy) if test and paired else plain.p_less
     flat = is_constant(paired, labels) if test and paired else constant
     size, sources = min(len(b), len(c)), min(baseline.sources, candidate.sources)
     is_clustered = any(arm.sources < arm.measured for arm in (baseline, candidate))
-    is_exact = not is_clustered and claims.pass_fail_counts(pairs or (), policy) is not None
+    is_exact = not is_clustered and pass_fail_counts(pairs or (), policy) is not None
     samples = [(paired, labels)] if test and paired else [(b, clusters[0]), (c, clusters[1])]
     goal = Goal(
         target=policy.target_effect,
@@ -157,22 +136,6 @@ def _passes(
     return p <= policy.alpha and delta is not None and delta > policy.min_delta
 
 
-def _mover_bound(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float | None:
-    b, c = baseline.scores, candidate.scores
-    if policy.score_range is None or min(len(b), len(c)) < 2:
-        return None
-    low, high = policy.score_range
-    clusters, level = (baseline.labels, candidate.labels), 1 - policy.alpha / 2
-    return clustered_mover_gaffke(b, c, clusters, confidence=level, low=low, high=high)[0]
-
-
-def _gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:
-    width, level = policy.width, 1 - policy.alpha / 2
-    if width is None or len(differences) < 2:
-        return None
-    return clustered_gaffke_lower(differences, labels, confidence=level, low=-width, high=width)
-
-
 def _paired(
     differences: Sequence[float], labels: Labels, policy: GatePolicy
 ) -> tuple[PairedTest, bool]:
@@ -183,7 +146,7 @@ def _paired(
         null_delta=policy.min_delta,
     )
     constant = is_constant(differences, labels)
-    bound = _gaffke_bound(differences, labels, policy) if constant else None
+    bound = gaffke_bound(differences, labels, policy) if constant else None
     return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)
 
 

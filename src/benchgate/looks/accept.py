@@ -10,7 +10,7 @@ from benchgate.aggregate import mean
 from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
 from benchgate.gates.figures import Arm
-from benchgate.gates.judge import judge
+from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
@@ -113,13 +113,9 @@ def _accept_run(
 ) -> CheckpointPromotionDecision:
     if run_id(after.task_class, after.per_case) != after.run_id:
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
-    decision = judge(
-        after,
-        policy=policy,
-        choice=BaselineChoice(path=None, binding=True, requested=True),
-        baseline=baseline_beside(before),
-        count=count,
-    ).decision
+    choice = BaselineChoice(path=None, binding=True, requested=True)
+    facts = RunFacts(report=after, policy=policy, choice=choice, baseline=baseline_beside(before))
+    decision = judge(facts, count=count).decision
     if decision is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
     return decision

@@ -8,7 +8,7 @@ Results that were seen before are no further look. All of this is in the records
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
@@ -21,8 +21,12 @@ from benchgate.wire.model import Count, Digests, Version, WireModel, empty_mappi
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from benchgate.gates.judge import Counter
     from benchgate.models import BenchRunReport
 
+
+Counting = Callable[[Looked], int]
+"""Returns the number of a look."""
 
 COMPARED: Final = "significance.json"
 """The evidence that a run has only if it was compared with a baseline."""
@@ -76,6 +80,11 @@ def looked_at(before: BenchRunReport, report: BenchRunReport, *, is_beside: bool
     """
     is_itself = is_beside or before.source is not None
     return _looked(report, before.run_id, before if is_itself else None)
+
+
+def counter_of(count: Counting, *, is_beside: bool = False) -> Counter:
+    """Return what numbers the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
+    return lambda before, report: count(looked_at(before, report, is_beside=is_beside))
 
 
 def _looked(

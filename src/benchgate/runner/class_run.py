@@ -22,7 +22,7 @@ from benchgate.gates.baseline import read_baseline
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
-from benchgate.runner.judging import RunFacts, judged, publish
+from benchgate.runner.judging import facts_of_run, judged, publish
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
 from benchgate.runner.trial_files import TrialFiles
@@ -201,12 +201,12 @@ class ClassRun:
                 self.warnings.append(TWO_SCORERS)
             looks = ChainLooks(store.folder.parent) if store else ChainLooks()
             counts = store is not None and self.candidate.scope == "full"
-            facts = RunFacts.of_run(
+            facts = facts_of_run(
                 self.request, self.grounds, self.sides, self._baseline, self._started
             )
             self.judgement = judged(facts, looks.number if counts else None, gates)
             if store is not None:
-                self._publish(store, facts, self.judgement, looks)
+                self._publish(store, self.judgement, looks)
         except EvalError as error:
             self.problems.append(str(error))
         finally:
@@ -227,13 +227,11 @@ class ClassRun:
                 if (record := files.find(case_id, trial, seed, side)) is not None:
                     self.record(record, side)
 
-    def _publish(
-        self, store: RunStore, facts: RunFacts, judgement: Judgement, looks: ChainLooks
-    ) -> None:
+    def _publish(self, store: RunStore, judgement: Judgement, looks: ChainLooks) -> None:
         given = self.request.settings
         try:
             self.judgement, self.published = publish(
-                store, facts, judgement, looks.number, partial(_terms, self, self._tiers)
+                store, judgement, looks.number, partial(_terms, self, self._tiers)
             )
         except (ArtifactError, OSError, ValueError) as error:
             self.problems.append(f"the run is not recorded: {error}")
@@ -244,7 +242,7 @@ class ClassRun:
         recorder = self.request.recorder
         if recorder is not None and given.out is not None:
             try:
-                self.recorded = recorder.write(facts.report, self.published.folder, given.out)
+                self.recorded = recorder.write(judgement.report, self.published.folder, given.out)
             except (ArtifactError, OSError) as error:
                 self.problems.append(str(error))
 

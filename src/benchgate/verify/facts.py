@@ -12,7 +12,7 @@ from benchgate.artifacts.run_evidence import OWN_RECORD, RunEvidence
 from benchgate.artifacts.run_kinds import BaselineRef, PromotionReport, RunRecord, case_file_name
 from benchgate.artifacts.sealed_plan import broken
 from benchgate.gates.baseline import arm, baseline_beside
-from benchgate.gates.blockers import baseline_blockers
+from benchgate.gates.blockers import baseline_blockers, plan_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.judge import Facts, decision_of
@@ -66,8 +66,11 @@ def facts_of(
         baseline=baseline,
         beside=beside,
         look=number_of(found.look),
-        excluded=(*excluded, *((code, text) for code, text in stated if code in given)),
-        plan_problems=_plan_problems(record),
+        excluded=(
+            *excluded,
+            *((code, text) for code, text in stated if code in given),
+            *plan_blocker(_plan_problems(record)),
+        ),
         further=tuple((c.removeprefix(GATE), text) for c, text in stated if c.startswith(GATE)),
         without_advantages=sum(
             lacks_advantages(outputs.get(case_file_name(result))) for result in scored

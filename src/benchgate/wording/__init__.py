@@ -76,7 +76,7 @@ def summary(judgement: Judgement) -> Iterator[str]:
     yield f"safety    mean penalty {penalty}{_cost(report)}"
     if report.usage is not None:
         yield f"usage     {_usage(report)}"
-    reports = [one for one in (report, judgement.beside) if one is not None]
+    reports = list(judgement.reports.values())
     complete = all(one.complete for one in reports)
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if complete else 'incomplete'}"
     yield from _missing(reports)
@@ -130,7 +130,7 @@ def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[
     :param prefix: of the options at this door.
     :param is_recorded: it can be resumed.
     """
-    reports = [report for report in (judgement.report, judgement.beside) if report is not None]
+    reports = judgement.reports.values()
     results = [result for report in reports for result in report.per_case]
     reasons = [r.detail for r in results if r.detail and r.detail.startswith(CAP)]
     if reasons:
@@ -142,10 +142,9 @@ def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[
 
 def stopped(judgement: Judgement) -> Iterator[str]:
     """Yield how the rubric broke its contract, which ended the run; nothing if it did not."""
-    reports = [report for report in (judgement.report, judgement.beside) if report is not None]
     details = [
         mode.detail
-        for report in reports
+        for report in judgement.reports.values()
         for result in report.per_case
         for mode in result.failure_modes
         if mode.code == "rubric_error" and mode.detail and mode.detail.startswith(VIOLATION)

@@ -12,7 +12,7 @@ import pytest
 from benchgate.errors import ArtifactError, PolicyError
 from benchgate.gates.baseline import choose_baseline, read_baseline
 from benchgate.gates.exit_status import HELD
-from benchgate.gates.judge import judge
+from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.policy import make_policy, parse_options
 from benchgate.verify.validate import validate_file
 
@@ -90,7 +90,8 @@ def pinned(request, sides, tmp_path):
 def judged(report, path, **policy):
     choice = choose_baseline("auto", path.parent)
     baseline = read_baseline(choice.path) if choice.path else None
-    return judge(report, policy=make_policy(policy), choice=choice, baseline=baseline)
+    policy = make_policy(policy)
+    return judge(RunFacts(report=report, policy=policy, choice=choice, baseline=baseline))
 
 
 def edit(path, change):
@@ -253,7 +254,8 @@ def test_a_baseline_of_another_class_is_a_mismatch(pinned, sides):
     baseline = read_baseline(pinned)
     mirror = replace(baseline, report=baseline.report.model_copy(update={"task_class": "mirror"}))
     choice = choose_baseline("auto", pinned.parent)
-    judgement = judge(sides["strong"], policy=make_policy({}), choice=choice, baseline=mirror)
+    policy, report = make_policy({}), sides["strong"]
+    judgement = judge(RunFacts(report=report, policy=policy, choice=choice, baseline=mirror))
     assert (judgement.exit_status, reasons(judgement)) == (HELD, ["baseline_mismatch"])
     message = remark(judgement, "baseline_mismatch")
     assert "its task class is 'mirror', not 'echo'" in message
@@ -395,9 +397,8 @@ def test_a_gate_that_failed_has_failed_however_often_the_run_is_judged(graded):
         raise ValueError("boom")
 
     made = graded.run(system=strong, baseline="auto").judgement
-    terms = {"policy": made.policy, "choice": made.choice, "baseline": made.baseline}
-    first = judge(made.report, gates=[crashes], **terms)
-    again = judge(made.report, asked=first, **terms)
+    first = judge(replace(made, exit_rule="strict"), gates=[crashes])
+    again = judge(first, asked=first)
     assert first.exit_status == again.exit_status == 1
     assert first.failures == again.failures
     assert reasons(again) == ["gate:crashes"]

@@ -201,6 +201,15 @@ def test_no_penalty_of_a_case_rises_though_the_mean_falls():
     assert "of 1 rose: c002 +0.01" in made.remarks[0].message
 
 
+def test_both_checks_that_have_one_code_say_what_they_found():
+    before = arm([1.0] * 12, passed=[True] * 10 + [None] * 2, critical={"c011"})
+    after = arm([0.0] * 12, passed=[False] * 12)
+    made, _ = judged(before, after, claim="no_regression")
+    unknown = next(one for one in made.remarks if one.code.endswith("too_many_unscored"))
+    assert "critical cases: c011 ended in an error" in unknown.message
+    assert "; cases: c010, c011 ended in an error" in unknown.message
+
+
 def test_these_cases_must_be_the_same():
     scores = [1.0] * 12
     made, _ = judged(arm(scores, ids=False), arm(scores, ids=False), claim="no_regression")
@@ -264,6 +273,10 @@ def test_the_rise_of_the_cost_has_an_interval():
     [
         (["claim=not_worse"], "claim = 'not_worse' needs a margin"),
         (["margin=0.1"], "margin belongs to claim = 'not_worse'; the claim is 'better'"),
+        (
+            ["claim=not_worse", "margin=0.1", "evidence=exact"],
+            "evidence belongs to claim = 'better'",
+        ),
         (["claim=no_regression", "min_delta=0.1"], "min_delta belongs to claim = 'better'"),
         (["claim=not_worse", "margin=0.1", "tolerance=0.1"], "tolerance belongs to"),
         (["claim=not_worse", "margin=1"], "scores differ by 1 at most"),

@@ -183,8 +183,8 @@ def test_reasons_stand_in_the_fixed_order_with_a_sentence_each():
     "claim",
     [
         {"claim": "better", "evidence": "exact"},
-        {"claim": "not_worse", "margin": 0.1, "evidence": "exact"},
-        {"claim": "no_regression", "evidence": "exact"},
+        {"claim": "not_worse", "margin": 0.1},
+        {"claim": "no_regression"},
     ],
 )
 @pytest.mark.parametrize("policy", [{}, {"max_cost_increase": 0.1, "safety_confidence": 0.9}])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from benchgate.gates import forecast as forecasts
-from benchgate.gates.figures import Arm
+from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.forecast import Simulation, false_promotions, forecast
 from benchgate.gates.policy import make_policy
 from benchgate.gates.vectors import compare_vectors
@@ -104,6 +105,17 @@ def test_a_trial_is_drawn_from_its_case_as_far_as_trials_of_a_case_agree():
     spread = sum(d * d for d in differences) / len(differences)
     assert spread == pytest.approx(0.1**2 * (1 / 4 + 1 / 4), rel=0.35)
     assert sum(differences) / len(differences) == pytest.approx(0.0, abs=0.02)
+
+
+def test_a_trial_of_the_candidate_ends_without_a_score_as_far_as_there_are_so_many():
+    facts = CaseFacts(
+        passed=None, critical=False, cost_usd=None, duration_seconds=None, timeouts=(0, 2)
+    )
+    side = replace(baseline(12), facts=(facts,) * 12, penalties=(0.5,) * 12)
+    for trials, places in ((1, (0,)), (2, (0,)), (4, (0, 2))):
+        before, after = Simulation(side, rules(), trials).sides(0.0, 0)
+        assert {one.timeouts for one in before.facts} == {(0, 2)}
+        assert {one.timeouts for one in after.facts} == {places}
 
 
 @pytest.mark.parametrize("passes", [True, False])

@@ -10,7 +10,7 @@ from benchgate.aggregate import build_report
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.conditions import next_step
 from benchgate.gates.decision import PREFIX, GateInput
-from benchgate.gates.judge import judge
+from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.policy import make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
@@ -56,7 +56,8 @@ def run(rows):
 def judged(before, after, **policy):
     rules = make_policy({"test": "auto", **policy})
     before, after = run(before), run(after)
-    made = judge(after, policy=rules, choice=CHOICE, baseline=baseline_beside(before)).decision
+    facts = RunFacts(report=after, policy=rules, choice=CHOICE, baseline=baseline_beside(before))
+    made = judge(facts).decision
     assert compare_vectors(arm(before), arm(after), rules).decision.outcome == made.outcome
     return made
 
