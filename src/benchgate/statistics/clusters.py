@@ -1,28 +1,24 @@
 """
-Tests and bounds of a mean over cases of which some share a source (a project, a package, a document).
+The spread and bounds of a mean over cases of which some share a source (a project, a package, a document).
 
 Such cases resemble each other, so the clusters are the sample, not the cases. The estimate stays
 the mean over the cases. Its variance comes from the clusters' totals: CR2 of Bell and McCaffrey
 (2002), with their Satterthwaite degrees of freedom under independent and under equal cases of a
 cluster, whichever are fewer; for clusters of one size these are G - 1 for G clusters.
 
-Where no two cases share a cluster, every function returns exactly what its plain counterpart does.
-Labels are compared as they are; None is a cluster of its own.
+Where no two cases share a cluster, every figure is exactly that of independent cases. Labels are
+compared as they are; None is a cluster of its own.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from benchgate.statistics.bounds import gaffke_lower, mover, within
-from benchgate.statistics.paired import PairedT, PairedTest, combined, paired_t, paired_test
 from benchgate.statistics.roots import increasing_root
-from benchgate.statistics.sign_flip import sign_flip
-from benchgate.statistics.student import TFigures, t_figures
-from benchgate.statistics.summary import finite_floats, grouped, mean, saturate, summarize
-from benchgate.statistics.welch import WelchTest, welch_test
+from benchgate.statistics.student import Spread
+from benchgate.statistics.summary import finite_floats, grouped, mean, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,14 +28,6 @@ if TYPE_CHECKING:
 # Cluster means closer than this, as a share of the largest score, differ by rounding only.
 _ROUNDING = 1e-12
 _TOLERANCE = 1e-7
-
-
-class Spread(NamedTuple):
-    """The squared standard error of a mean, or of the difference of two, and its degrees of freedom."""
-
-    squared_se: float  # divided by 4**exponent
-    exponent: int
-    df: float
 
 
 def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
@@ -64,79 +52,6 @@ def is_constant(values: Iterable[float], clusters: Labels) -> bool:
     """
     spread = _spread(grouped(finite_floats(values), clusters))
     return spread is None or not spread.squared_se
-
-
-def clustered_paired_test(
-    differences: Iterable[float],
-    clusters: Labels,
-    *,
-    alpha: float = 0.05,
-    null_delta: float = 0.0,
-    n_resamples: int = 9999,
-) -> PairedTest:
-    """
-    Run :func:`~benchgate.statistics.paired.paired_test` on pairs in clusters.
-
-    The t test has the standard error and df of the module, and the sign-flip test flips all
-    differences of a cluster together. So five clusters or fewer never pass at alpha = 0.05.
-
-    :param clusters: the cluster of each difference.
-    :returns: ``n`` and ``sd`` are of the pairs, ``sign_flip.n`` is the number of clusters.
-    :raises ValueError: as :func:`~benchgate.statistics.paired.paired_test`, and for another number
-        of labels.
-    """
-    d = finite_floats(differences, "differences")
-    groups = grouped(d, clusters)
-    if len(groups) == len(d):
-        return paired_test(d, alpha=alpha, null_delta=null_delta, n_resamples=n_resamples)
-    t = clustered_paired_t(d, clusters, alpha=alpha, null_delta=null_delta)
-    flip = sign_flip(_totals(groups, null_delta), alpha=alpha, n_resamples=n_resamples)
-    return combined(t, flip)
-
-
-def clustered_paired_t(
-    differences: Iterable[float],
-    clusters: Labels,
-    *,
-    alpha: float = 0.05,
-    null_delta: float = 0.0,
-) -> PairedT:
-    """
-    Run the t test of :func:`clustered_paired_test` alone.
-
-    :raises ValueError: as there.
-    """
-    d = finite_floats(differences, "differences")
-    groups = grouped(d, clusters)
-    t = paired_t(d, alpha=alpha, null_delta=null_delta)
-    if len(groups) == len(d):
-        return t
-    return replace(t, **asdict(_figures(pooled([groups]), t.delta, alpha, null_delta)))
-
-
-def clustered_welch_test(
-    baseline: Iterable[float],
-    candidate: Iterable[float],
-    clusters: tuple[Labels, Labels],
-    *,
-    alpha: float = 0.05,
-    null_delta: float = 0.0,
-) -> WelchTest:
-    """
-    Run :func:`~benchgate.statistics.welch.welch_test` on cases in clusters.
-
-    The arms count as independent: sources that both share make it conservative, as pairs do.
-
-    :param clusters: the labels of the baseline's cases, and of the candidate's.
-    :raises ValueError: as :func:`~benchgate.statistics.welch.welch_test`, and for another number of
-        labels.
-    """
-    arms = finite_floats(baseline, "baseline"), finite_floats(candidate, "candidate")
-    test = welch_test(*arms, alpha=alpha, null_delta=null_delta)
-    groups = [grouped(arm, labels) for arm, labels in zip(arms, clusters, strict=True)]
-    if all(len(group) == len(arm) for group, arm in zip(groups, arms, strict=True)):
-        return test
-    return replace(test, **asdict(_figures(pooled(groups), test.delta, alpha, null_delta)))
 
 
 def clustered_gaffke_lower(
@@ -229,28 +144,6 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
         return Spread(total, exponent, spreads[0].df)
     df = 1.0 / sum((v / total) ** 2 / s.df for v, s in zip(shares, spreads, strict=True))
     return Spread(total, exponent, df)
-
-
-def _figures(
-    spread: Spread | None, delta: float | None, alpha: float, null_delta: float
-) -> TFigures:
-    if spread is None or delta is None or not spread.squared_se:
-        return TFigures(se=None if spread is None else 0.0)
-    return t_figures(
-        delta=delta,
-        null_delta=null_delta,
-        se=math.sqrt(spread.squared_se),
-        exponent=spread.exponent,
-        df=spread.df,
-        alpha=alpha,
-    )
-
-
-def _totals(groups: Sequence[Sequence[float]], shift: float) -> list[float]:
-    """Return the sums of x - shift of each group, in a unit in which they cannot overflow."""
-    shifted = [[saturate(x - shift) for x in group] for group in groups]
-    exponent = math.frexp(max(abs(x) for group in shifted for x in group))[1]
-    return [math.fsum(math.ldexp(x, -exponent) for x in group) for group in shifted]
 
 
 def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:

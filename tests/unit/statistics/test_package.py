@@ -110,7 +110,7 @@ def of_two(b: str, c: str) -> Iterator[str]:
     yield from not_plain(what, statistics.welch_test, WIDE[b], WIDE[c], null_delta=0.01)
     yield from not_plain(what, statistics.effect_size, WIDE[b], WIDE[c])
     halves = (in_twos(WIDE[b]), in_twos(WIDE[c]))
-    yield from not_plain(what, statistics.clustered_welch_test, WIDE[b], WIDE[c], halves)
+    yield from not_plain(what, statistics.welch_test, WIDE[b], WIDE[c], halves)
     yield from not_plain(what, statistics.welch_detectable, WIDE[b], WIDE[c], GOAL)
     if ARMS.get(b) and ARMS.get(c):
         alone = (None,) * len(ARMS[b]), (None,) * len(ARMS[c])
@@ -130,7 +130,7 @@ def of_one(name: str) -> Iterator[str]:
     yield from not_plain(name, summary.summarize, d)
     yield from not_plain(name, lambda: figures.variance)
     yield from not_plain(name, paired.paired_test, d, null_delta=0.01, n_resamples=99)
-    yield from not_plain(name, statistics.clustered_paired_test, d, in_twos(d), null_delta=0.01)
+    yield from not_plain(name, statistics.paired_test, d, in_twos(d), null_delta=0.01)
     yield from not_plain(name, clusters.effective_cases, d, in_twos(d))
     yield from not_plain(name, bands.sample_size_band, d)
     yield from not_plain(name, bands.seed_band, [d, d[::-1]])
