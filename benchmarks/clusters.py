@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 from scipy import special
 
-from benchgate.statistics.clusters import clustered_gaffke_lower, clustered_mover_gaffke
+from benchgate.statistics.bounds import gaffke_lower, mover_gaffke
 from benchgate.statistics.paired import paired_t, paired_test
 from benchgate.statistics.welch import welch_test
 
@@ -96,7 +96,7 @@ def paired(rng: Any, sizes: Any, effect: Any, gain: float, *, bounds: bool) -> R
         "t and sign-flip": _passes(test.p_greater),
     }
     if bounds:
-        found["Gaffke"] = clustered_gaffke_lower(d, labels, confidence=1 - LEVEL, low=-1.0) > 0.0
+        found["Gaffke"] = gaffke_lower(d, labels, confidence=1 - LEVEL, low=-1.0) > 0.0
     return found
 
 
@@ -110,7 +110,7 @@ def unpaired(rng: Any, sizes: Any, effect: Any, gain: float, *, bounds: bool) ->
     found = {"plain": _passes(plain.p_greater), "t": _passes(both.p_greater)}
     if bounds:
         inside = [np.clip(scores, 0.0, 1.0).tolist() for scores in (b, c)]
-        lower, _ = clustered_mover_gaffke(*inside, (of_b, of_c), confidence=1 - LEVEL)
+        lower, _ = mover_gaffke(*inside, (of_b, of_c), confidence=1 - LEVEL)
         found["Gaffke"] = lower > 0.0
     return found
 

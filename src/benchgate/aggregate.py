@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
-from benchgate.statistics.clusters import clustered_gaffke_lower
+from benchgate.statistics.bounds import gaffke_lower
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def aggregates(
     return Aggregates(
         case_count=len(cases),
         mean_score=mean(scores) if cases else 0.0,
-        score_lower_bound_95=clustered_gaffke_lower(scores, labels) if bounded and cases else None,
+        score_lower_bound_95=gaffke_lower(scores, labels) if bounded and cases else None,
         passed_count=sum(case.passed for case in cases),
         total_cost_usd=math.fsum(cost_of(result) or 0.0 for result in results),
         mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,

@@ -56,7 +56,7 @@ BUDGETS = {
     "report": 1425,
     "rubric": 50,
     "runner": 1650,
-    "statistics": 2250,
+    "statistics": 2225,
     "taxonomy": 75,
     "testing": 100,
     "training": 900,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
 from benchgate.gates.figures import SafetyFigures
-from benchgate.statistics.clusters import clustered_gaffke_upper, clustered_mover_gaffke
+from benchgate.statistics.bounds import gaffke_upper, mover_gaffke
 from benchgate.statistics.constant_cases import constant_cases_needed
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.safety import safety_pass_chance
@@ -75,12 +75,12 @@ def _rise_upper(baseline: Arm, candidate: Arm, level: float, ends: tuple[float, 
     before, after, (low, high) = _measured(baseline), _measured(candidate), ends
     if not baseline.paired_with(candidate):
         labels = baseline.labels, candidate.labels
-        bounds = clustered_mover_gaffke(before, after, labels, confidence=level, low=low, high=high)
+        bounds = mover_gaffke(before, after, labels, confidence=level, low=low, high=high)
         return bounds[1]
     by_case = dict(zip(baseline.case_ids or (), before, strict=True))
     rises = paired_differences([by_case[case_id] for case_id in candidate.case_ids or ()], after)
     width = high - low
-    return clustered_gaffke_upper(rises, candidate.labels, confidence=level, low=-width, high=width)
+    return gaffke_upper(rises, candidate.labels, confidence=level, low=-width, high=width)
 
 
 def _pass_chances(

@@ -1,5 +1,5 @@
 """
-The spread and bounds of a mean over cases of which some share a source (a project, a package, a document).
+The spread of a mean over cases of which some share a source (a project, a package, a document).
 
 Such cases resemble each other, so the clusters are the sample, not the cases. The estimate stays
 the mean over the cases. Its variance comes from the clusters' totals: CR2 of Bell and McCaffrey
@@ -13,11 +13,8 @@ compared as they are; None is a cluster of its own.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.statistics.bounds import gaffke_lower, mover, within
-from benchgate.statistics.roots import increasing_root
-from benchgate.statistics.student import Spread
 from benchgate.statistics.summary import finite_floats, grouped, mean, summarize
 
 if TYPE_CHECKING:
@@ -27,7 +24,14 @@ if TYPE_CHECKING:
 
 # Cluster means closer than this, as a share of the largest score, differ by rounding only.
 _ROUNDING = 1e-12
-_TOLERANCE = 1e-7
+
+
+class Spread(NamedTuple):
+    """The squared standard error of a mean, or of the difference of two, and its degrees of freedom."""
+
+    squared_se: float  # divided by 4**exponent
+    exponent: int
+    df: float
 
 
 def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
@@ -52,80 +56,6 @@ def is_constant(values: Iterable[float], clusters: Labels) -> bool:
     """
     spread = _spread(grouped(finite_floats(values), clusters))
     return spread is None or not spread.squared_se
-
-
-def clustered_gaffke_lower(
-    values: Iterable[float],
-    clusters: Labels,
-    *,
-    confidence: float = 0.95,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> float:
-    """
-    Return Gaffke's one-sided lower bound of the mean over cases that come in clusters.
-
-    It is the largest m at which the mean of a cluster's sum of (x - m) is bounded above 0; for
-    clusters of one size, the bound of their means. It takes for granted that no cluster of the
-    population is larger than the largest here.
-
-    :raises ValueError: as :func:`~benchgate.statistics.bounds.gaffke_lower`, and for another number
-        of labels.
-    """
-    numbers = within(values, low, high)
-    groups = grouped(numbers, clusters)
-    if len(groups) == len(numbers):
-        return gaffke_lower(numbers, confidence=confidence, low=low, high=high)
-    largest = max(map(len, groups))
-
-    def excess(m: float) -> float:
-        sums = [math.fsum(x - m for x in group) / largest for group in groups]
-        # Rounding must not put a sum out of the range.
-        inside = [min(high - m, max(low - m, total)) for total in sums]
-        return -gaffke_lower(inside, confidence=confidence, low=low - m, high=high - m)
-
-    width = high - low
-    root = increasing_root(excess, low, mean(numbers), tolerance=_TOLERANCE * width)
-    return max(low, root - _TOLERANCE * width)
-
-
-def clustered_gaffke_upper(
-    values: Iterable[float],
-    clusters: Labels,
-    *,
-    confidence: float = 0.95,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> float:
-    """
-    Return the upper bound: the negated lower bound of the negated scores.
-
-    :raises ValueError: as :func:`clustered_gaffke_lower`.
-    """
-    mirrored = [-x for x in finite_floats(values)]
-    return -clustered_gaffke_lower(mirrored, clusters, confidence=confidence, low=-high, high=-low)
-
-
-def clustered_mover_gaffke(
-    baseline: Sequence[float],
-    candidate: Sequence[float],
-    clusters: tuple[Labels, Labels],
-    *,
-    confidence: float = 0.95,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> tuple[float, float]:
-    """
-    Bound the difference of two independent means by Gaffke's bounds of each; see :func:`~.bounds.mover`.
-
-    :raises ValueError: as :func:`clustered_gaffke_lower`, and if an arm is empty.
-    """
-    limits = [
-        bound(arm, labels, confidence=confidence, low=low, high=high)
-        for bound in (clustered_gaffke_lower, clustered_gaffke_upper)
-        for arm, labels in zip((baseline, candidate), clusters, strict=True)
-    ]
-    return mover(mean(baseline), mean(candidate), limits)
 
 
 def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:

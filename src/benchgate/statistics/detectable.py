@@ -19,14 +19,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.bounds import unseen_failure_ucb
-from benchgate.statistics.clusters import is_constant, pooled
+from benchgate.statistics.clusters import Spread, is_constant, pooled
 from benchgate.statistics.numerics import special
-from benchgate.statistics.student import (
-    Spread,
-    check_finite,
-    check_fraction,
-    t_upper_quantile,
-)
+from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile
 from benchgate.statistics.summary import finite_floats, grouped, mean, saturate, scale, summarize
 from benchgate.statistics.welch import welch_df
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.clusters import pooled
+from benchgate.statistics.clusters import Spread, pooled
 from benchgate.statistics.sign_flip import SignFlip, sign_flip
-from benchgate.statistics.student import Spread, TFigures, t_figures
+from benchgate.statistics.student import TFigures, t_figures
 from benchgate.statistics.summary import finite_floats, grouped, saturate, summarize
 
 if TYPE_CHECKING:

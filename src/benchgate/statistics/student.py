@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import special
 from benchgate.statistics.summary import saturate, scale
 
-
-class Spread(NamedTuple):
-    """The squared standard error of a mean, or of the difference of two, and its degrees of freedom."""
-
-    squared_se: float  # divided by 4**exponent
-    exponent: int
-    df: float
+if TYPE_CHECKING:
+    from benchgate.statistics.clusters import Spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.clusters import pooled
-from benchgate.statistics.student import Spread, TFigures, t_figures
+from benchgate.statistics.clusters import Spread, pooled
+from benchgate.statistics.student import TFigures, t_figures
 from benchgate.statistics.summary import finite_floats, grouped, saturate, scale, summarize
 
 if TYPE_CHECKING:

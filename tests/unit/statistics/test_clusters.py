@@ -12,15 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import linalg, stats
 
-from benchgate.statistics.bounds import gaffke_lower, mover
-from benchgate.statistics.clusters import (
-    clustered_gaffke_lower,
-    clustered_gaffke_upper,
-    clustered_mover_gaffke,
-    effective_cases,
-)
+from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover_gaffke
+from benchgate.statistics.clusters import effective_cases
 from benchgate.statistics.paired import paired_t, paired_test
-from benchgate.statistics.summary import mean, summarize
+from benchgate.statistics.summary import summarize
 from benchgate.statistics.welch import welch_test
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -97,11 +92,9 @@ def test_without_shared_clusters_all_figures_are_the_plain_ones(
         assert welch_test(b, c, both, null_delta=null_delta) == welch_test(
             b, c, null_delta=null_delta
         )
-        assert clustered_gaffke_lower(b, of_b) == gaffke_lower(b)
-        uppers = [-gaffke_lower([-x for x in arm], low=-1.0, high=0.0) for arm in (b, c)]
-        assert clustered_gaffke_upper(b, of_b) == uppers[0]
-        limits = [gaffke_lower(b), gaffke_lower(c), *uppers]
-        assert clustered_mover_gaffke(b, c, both) == mover(mean(b), mean(c), limits)
+        assert gaffke_lower(b, of_b) == gaffke_lower(b)
+        assert gaffke_upper(b, of_b) == gaffke_upper(b)
+        assert mover_gaffke(b, c, both) == mover_gaffke(b, c)
 
 
 def test_the_sign_flip_flips_whole_clusters() -> None:
@@ -186,27 +179,22 @@ def test_gaffke_of_clusters_of_one_size_is_that_of_their_means(
     values = np.clip(draw([size] * number, seed), 0, 1)
     means = values.reshape(number, size).mean(axis=1).tolist()
     of = labels([size] * number)
-    assert clustered_gaffke_lower(values.tolist(), of) == pytest.approx(
-        gaffke_lower(means), abs=1e-6
-    )
-    assert clustered_gaffke_upper(values.tolist(), of) == pytest.approx(
-        -gaffke_lower([-x for x in means], low=-1.0, high=0.0), abs=1e-6
-    )
+    assert gaffke_lower(values.tolist(), of) == pytest.approx(gaffke_lower(means), abs=1e-6)
+    assert gaffke_upper(values.tolist(), of) == pytest.approx(gaffke_upper(means), abs=1e-6)
 
 
 def test_gaffke_of_uneven_clusters_is_wider_and_mover_combines_it() -> None:
     b, c = (np.clip(draw(UNEVEN, seed, 0.5), 0, 1).tolist() for seed in (1, 2))
     of = labels(UNEVEN)
-    low, high = clustered_gaffke_lower(b, of), clustered_gaffke_upper(b, of)
-    alone = clustered_gaffke_upper(b, [None] * len(b))
-    assert 0 <= low < gaffke_lower(b) < alone < high <= 1
-    assert clustered_gaffke_lower([0.0] * 26, of) == 0.0
-    lower, _ = clustered_mover_gaffke(b, c, (of, of))
+    low, high = gaffke_lower(b, of), gaffke_upper(b, of)
+    assert 0 <= low < gaffke_lower(b) < gaffke_upper(b) < high <= 1
+    assert gaffke_lower([0.0] * 26, of) == 0.0
+    lower, _ = mover_gaffke(b, c, (of, of))
     mean_b, mean_c = np.mean(b), np.mean(c)
-    drop = mean_c - clustered_gaffke_lower(c, of)
+    drop = mean_c - gaffke_lower(c, of)
     assert lower == pytest.approx(mean_c - mean_b - math.hypot(drop, high - mean_b))
     with pytest.raises(ValueError, match="expected a number in"):
-        clustered_gaffke_lower([2.0] * 26, of)
+        gaffke_lower([2.0] * 26, of)
 
 
 def test_effective_cases() -> None:
@@ -221,7 +209,7 @@ def test_effective_cases() -> None:
     assert effective_cases([0.5] * 4, labels([2, 2])) is None
 
 
-@pytest.mark.parametrize("test", [paired_test, effective_cases, clustered_gaffke_lower])
+@pytest.mark.parametrize("test", [paired_test, effective_cases, gaffke_lower])
 def test_another_number_of_labels_is_refused(test: Any) -> None:
     with pytest.raises(ValueError, match=r"shorter|longer"):
         test([0.1, 0.2, 0.3], ["a", "a"])

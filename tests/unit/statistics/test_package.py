@@ -114,7 +114,7 @@ def of_two(b: str, c: str) -> Iterator[str]:
     yield from not_plain(what, statistics.welch_detectable, WIDE[b], WIDE[c], GOAL)
     if ARMS.get(b) and ARMS.get(c):
         alone = (None,) * len(ARMS[b]), (None,) * len(ARMS[c])
-        yield from not_plain(what, clusters.clustered_mover_gaffke, ARMS[b], ARMS[c], alone)
+        yield from not_plain(what, bounds.mover_gaffke, ARMS[b], ARMS[c], alone)
         ends = {"score_range": (0.0, 1.0)}
         yield from not_plain(what, statistics.welch_detectable, ARMS[b], ARMS[c], GOAL, **ends)
 
@@ -139,7 +139,7 @@ def of_one(name: str) -> Iterator[str]:
         check = {"limit": 0.05, "confidence": 0.9}
         yield from not_plain(name, safety.safety_pass_chance, 0.1, d, **check)
         yield from not_plain(name, bounds.gaffke_lower, d)
-        yield from not_plain(name, clusters.clustered_gaffke_upper, d, in_twos(d))
+        yield from not_plain(name, bounds.gaffke_upper, d, in_twos(d))
 
 
 def test_one_sample_of_any_kind_gives_plain_finite_results() -> None:
