@@ -43,20 +43,20 @@ def _execute(given: argparse.Namespace) -> int:
     from benchgate.artifacts.reading import read_artifact
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.chain import RECORD_FILE
-    from benchgate.audit.runs import run_in
+    from benchgate.audit.runs import chosen, class_runs
     from benchgate.errors import TaskClassNotFound, brief
     from benchgate.gates.baseline import FILE_NAME
     from benchgate.loader.task_class import class_folders
     from benchgate.verify.pinnable import objections
 
-    run = run_in(given.out, given.run, given.task_class)
+    run = chosen(given.out, class_runs(given.out, given.task_class), given.run)
     name, known = run.folder.parent.name, class_folders(given.bench_root)
     if name not in known:
         raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")
     found = list(objections(given.out, run, known[name]))
     for line in brief(found).splitlines():
         complain(line)
-    if found or not isinstance(run.record, RunRecord):
+    if found or run.record is None:
         return 1
     target = known[name] / FILE_NAME
     show(_changes(target, read_artifact(target, RunRecord), run.record))
