@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from hashlib import sha256
 
 import pytest
 
+from benchgate.check.pinned import pin_of
 from benchgate.cli import main
+from benchgate.wire.holding import hold
 
 
 @pytest.fixture
@@ -48,11 +52,112 @@ def test_the_first_baseline(bench, pin, door):
     assert f"run {bench.record()['report']['run_id'][:16]}, gate hold" in out
     assert out.endswith("baseline.json is not written; with --yes it is\n")
     assert not baseline(bench).exists()
-    assert pin(bench.folder(), "--yes")[1].endswith("written   bench/echo/baseline.json\n")
+    written = "written   bench/echo/baseline.json, baseline.pin.json\n"
+    assert pin(bench.folder(), "--yes")[1].endswith(written)
     assert baseline(bench).read_bytes() == (bench.folder() / "record.json").read_bytes()
     assert main(["run", "--task-class=echo", "--baseline=pinned"]) == 10
     assert pin(1, "--yes")[:2] == (0, pin(1)[1])
     assert "unchanged bench/echo/baseline.json is this record already" in pin(1)[1]
+
+
+@pytest.fixture
+def pinned(bench, pin, monkeypatch):
+    """Return what the pin file of a baseline says that was just made."""
+    monkeypatch.setenv("BENCHGATE_ACTOR", "ada")
+    run_class()
+
+    def read(*arguments: object) -> dict:
+        assert pin(*arguments, "--yes")[0] == 0
+        return json.loads((bench.path / "baseline.pin.json").read_bytes())
+
+    return read
+
+
+def test_a_pin_says_who_when_and_what_changes(bench, pinned):
+    first = pinned(1)
+    assert first["sha256"] == sha256(baseline(bench).read_bytes()).hexdigest()
+    kept = ("task_class", "seq", "outcome", "by", "reason", "change")
+    assert [first[key] for key in kept] == [
+        *("echo", 1, "hold", "ada", None),
+        "shout passes 3 of 3 cases; there was no baseline before that can be read",
+    ]
+    other_system(bench)
+    shutil.rmtree(bench.path / "cases/03")
+    run_class()
+    second = pinned(2, "--reason= 03 is\u202e gone ")
+    assert (second["seq"], second["reason"]) == (2, "03 is\u202e gone")
+    change = (
+        "shout passes 1 of 2 cases, shout before 3: newly failing 1, the same 1, 1 case missing"
+    )
+    assert second["change"] == change
+    assert main(["verify", "bench/echo/baseline.pin.json"]) == 0
+
+
+def rejected(bench):
+    other_system(bench)
+    run_class("--policy=claim=no_regression")
+    return "the gate rejected it"
+
+
+def harmful(bench):
+    bench.write(
+        "failure_modes.toml", '[failure_modes.wrong]\nseverity = "block"\ndescription = "-"\n'
+    )
+    other_system(bench)
+    run_class("--baseline=none")
+    return "it has failures of severity block: wrong"
+
+
+def replayed(bench):
+    run_class("--replay=1")
+    return "it replays run 00000001-"
+
+
+@pytest.mark.parametrize("doubtful", [rejected, harmful, replayed])
+def test_what_speaks_against_a_run_is_answered_with_a_reason(bench, pin, pinned, doubtful):
+    pinned(1)
+    before = files(bench)
+    doubt = doubtful(bench)
+    status, out, err = pin(2, "--yes")
+    assert (status, "changed " in out, files(bench) == before) == (1, True, True)
+    assert f"is pinned with --reason=TEXT only: {doubt}" in err
+    status, _, err = pin(2)
+    assert (status, doubt in err, files(bench) == before) == (0, True, True)
+    assert pin(2, "--yes", "--reason= ")[0] == 2
+    assert pinned(2, "--reason=the tasks changed")["reason"] == "the tasks changed"
+
+
+def files(bench):
+    return [(bench.path / name).read_bytes() for name in ("baseline.json", "baseline.pin.json")]
+
+
+def test_a_pin_that_is_gone_is_written_again(bench, pin, pinned):
+    pinned(1)
+    (bench.path / "baseline.pin.json").unlink()
+    assert pin(1)[1].endswith("baseline.json is not written; with --yes it is\n")
+    assert pinned(1)["seq"] == 1
+
+
+def test_only_one_process_pins_at_a_time(bench, pin, pinned):
+    held = hold(bench.path)
+    status, _, err = pin(1, "--yes")
+    assert (status, "another process pins a baseline there" in err) == (2, True)
+    assert not baseline(bench).exists()
+    held.close()
+    pinned(1)
+
+
+def test_a_baseline_whose_pin_cannot_be_written_is_one_by_hand(bench, pin, pinned, monkeypatch):
+    pinned(1)
+    other_system(bench)
+    run_class()
+    real = os.replace
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", lambda old, new: "pin" in new.name or real(old, new))
+        pin(2, "--yes")
+    assert json.loads(baseline(bench).read_bytes())["seq"] == 2
+    assert pin_of(bench.path) is None
+    assert pinned(2)["seq"] == 2
 
 
 def test_what_changes_is_shown(bench, pin):
@@ -126,6 +231,12 @@ def a_link(bench):
     return "is a link or no file, so it is not replaced"
 
 
+def a_linked_pin(bench):
+    (bench.root / "elsewhere.json").write_text("kept")
+    (bench.path / "baseline.pin.json").symlink_to(bench.root / "elsewhere.json")
+    return "baseline.pin.json: is a link or no file, so it is not replaced"
+
+
 def a_folder(bench):
     baseline(bench).mkdir()
     return "is a link or no file, so it is not replaced"
@@ -141,6 +252,7 @@ def a_folder(bench):
         edited_record,
         torn_record,
         a_link,
+        a_linked_pin,
         a_folder,
     ],
 )

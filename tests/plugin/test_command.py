@@ -216,8 +216,11 @@ def make_artifacts(bench):
     (bench.root / "docs/trust-tiers.toml").write_text("")
     bench.system('return {"answer": 0.1 + int(case.case_id) / 1000}')
     bench.run("--bench-baseline=none")
-    bench.pin()
-    where = [f"--bench-root={bench.root / 'bench'}", f"--runs={bench.out}"]
+    root = f"--bench-root={bench.root / 'bench'}"
+    assert main(["pin", "1", root, f"--out={bench.out}", "--yes"]) == 0
+    for name in ("baseline.json", "baseline.pin.json"):
+        shutil.copy(bench.path / name, bench.out)
+    where = [root, f"--runs={bench.out}"]
     assert main(["plan", "echo", *where, f"--out={bench.out / 'echo.plan.json'}"]) == 0
     bench.system("""
         if case.case_id == "02":
@@ -239,6 +242,7 @@ def make_artifacts(bench):
         *sorted((bench.out / "evidence/echo").glob("*.json")),
         bench.out / "outputs/manifest.json",
         bench.out / "echo.plan.json",
+        bench.out / "baseline.pin.json",
         selected / "report.json",
         selected / "cases/01.json",
     ]

@@ -16,6 +16,7 @@ import pytest
 from benchgate.check import bench_classes, check_class
 from benchgate.errors import TaskClassNotFound
 from benchgate.runner.run import RunSettings, run_class
+from benchgate.wire.model import SCHEMA_VERSION
 
 SHIPPED = Path(__file__).parents[2] / "bench"
 NAME = "echo-it"
@@ -657,6 +658,60 @@ def pinned(folder):
     folder.record = folder.pin()
     assert folder.problems() == []
     return folder
+
+
+def pin_file(pinned, **fields):
+    """Write the pin of the baseline as ``benchgate pin`` does; with other fields, one that is not."""
+    data = (pinned.path / "baseline.json").read_bytes()
+    pin = {
+        "schema_version": SCHEMA_VERSION,
+        "report_kind": "pin",
+        "task_class": NAME,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "seq": 1,
+        "outcome": "hold",
+        "by": None,
+        "at": "2126-01-01T00:00:00Z",
+        "reason": None,
+        "change": "the first",
+        **fields,
+    }
+    return pinned.write("baseline.pin.json", json.dumps(pin))
+
+
+def test_a_baseline_is_pinned_by_hand_unless_its_pin_is_of_it(pinned):
+    assert pinned.check().is_by_hand
+    pin_file(pinned)
+    assert not pinned.check().is_by_hand
+    others = ({"seq": 2}, {"outcome": "promote"}, {"sha256": "0" * 64}, {"task_class": "other"})
+    for fields in (*others, {"report_kind": "record"}, {"change": None}):
+        pin_file(pinned, **fields)
+        assert pinned.check().is_by_hand, fields
+        assert pinned.problems() == []
+    pin_file(pinned)
+    pinned.record["finished_at"] = "2126-01-01T00:00:00Z"
+    pinned.repin(pinned.record)
+    assert pinned.check().is_by_hand
+    assert pinned.problems() == []
+
+
+def test_the_baseline_of_another_class_brings_no_pin(pinned):
+    pinned.record["report"]["task_class"] = "other"
+    pinned.repin(pinned.record)
+    pin_file(pinned, task_class="other")
+    assert pinned.check().is_by_hand
+
+
+def test_a_pin_without_a_baseline_or_elsewhere_is_a_problem(pinned):
+    pin_file(pinned)
+    (pinned.path / "baseline.pin.json").rename(pinned.root / "pin.json")
+    (pinned.path / "baseline.pin.json").symlink_to("../pin.json")
+    assert pinned.only().startswith("baseline.pin.json:1: is a symlink")
+    (pinned.path / "baseline.pin.json").unlink()
+    assert (pinned.root / "pin.json").rename(pinned.path / "baseline.pin.json").is_file()
+    (pinned.path / "baseline.json").unlink()
+    assert pinned.only() == "baseline.pin.json:1: there is no baseline.json beside it"
+    assert not pinned.check().is_by_hand
 
 
 def test_a_baseline_of_other_cases(pinned):

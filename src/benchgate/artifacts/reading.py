@@ -12,6 +12,7 @@ from benchgate.artifacts.evidence_kinds import (
     SafetyReport,
     SignificanceReport,
 )
+from benchgate.artifacts.pin import Pin
 from benchgate.artifacts.run_kinds import (
     Head,
     PlanFile,
@@ -57,5 +58,6 @@ KINDS: Final[Mapping[str, type[WireModel]]] = MappingProxyType(
         "head": Head,
         "sealed_plan": SealedPlan,
         "cassette": CassetteManifest,
+        "pin": Pin,
     }
 )

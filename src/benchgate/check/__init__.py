@@ -14,7 +14,7 @@ from benchgate.cassettes.manifest import FOLDER
 from benchgate.check.cases import read_cases
 from benchgate.check.cassettes import cassette_problems
 from benchgate.check.layout import bench_classes, layout_problems, name_problems
-from benchgate.check.pinned import baseline_problems, is_pinned
+from benchgate.check.pinned import baseline_problems, is_pinned, pin_of
 from benchgate.check.problem import Problem, located
 from benchgate.check.registration import read_registration
 from benchgate.check.rubric import rubric_problems
@@ -37,12 +37,14 @@ class ClassCheck:
     What reading a class folder found.
 
     :param is_small: the registration asks for fewer cases than the default.
+    :param is_by_hand: there is a baseline, and ``baseline.pin.json`` does not say who pinned this one.
     :param problems: sorted, without duplicates; empty if the class is valid.
     """
 
     name: str
     case_count: int
     is_small: bool
+    is_by_hand: bool
     problems: tuple[Problem, ...]
 
 
@@ -75,6 +77,7 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
         name=name,
         case_count=len(digests),
         is_small=registration.is_small,
+        is_by_hand=is_pinned(class_path) and pin_of(class_path) is None,
         problems=tuple(sorted(problems)),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final
 
+from benchgate.artifacts.pin import PIN_FILE
 from benchgate.check.problem import Problem
 from benchgate.loader.case_folder import CASE_FILE
 from benchgate.loader.task_class import class_folders
@@ -20,7 +21,7 @@ REQUIRED_FILES: Final = {
     "failure_modes.toml": "it says how bad each failure is",
     "README.md": "it says what the task is and where the cases come from",
 }
-OTHER_FILES: Final = frozenset({"gate.toml", "baseline.json"})
+OTHER_FILES: Final = frozenset({"gate.toml", "baseline.json", PIN_FILE})
 _ANY_OF: Final = ("registration.py", "rubric.py", "failure_modes.toml")
 _IGNORED_PREFIXES: Final = (".git", "LICENSE", "LICENCE", "NOTICE")
 

@@ -1,10 +1,12 @@
-"""Checks whether the gate will accept the pinned baseline of a class."""
+"""Checks whether the gate will accept the pinned baseline of a class, and whether a person's pin stands behind it."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from benchgate.artifacts.pin import PIN_FILE, Pin
+from benchgate.artifacts.reading import read_artifact
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError
 from benchgate.gates.baseline import FILE_NAME, read_baseline
@@ -22,6 +24,13 @@ def is_pinned(class_path: Path) -> bool:
     return os.path.lexists(class_path / FILE_NAME)
 
 
+def pin_of(class_path: Path) -> Pin | None:
+    """Return the pin of a class's baseline; ``None`` if that was pinned by hand, so that no pin is of this record."""
+    pin = read_artifact(class_path / PIN_FILE, Pin)
+    is_own = pin is not None and pin.task_class == class_path.name
+    return pin if pin and is_own and not any(pin.faults(class_path)) else None
+
+
 def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iterator[Problem]:
     """
     Yield why the gate would refuse the baseline of a class, if it has one.
@@ -30,6 +39,8 @@ def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iter
     """
     path = class_path / FILE_NAME
     if not is_pinned(class_path):
+        if os.path.lexists(class_path / PIN_FILE):
+            yield Problem(class_path / PIN_FILE, 1, f"there is no {FILE_NAME} beside it")
         return
     baseline = read_baseline(path)
     for message in baseline.problems:

@@ -62,5 +62,7 @@ def _summary(check: ClassCheck) -> str:
     parts = [counted(check.case_count, "case")]
     if check.is_small:
         parts.append("small bench, stays at bronze")
+    if check.is_by_hand:
+        parts.append("baseline pinned by hand")
     parts.append(counted(found, "problem") if found else "valid")
     return f"{check.name}: {', '.join(parts)}"

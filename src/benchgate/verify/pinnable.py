@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from benchgate.artifacts.pin import PIN_FILE
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.check.cases import read_cases
 from benchgate.check.pinned import differences
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.runs import KnownRun
 
 
@@ -26,9 +28,9 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
 
     :param out: the output folder that the run is in.
     """
-    target = class_path / FILE_NAME
-    if target.is_symlink() or (target.exists() and not target.is_file()):
-        yield f"{target}: is a link or no file, so it is not replaced; remove it"
+    for target in (class_path / FILE_NAME, class_path / PIN_FILE):
+        if target.is_symlink() or (target.exists() and not target.is_file()):
+            yield f"{target}: is a link or no file, so it is not replaced; remove it"
     refused = f"{run.folder}: cannot be pinned"
     if run.seq is None or run.state != "complete":
         yield f"{refused}: it is {run.state}{f' by {run.resumed_by}' if run.resumed_by else ''}"
@@ -43,3 +45,16 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
         cases, _ = read_cases(class_path, with_digests=True)
         for difference in differences(found.report, class_path, cases, "the run"):
             yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"
+
+
+def doubts(record: RunRecord) -> Iterator[str]:
+    """Yield why a person who pins a run has to say why, though it is whole."""
+    decision, failures = record.decision, record.report.block_severity_failure_modes
+    if decision is None or decision.outcome == "reject":
+        yield "the gate rejected it" if decision else "no gate judged it"
+    if failures:
+        yield f"it has failures of severity block: {', '.join(failures)}"
+    if record.replays is not None:
+        yield f"it replays {record.replays}, and asked no system"
+    elif decision and "note_http_replayed" in decision.notes:
+        yield "what its systems asked for was replayed"

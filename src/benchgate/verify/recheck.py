@@ -17,6 +17,7 @@ from benchgate.artifacts.evidence_kinds import (
     SafetyReport,
     SignificanceReport,
 )
+from benchgate.artifacts.pin import Pin
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.artifacts.sealed_plan import SealedPlan
@@ -45,6 +46,8 @@ def recheck(path: Path, kind: str, data: bytes, artifact: WireModel) -> Iterator
         yield from file_faults(path.parent, artifact.files)
     elif isinstance(artifact, SealedPlan):
         yield from same("seal", artifact.own_seal(), artifact.seal)
+    elif isinstance(artifact, Pin):
+        yield from artifact.faults(path.parent)
     elif kind in EVIDENCE:
         # Forged facts may make any of the computations raise: that is a finding too.
         try:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 TELLING_FIELDS: Final = {
     "artifact_sha256": "proof",
+    "change": "pin",
     "policy_improvement": "evaluation",
     "record_ref": "promotion",
     "sample_count": "safety",
