@@ -48,14 +48,14 @@ def _execute(given: argparse.Namespace) -> int:
     """Show or pin; 1 if the run must not be pinned, or not without a reason, or its class is unknown."""
     from benchgate.artifacts.reading import read_artifact
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.audit.runs import run_in
+    from benchgate.audit.runs import chosen, class_runs
     from benchgate.errors import TaskClassNotFound, brief
     from benchgate.gates.baseline import FILE_NAME
     from benchgate.loader.task_class import class_folders
     from benchgate.report.baselines import pin_lines, sentence
     from benchgate.verify.pinnable import doubts, objections
 
-    run = run_in(given.out, given.run, given.task_class)
+    run = chosen(given.out, class_runs(given.out, given.task_class), given.run)
     name, known = run.folder.parent.name, class_folders(given.bench_root)
     if name not in known:
         raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")
