@@ -41,7 +41,7 @@ BUDGETS = {
     "cli": 2450,
     "errors": 300,
     "gates": 3825,
-    "http": 550,
+    "http": 525,
     "ids": 150,
     "interop": 1900,
     "live": 450,
