@@ -21,8 +21,7 @@ from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile
 from benchgate.audit.chain import PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import resumable
 from benchgate.audit.whole_files import WHOLE_FILES, add_whole, read_whole
-from benchgate.errors import ArtifactError, PlanChanged, Unreadable
-from benchgate.gates.missing import first_five
+from benchgate.errors import ArtifactError, PlanChanged, Unreadable, few
 from benchgate.ids import trial_file_name, trial_seed
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
@@ -78,7 +77,7 @@ def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[H
             raise ArtifactError(part, f"case {case_id} is in {seen[case_id]} too")
         seen.update(dict.fromkeys(then.case_ids, part))
     if missing := set(plan.case_ids) - seen.keys():
-        raise ArtifactError(folder.parent, f"a shard is missing: none has {first_five(missing)}")
+        raise ArtifactError(folder.parent, f"a shard is missing: none has {few(missing)}")
     plan = plan.model_copy(update={"started_at": min(then.started_at for _, then in plans)})
     return _new(folder, plan, chain.from_iterable(finished_trials(*part) for part in plans))
 
@@ -108,7 +107,7 @@ def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
     now = plan.model_copy(update={"case_ids": then.case_ids, "digests": digests})
     changes = list(plan_changes(then, now))
     if strange := set(then.case_ids) - set(plan.case_ids):
-        changes.append(f"cases that are gone: {first_five(strange)}")
+        changes.append(f"cases that are gone: {few(strange)}")
     if changes:
         raise PlanChanged(part, changes, "merged")
     return then
