@@ -1,11 +1,18 @@
-"""What a new baseline of a class changes, in lines for the person who decides and in a sentence for who reviews it."""
+"""What is said of the baseline of a class: what a new one changes, and what is deployed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import counted
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.check.pinned import pin_of
+from benchgate.errors import Unreadable, counted
+from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.run_diff import changes
+from benchgate.report.history import past_runs
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wording.block import change_lines
 from benchgate.wording.lines import Line
 
@@ -13,7 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.report.history import PastRun
+
+MOST: Final = 5
+"""Numbers of runs that are shown of each outcome, the newest."""
 
 
 def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Iterator[Line]:
@@ -61,3 +71,44 @@ def sentence(before: RunRecord | None, after: RunRecord) -> str:
     counts = [next(change_lines(difference)).text]
     counts += [f"{counted(len(ids), 'case')} {how}" for how, ids in others.items() if ids]
     return f"{passed}, {old.system} before {old.passed_count}: {', '.join(counts)}"
+
+
+def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
+    """
+    Yield which run is the baseline of a class, since when, by whom and on what evidence, and how later runs ended.
+
+    :param runs: the folder of the class's records, there or not.
+    """
+    path = class_path / FILE_NAME
+    try:
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
+        record = RunRecord.parse(path, data, "record")
+    except Unreadable as error:
+        yield Line("baseline", f"{path}: {error.why}", "bad")
+        return
+    sha256, pin = sha256_hex(data), pin_of(class_path)
+    past = past_runs(runs) if runs.is_dir() else []
+    where = "in" if any(run.head == sha256 for run in past) else "no record of"
+    yield Line("baseline", f"run {record.seq}, SHA-256 {sha256[:16]}, {where} {runs}")
+    if pin is None:
+        yield Line("since", "unknown: pinned by hand, no baseline.pin.json is of this record")
+    else:
+        yield Line("since", f"{pin.at:%Y-%m-%d %H:%M} UTC, by {pin.by or 'nobody who was named'}")
+        yield from (Line("reason", text) for text in (pin.reason,) if text)
+        yield Line("change", pin.change)
+    yield from run_lines("evidence", record)
+    made = record.provenance
+    if made is not None and made.commit is not None:
+        state = {None: ", unknown whether as committed", True: ", changed since", False: ""}
+        yield Line("", f"commit {made.commit}{state[made.dirty]}, {made.job or 'no CI job'}")
+    yield Line("later", _later([run for run in past if run.baseline == sha256]))
+
+
+def _later(runs: list[PastRun]) -> str:
+    ends: dict[str, list[int]] = {}
+    for run in runs:
+        said = run.decision.outcome if run.decision and run.report.complete else "incomplete"
+        ends.setdefault(said, []).append(run.seq)
+    shown = {said: ", ".join(map(str, numbers[-MOST:])) for said, numbers in ends.items()}
+    counts = [f"{said} {len(ends[said])} (run {shown[said]})" for said in ends]
+    return ", ".join(counts) or "no run was compared with it"
