@@ -410,9 +410,12 @@ def test_another_library_is_refused():
         transport.handle_request(SimpleNamespace())
 
 
-def test_a_recording_that_could_not_be_read_again_is_not_written(library):
+def test_a_recording_that_could_not_be_read_again_is_not_written(library, monkeypatch):
+    """A zero byte takes six as JSON: what is sent fits, and what is written does not."""
+    monkeypatch.setattr("benchgate.http.conversation.MAX_RECORDING_BYTES", 2**16)
+
     def handle(request):
-        return library.Response(200, content=b"\0" * (MAX_RECORDING_BYTES // 5))
+        return library.Response(200, content=b"\0" * (2**16 // 5))
 
     with pytest.raises(EvalError, match=f"more than {MAX_RECORDING_BYTES} bytes in all"):
         recorded(library, lambda c: c.get("/"), library.MockTransport(handle))
