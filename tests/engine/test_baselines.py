@@ -9,7 +9,7 @@ from benchgate.report.history import past_runs
 
 
 def baselines(echo):
-    return [run.seq for run in past_runs(echo.out / "runs" / echo.name) if run.pinned]
+    return [run.record.seq for run in past_runs(echo.out / "runs" / echo.name) if run.pinned]
 
 
 def test_a_run_with_the_results_of_the_baseline_is_not_the_baseline(echo):
@@ -18,7 +18,7 @@ def test_a_run_with_the_results_of_the_baseline_is_not_the_baseline(echo):
     echo.run(baseline="auto")
     first, _ = past_runs(echo.out / "runs" / echo.name)
     echo.run(system=None, replay=first.folder, baseline="auto")
-    assert len({run.report.run_id for run in past_runs(first.folder.parent)}) == 1
+    assert len({run.record.report.run_id for run in past_runs(first.folder.parent)}) == 1
     assert baselines(echo) == [1]
     echo.pin()
     echo.run(baseline="auto")
@@ -29,7 +29,8 @@ def test_a_system_that_runs_beside_is_no_record(echo):
     echo.run(baseline="auto")
     echo.run(baseline="run:shout")
     assert baselines(echo) == []
-    assert [run.baseline for run in past_runs(echo.out / "runs" / echo.name)] == [None, None]
+    _, beside = past_runs(echo.out / "runs" / echo.name)
+    assert beside.record.baseline.sha256 is None
 
 
 @pytest.fixture(autouse=True)
@@ -61,8 +62,8 @@ def test_what_is_deployed_is_answered_whatever_came_after(echo, capsys, monkeypa
     pin(echo, 1, "--reason=the first")
     capsys.readouterr()
     first = say(echo, capsys)
-    head = past_runs(echo.out / "runs/echo")[0].head
-    assert first["baseline"] == f"run 1, SHA-256 {head[:16]}, in {echo.out}/runs/echo"
+    _, _, sha256 = past_runs(echo.out / "runs/echo")[0].head.partition(":")
+    assert first["baseline"] == f"run 1, SHA-256 {sha256[:16]}, in {echo.out}/runs/echo"
     assert first["since"].endswith(" UTC, by ada")
     assert (first["reason"], first["later"]) == ("the first", "no run was compared with it")
     assert first["evidence"].startswith(

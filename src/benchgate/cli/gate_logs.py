@@ -158,7 +158,7 @@ def _written(judgement: Judgement, sealed: SealedPlan | None, folder: Path) -> P
 
 def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
     """Yield what was read, and which samples have no score or no result."""
-    from benchgate.gates.missing import first_five
+    from benchgate.errors import few
 
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
         cases = {sample.case_id for sample in log.samples}
@@ -180,7 +180,7 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
             ("named without a result", log.without),
         ):
             if ids:
-                yield f"{'':9} {counted(len(ids), 'case')} {what}: {first_five({*ids})}"
+                yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
 
 
 def report_of_log(

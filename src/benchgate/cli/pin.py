@@ -50,7 +50,7 @@ def _execute(given: argparse.Namespace) -> int:
     from benchgate.artifacts.reading import read_artifact
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.chain import RECORD_FILE
-    from benchgate.audit.runs import run_in
+    from benchgate.audit.runs import chosen, class_runs
     from benchgate.check.pinned import pin_of
     from benchgate.errors import TaskClassNotFound, brief
     from benchgate.gates.baseline import FILE_NAME
@@ -59,7 +59,7 @@ def _execute(given: argparse.Namespace) -> int:
     from benchgate.verify.pinnable import doubts, objections
     from benchgate.wire import clock
 
-    run = run_in(given.out, given.run, given.task_class)
+    run = chosen(given.out, class_runs(given.out, given.task_class), given.run)
     name, known = run.folder.parent.name, class_folders(given.bench_root)
     if name not in known:
         raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")

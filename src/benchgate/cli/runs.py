@@ -143,14 +143,14 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
         ("seq", "time", "system", "mean", "bound", "delta", "decision", "look", "cost USD", "head")
     ]
     for run in runs:
-        report = run.report
-        outcome = run.decision.outcome if run.decision else "not judged"
+        record, report = run.record, run.record.report
+        outcome = record.decision.outcome if record.decision else "not judged"
         marks = "" if report.complete else ", incomplete"
         marks += ", became the baseline" if run.pinned else ""
         rows.append(
             (
-                str(run.seq),
-                f"{run.time:%Y-%m-%d %H:%M}",
+                str(record.seq),
+                f"{record.finished_at:%Y-%m-%d %H:%M}",
                 report.system,
                 number(report.mean_score),
                 number(report.score_lower_bound_95),
@@ -158,7 +158,7 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
                 f"{outcome}{marks}",
                 str(run.look or "-"),
                 usd(report.total_cost_usd) if report.total_cost_usd else "-",
-                f"{run.seq}:{run.head[:12]}",
+                run.head[:-52],  # 12 digits of the hash
             )
         )
     return _in_columns(rows)

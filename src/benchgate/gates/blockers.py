@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.errors import brief
+from benchgate.errors import brief, few
 from benchgate.gates.baseline import differences
-from benchgate.gates.unscored import first_three, incompleteness
+from benchgate.gates.unscored import incompleteness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ def blocking(report: BenchRunReport) -> str:
                 is_unknown = mode.code == "unknown_failure_mode"
                 label = f"{mode.code} {mode.detail!r}" if is_unknown else mode.code
                 found.setdefault(label, []).append(result.case_id)
-    return brief((f"{label} in {first_three(ids)}" for label, ids in sorted(found.items())), "; ")
+    return brief((f"{label} in {few(ids, 3)}" for label, ids in sorted(found.items())), "; ")
 
 
 def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iterator[Blocker]:

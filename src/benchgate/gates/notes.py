@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.errors import counted
+from benchgate.errors import counted, few
 from benchgate.gates.claim_reasons import passed
-from benchgate.gates.missing import first_five
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +99,7 @@ def _arms(figures: Figures) -> Iterator[Blocker]:
     before, after = figures.baseline, figures.candidate
     for name, arm in (("baseline", before), ("candidate", after)):
         if arm.imputed:
-            cases = first_five(set(arm.imputed))
+            cases = few(arm.imputed)
             end = "best" if name == "baseline" else "worst"  # either way against the candidate
             yield f"missing_in_{name}", f"counted as the {end} score: {cases}"
     sizes = len(before.scores), len(after.scores)
@@ -146,5 +145,5 @@ def source_note(report: BenchRunReport, before: BenchRunReport | None) -> Iterat
         return
     both = {*report.source.without} & {*before.source.without}
     if both:
-        text = f"{counted(len(both), 'case')} without a result in either log: {first_five(both)}"
+        text = f"{counted(len(both), 'case')} without a result in either log: {few(both)}"
         yield "not_compared", text

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import mean
-from benchgate.gates.missing import first_five
+from benchgate.errors import few
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, CaseFacts, Figures
@@ -33,7 +33,7 @@ def unscored(figures: Figures, policy: GatePolicy) -> str:
                 facts.errors + facts.timeouts if is_measured else facts.errors * is_filled
             )
         }
-        texts += [f"{name}: {first_five(ids)}"] * bool(ids)
+        texts += [f"{name}: {few(ids)}"] * bool(ids)
     return "; ".join(texts)
 
 

@@ -82,13 +82,13 @@ def number_of_arms(
     _check_counted(policy, ledger)
     if ledger is None:
         return None
-    results = tuple(
+    before, after = (
         digest([arm.case_ids, arm.trials or (arm.scores if arm.case_ids else sorted(arm.scores))])
         for arm in (baseline, candidate)
     )
     ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
-    of = results[0] if incumbent is None else incumbent
-    return ledger.add(Looked(digest_of_look(ids, None, of), (results[0], results[1])))
+    at = digest_of_look(ids, None, before if incumbent is None else incumbent)
+    return ledger.add(Looked(at=at, results=(before, after)))
 
 
 def _counter(
@@ -102,7 +102,8 @@ def _counter(
         looked = looked_at(before, after, is_beside=False)
         if incumbent is not None:
             cases, scorer = dict(after.digests.cases), after.digests.scorer
-            looked = looked._replace(at=digest_of_look(cases, scorer, incumbent))
+            at = digest_of_look(cases, scorer, incumbent)
+            looked = looked.model_copy(update={"at": at})
         return ledger.add(looked)
 
     return count

@@ -7,7 +7,7 @@ It changes nothing: the file of tiers is edited only by people.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 from pydantic import BeforeValidator, ValidationError
 
@@ -21,22 +21,11 @@ if TYPE_CHECKING:
 
     from benchgate.models import BenchRunReport
 
-__all__ = [
-    "PromotionGate",
-    "PromotionVerdict",
-    "TierBar",
-    "TierConfig",
-    "best_bound",
-    "judge_tier",
-    "promotion_lines",
-]
-
 # A bare Literal[True] accepts 1.
 Approval = Annotated[
     Literal[True], BeforeValidator(lambda value: value if isinstance(value, bool) else None)
 ]
 Recommendation = Literal["promote", "hold", "keep", "demote"]
-ALL_MET: Final = ("all conditions met",)
 
 
 class TierBar(WireModel):
@@ -166,7 +155,7 @@ def judge_tier(
         recommendation=if_failed if failed else if_met,
         bar=bar,
         chain_intact=chain_intact,
-        reasons=failed or ALL_MET,
+        reasons=failed or ("all conditions met",),
     )
 
 
@@ -229,8 +218,6 @@ def promotion_lines(verdict: PromotionVerdict) -> str:
     import tomli_w
 
     target = TIERS.index(verdict.target_tier)
-    followed = {
-        "promote": verdict.target_tier,
-        "demote": TIERS[max(0, target - 1)],
-    }.get(verdict.recommendation, verdict.current_tier)
-    return tomli_w.dumps({"current": {verdict.task_class: followed}})
+    tiers = {"promote": verdict.target_tier, "demote": TIERS[max(0, target - 1)]}
+    tier = tiers.get(verdict.recommendation, verdict.current_tier)
+    return tomli_w.dumps({"current": {verdict.task_class: tier}})

@@ -17,10 +17,10 @@ from benchgate.wording.block import change_lines
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from benchgate.report.history import PastRun
+    from benchgate.report.history import PastRecord
 
 MOST: Final = 5
 """Numbers of runs that are shown of each outcome, the newest."""
@@ -32,15 +32,13 @@ def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Itera
 
     :param target: the file of the baseline, there or not.
     """
-    if before is not None:
-        yield from run_lines("pinned", before)
-    elif target.exists():
-        yield Line("pinned", f"{target} is no record that can be read")
-    else:
-        yield Line("pinned", "no baseline is pinned yet")
-    yield from run_lines("new", after)
     if before is None:
+        damaged = f"{target} is no record that can be read"
+        yield Line("pinned", damaged if target.exists() else "no baseline is pinned yet")
+        yield from run_lines("new", after)
         return
+    yield from run_lines("pinned", before)
+    yield from run_lines("new", after)
     yield from change_lines(changes(before.report, after.report))
     old, new = before.report.digests, after.report.digests
     for part in ("rubric", "scorer", "taxonomy", "policy"):
@@ -88,7 +86,7 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
         return
     sha256, pin = sha256_hex(data), pin_of(class_path)
     past = past_runs(runs) if runs.is_dir() else []
-    where = "in" if any(run.head == sha256 for run in past) else "no record of"
+    where = "in" if f"{record.seq}:{sha256}" in {run.head for run in past} else "no record of"
     yield Line("baseline", f"run {record.seq}, SHA-256 {sha256[:16]}, {where} {runs}")
     if pin is None:
         yield Line("since", "unknown: pinned by hand, no baseline.pin.json is of this record")
@@ -101,14 +99,17 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
     if made is not None and made.commit is not None:
         state = {None: ", unknown whether as committed", True: ", changed since", False: ""}
         yield Line("", f"commit {made.commit}{state[made.dirty]}, {made.job or 'no CI job'}")
-    yield Line("later", _later([run for run in past if run.baseline == sha256]))
+    later = (run.record for run in past)
+    yield Line(
+        "later", _ends(run for run in later if run.baseline and run.baseline.sha256 == sha256)
+    )
 
 
-def _later(runs: list[PastRun]) -> str:
+def _ends(records: Iterable[PastRecord]) -> str:
     ends: dict[str, list[int]] = {}
-    for run in runs:
-        said = run.decision.outcome if run.decision and run.report.complete else "incomplete"
-        ends.setdefault(said, []).append(run.seq)
+    for one in records:
+        said = one.decision.outcome if one.decision and one.report.complete else "incomplete"
+        ends.setdefault(said, []).append(one.seq)
     shown = {said: ", ".join(map(str, numbers[-MOST:])) for said, numbers in ends.items()}
     counts = [f"{said} {len(ends[said])} (run {shown[said]})" for said in ends]
     return ", ".join(counts) or "no run was compared with it"
