@@ -60,7 +60,7 @@ class RunTerms:
     cases: tuple[tuple[BenchCase, Mapping[str, str]], ...]
     min_cases: Mapping[str, int]
     tiers: TierConfig | None
-    provenance: Provenance | None
+    provenance: Provenance
     sealed: SealedPlan | None = None
 
 

@@ -226,7 +226,7 @@ class RunRecord(Artifact):
     :param meanings: what each failure code of the class means, as its taxonomy had it.
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
     :param sealed_plan: the plan that the run cites, as it was sealed before.
-    :param provenance: who made it, of which code; left out of records that are from before it was kept.
+    :param provenance: who made it, and of which code.
     """
 
     report_kind: Literal["record"]
@@ -251,7 +251,7 @@ class RunRecord(Artifact):
     meanings: Texts
     about_cases: AboutCases
     sealed_plan: SealedPlan | None
-    provenance: Provenance | None = Field(default=None, exclude_if=lambda made: made is None)
+    provenance: Provenance
 
     @property
     def rerun(self) -> BenchRunReport | None:

@@ -96,7 +96,7 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
         yield Line("change", pin.change)
     yield from run_lines("evidence", record)
     made = record.provenance
-    if made is not None and made.commit is not None:
+    if made.commit is not None:
         state = {None: ", unknown whether as committed", True: ", changed since", False: ""}
         yield Line("", f"commit {made.commit}{state[made.dirty]}, {made.job or 'no CI job'}")
     later = (run.record for run in past)

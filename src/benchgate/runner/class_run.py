@@ -81,7 +81,7 @@ class ClassRun:
         self.tier_problem: str | None = None
         self.store: RunStore | None = None
         self.taken_over = 0
-        self.provenance: Provenance | None = None
+        self.provenance = Provenance.here()
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
         self._started = clock.now()
