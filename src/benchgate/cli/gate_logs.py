@@ -93,6 +93,7 @@ def _decided(
 
 
 def _terms(sealed: SealedPlan | None) -> RunTerms:
+    from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.record import RunTerms
     from benchgate.interop.reports import TAXONOMY
 
@@ -103,6 +104,7 @@ def _terms(sealed: SealedPlan | None) -> RunTerms:
         cases=(),
         min_cases={},
         tiers=None,
+        provenance=Provenance.here(),
         sealed=sealed,
     )
 
