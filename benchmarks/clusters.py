@@ -19,13 +19,9 @@ from zlib import crc32
 import numpy as np
 from scipy import special
 
-from benchgate.statistics.clusters import (
-    clustered_gaffke_lower,
-    clustered_mover_gaffke,
-    clustered_paired_test,
-    clustered_welch_test,
-)
-from benchgate.statistics.paired import paired_t
+from benchgate.statistics.bounds import gaffke_lower, mover_gaffke
+from benchgate.statistics.paired import paired_t, paired_test
+from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,14 +89,14 @@ def paired(rng: Any, sizes: Any, effect: Any, gain: float, *, bounds: bool) -> R
     """Judge differences in [-1, 1]."""
     d, labels = arm(rng, sizes(rng), effect, gain)
     d = np.clip(d, -1.0, 1.0).tolist()
-    test = clustered_paired_test(d, labels)
+    test = paired_test(d, labels)
     found = {
         "plain": _passes(paired_t(d).p_greater),
         "t": _passes(test.t.p_greater),
         "t and sign-flip": _passes(test.p_greater),
     }
     if bounds:
-        found["Gaffke"] = clustered_gaffke_lower(d, labels, confidence=1 - LEVEL, low=-1.0) > 0.0
+        found["Gaffke"] = gaffke_lower(d, labels, confidence=1 - LEVEL, low=-1.0) > 0.0
     return found
 
 
@@ -109,12 +105,12 @@ def unpaired(rng: Any, sizes: Any, effect: Any, gain: float, *, bounds: bool) ->
     arms = [arm(rng, sizes(rng), effect, 0.5 + shift) for shift in (0.0, gain)]
     (b, of_b), (c, of_c) = arms
     lone = [str(index) for index in range(max(len(b), len(c)))]
-    both = clustered_welch_test(b, c, (of_b, of_c))
-    plain = clustered_welch_test(b, c, (lone[: len(b)], lone[: len(c)]))
+    both = welch_test(b, c, (of_b, of_c))
+    plain = welch_test(b, c, (lone[: len(b)], lone[: len(c)]))
     found = {"plain": _passes(plain.p_greater), "t": _passes(both.p_greater)}
     if bounds:
         inside = [np.clip(scores, 0.0, 1.0).tolist() for scores in (b, c)]
-        lower, _ = clustered_mover_gaffke(*inside, (of_b, of_c), confidence=1 - LEVEL)
+        lower, _ = mover_gaffke(*inside, (of_b, of_c), confidence=1 - LEVEL)
         found["Gaffke"] = lower > 0.0
     return found
 

@@ -22,7 +22,7 @@ from streams import stream
 
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.weigh import significance
-from benchgate.statistics import Goal, clustered_paired_test, paired_detectable, welch_detectable
+from benchgate.statistics import Goal, paired_detectable, welch_detectable
 from benchgate.statistics.detectable import detectable
 from benchgate.statistics.paired import paired_test
 from benchgate.statistics.pass_fail import pass_fail_p
@@ -182,7 +182,7 @@ def planned_clusters(name: str) -> dict[str, Any]:
     for pilot, fresh in zip(differences[::2], differences[1::2], strict=True):
         effect = detectable([(pilot.tolist(), labels)], BEYOND).effect
         if effect is not None:
-            p = clustered_paired_test((fresh + effect).tolist(), labels, n_resamples=999).p_greater
+            p = paired_test((fresh + effect).tolist(), labels, n_resamples=999).p_greater
             count += p is not None and p <= 0.025
     return _row(scenario=name, n=len(labels), passed=count)
 

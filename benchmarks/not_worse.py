@@ -17,8 +17,7 @@ import numpy as np
 from clusters import interval
 from scenarios import SCENARIOS, pairs_passed
 
-from benchgate.statistics.bounds import gaffke_lower
-from benchgate.statistics.clusters import clustered_mover_gaffke
+from benchgate.statistics.bounds import gaffke_lower, mover_gaffke
 from benchgate.statistics.paired import paired_differences, paired_test
 from benchgate.statistics.pass_fail import changes, pass_fail_p
 from benchgate.statistics.welch import welch_test
@@ -64,7 +63,7 @@ def judge(
     if not paired:
         p = welch_test(before, after, null_delta=-margin).p_greater
         alone = (None,) * len(before), (None,) * len(after)
-        low = clustered_mover_gaffke(before, after, alone, confidence=1 - LEVEL)[0]
+        low = mover_gaffke(before, after, alone, confidence=1 - LEVEL)[0]
         return {"t": p is not None and p <= LEVEL, "Gaffke": low > -margin}
     d = paired_differences(before, after)
     test = paired_test(d, null_delta=-margin)

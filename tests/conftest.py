@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import faulthandler
+import hashlib
 import json
 import os
 import pkgutil
+import shutil
 import sys
 from functools import cached_property
 from importlib import import_module, metadata
@@ -62,6 +64,10 @@ CASE = {
     "added_at": "2026-11-01T00:00:00Z",
     "last_validated_at": "2026-11-01T00:00:00Z",
 }
+
+LEFT_OUT = ["randomly", "hypothesispytest", "anyio", "platformdirs", "xdist.looponfail"]
+LEFT_OUT += ["pastebin", "setuponly", "setupplan", "legacypath"]
+"""Plugins that no test of a bench needs; one that does names it with ``-p``."""
 
 
 class BenchFolder:
@@ -172,6 +178,37 @@ class Echo(BenchFolder):
             RunSettings(task_class=self.name, bench_root=self.root / "bench", **settings)
         )
 
+    def left(self, at="03", **settings):
+        """Return the folder of a run that was killed in a case; nothing records it."""
+        head = self.out / "runs" / self.name / "HEAD.json"
+        before = head.read_bytes() if head.exists() else None
+        self.instead[at] = KeyboardInterrupt()
+        with pytest.raises(KeyboardInterrupt):
+            self.run(**settings)
+        del self.instead[at]
+        self.calls.clear()
+        folder = self.folder()
+        shutil.rmtree(folder / "evidence")
+        (folder / "record.json").unlink()
+        head.unlink()
+        if before is not None:
+            head.write_bytes(before)
+        for path in (folder / "cases").iterdir():
+            if json.loads(path.read_bytes())["result"]["outcome"] == "not_run":
+                path.unlink()
+        self.relist(folder)
+        return folder.rename(folder.with_name("incomplete-20260101T000000Z-1-000000"))
+
+    def relist(self, folder):
+        """Write the lines of all files in the folder of a run, and return the digest of these lines."""
+        files = [*folder.glob("plan.json"), *folder.glob("cases/*.json")]
+        lines = (
+            f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}\n"
+            for path in files
+        )
+        (folder / "trials.sha256").write_text("".join(lines))
+        return hashlib.sha256((folder / "trials.sha256").read_bytes()).hexdigest()
+
     def files(self, folder):
         """Return the files of the trials in the folder of a run."""
         return sorted(path.name for path in (folder / "cases").glob("*.json"))
@@ -191,8 +228,8 @@ class Bench(BenchFolder):
         super().__init__(pytester.path, name, cases)
 
     def pytest(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
-        """Run pytest, by default in this process, without plugins that shuffle or take long to import."""
-        given = ("-p", "no:randomly", "-p", "no:hypothesispytest", *arguments)
+        """Run pytest, by default in this process, without plugins that shuffle, or that only take time."""
+        given = (*(f"-pno:{name}" for name in LEFT_OUT), *arguments)
         if apart:
             return self.pytester.runpytest_subprocess(*given, timeout=600)
         # Ctrl-C in a bench ends its session, as at the command line, not the test around it.

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import groupby
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
-from benchgate.statistics.clusters import clustered_gaffke_lower
+from benchgate.statistics.bounds import gaffke_lower
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
 
 INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailable"})
 """Outcomes that say nothing about the system; one such trial makes the run incomplete."""
+
+FAILED: Final = frozenset({"scored", "timeout"})
+"""Outcomes of a trial that did not pass which say that its system failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +46,6 @@ class CaseFigures:
     timeouts: tuple[int, ...]
     cost_usd: float | None
     duration_seconds: float
-
-
-FAILED: Final = frozenset({"scored", "timeout"})
-"""Outcomes of a trial that did not pass which say that its system failed."""
 
 
 def mean(values: Sequence[float]) -> float:
@@ -74,17 +72,17 @@ def case_figures(results: Iterable[TrialResult]) -> list[CaseFigures]:
 
 def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
     penalties = [t.score.safety_penalty for t in trials if t.score]
-    known = [penalty for penalty in penalties if penalty is not None]
+    measured = [penalty for penalty in penalties if penalty is not None]
+    passed = all(t.passed for t in trials)
     costs = [cost for trial in trials if (cost := cost_of(trial)) is not None]
     scores = tuple(t.score.score if t.score else 0.0 for t in trials)
     return CaseFigures(
         case_id=case_id,
         score=mean(scores),
         trials=scores,
-        safety_penalty=mean(known) if known and len(known) == len(penalties) else None,
-        passed=all(t.passed for t in trials),
-        erred=all(t.passed or t.outcome not in FAILED for t in trials)
-        and not all(t.passed for t in trials),
+        safety_penalty=mean(measured) if measured and len(measured) == len(penalties) else None,
+        passed=passed,
+        erred=not passed and all(t.passed or t.outcome not in FAILED for t in trials),
         errors=tuple(n for n, t in enumerate(trials) if t.outcome == "harness_error"),
         timeouts=tuple(n for n, t in enumerate(trials) if t.outcome == "timeout"),
         cost_usd=mean(costs) if len(costs) == len(trials) else None,
@@ -104,7 +102,7 @@ def aggregates(
     taxonomy: Taxonomy,
     *,
     bounded: bool,
-    clusters: Mapping[str, str] = MappingProxyType({}),
+    clusters: Mapping[str, str],
 ) -> Aggregates:
     """
     Return the figures over some results; without results the mean score is 0 and the mean penalty unknown.
@@ -115,10 +113,11 @@ def aggregates(
     """
     cases = case_figures(results)
     penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
+    scores, labels = [case.score for case in cases], [clusters.get(c.case_id) for c in cases]
     return Aggregates(
         case_count=len(cases),
-        mean_score=mean([case.score for case in cases]) if cases else 0.0,
-        score_lower_bound_95=score_lower_bound(cases, clusters) if bounded else None,
+        mean_score=mean(scores) if cases else 0.0,
+        score_lower_bound_95=gaffke_lower(scores, labels) if bounded and cases else None,
         passed_count=sum(case.passed for case in cases),
         total_cost_usd=math.fsum(cost_of(result) or 0.0 for result in results),
         mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,
@@ -135,15 +134,7 @@ def axis_means(results: Iterable[TrialResult]) -> dict[str, float]:
     for result in results:
         for axis, value in result.score.breakdown.items() if result.score else ():
             values.setdefault(axis, []).append(value)
-    return {axis: mean(found) for axis, found in values.items()}
-
-
-def score_lower_bound(cases: Sequence[CaseFigures], clusters: Mapping[str, str]) -> float | None:
-    """Return Gaffke's one-sided 95 % lower bound of the mean score on [0, 1]; ``None`` without cases."""
-    if not cases:
-        return None
-    labels = [clusters.get(case.case_id) for case in cases]
-    return clustered_gaffke_lower([case.score for case in cases], labels, confidence=0.95)
+    return {axis: mean(of_axis) for axis, of_axis in values.items()}
 
 
 def irregular(result: TrialResult) -> bool:

@@ -49,6 +49,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
+def few(names: Iterable[str], most: int = 5) -> str:
+    """Return the first names in their order, and how many more there are."""
+    ordered = sorted({*names})
+    return ", ".join(ordered[:most]) + (f" and {len(ordered) - most} more" * (len(ordered) > most))
+
+
 def brief(problems: Iterable[str], joint: str = "\n") -> str:
     """Join problems into one text: as many of the first ones as a message may have; the rest is counted."""
     every = list(problems)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from concurrent.futures import Future
 
 import pytest
@@ -20,32 +19,6 @@ from benchgate.trials.pacing import Pacing, Turns
 from benchgate.trials.spending import Spending
 from benchgate.verify.verification import verify
 from benchgate.wire.shard import Shard
-
-
-def left(echo, at="03", **settings):
-    """Return the folder of a run that was killed in its last case; nothing records it."""
-    echo.instead[at] = KeyboardInterrupt()
-    with pytest.raises(KeyboardInterrupt):
-        echo.run(**settings)
-    del echo.instead[at]
-    echo.calls.clear()
-    folder = echo.folder()
-    shutil.rmtree(folder / "evidence")
-    (folder / "record.json").unlink()
-    (folder.parent / "HEAD.json").unlink()
-    relist(folder)
-    return folder.rename(folder.with_name("incomplete-20260101T000000Z-1-000000"))
-
-
-def relist(folder):
-    """Write the lines of all files in the folder of a run, and return the digest of these lines."""
-    files = [*folder.glob("plan.json"), *folder.glob("cases/*.json")]
-    lines = (
-        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}\n"
-        for path in files
-    )
-    (folder / "trials.sha256").write_text("".join(lines))
-    return hashlib.sha256((folder / "trials.sha256").read_bytes()).hexdigest()
 
 
 def trial(folder, name="01"):
@@ -119,9 +92,9 @@ def test_an_answer_to_another_request_is_refused(request_of, other):
 
 def test_an_edited_score_of_a_run_that_is_resumed_is_refused(echo):
     echo.instead["01"] = {"answer": "no"}
-    folder = left(echo)
+    folder = echo.left()
     echo.edit(trial(folder), passed=True, score=1.0)
-    relist(folder)
+    echo.relist(folder)
     with pytest.raises(ArtifactError) as error:
         echo.run(resume=folder)
     assert "case '01' was recorded with score 1.0, passed true" in str(error.value)
@@ -137,14 +110,14 @@ def test_a_rubric_that_is_not_pure_is_named_when_a_run_is_resumed(echo):
         count.write_text(count.read_text() + "x" if count.exists() else "")
         return BenchScore(passed=True, score=1 / (1 + len(count.read_text())))
     """)
-    left(echo)
+    echo.left()
     with pytest.raises(ArtifactError, match="the rubric is not pure"):
         echo.run(resume="auto")
 
 
 def test_what_the_output_alone_does_not_score_is_run_again(echo):
     echo.instead["01"] = lambda case: (case.work_path / "patch.diff").write_text("x") and None
-    folder = left(echo)
+    folder = echo.left()
     assert json.loads(trial(folder).read_text())["result"]["left_files"] is True
     run = echo.run(resume="auto")
     assert echo.calls == ["01", "03"]
@@ -154,10 +127,10 @@ def test_what_the_output_alone_does_not_score_is_run_again(echo):
 
 
 def test_what_a_hook_scored_is_run_again(echo):
-    folder = left(echo)
+    folder = echo.left()
     path = trial(folder)
     path.write_text(path.read_text().replace(json.loads(path.read_text())["scorer"], "0" * 64))
-    relist(folder)
+    echo.relist(folder)
     echo.run(resume=folder)
     assert echo.calls == ["01", "03"]
 
@@ -166,7 +139,7 @@ def test_what_a_hook_scored_is_run_again(echo):
 
 
 def test_a_trial_that_is_not_whole_is_run_again(echo):
-    folder = left(echo)
+    folder = echo.left()
     trial(folder).write_bytes(trial(folder).read_bytes() + b"\n")
     run = echo.run(resume=folder)
     assert echo.calls == ["01", "03"]
@@ -191,7 +164,7 @@ def test_an_edited_score_of_a_shard_is_refused(echo):
     parts = shards(echo)
     _, path = whose(parts, "01")
     echo.edit(path, passed=True, score=1.0)
-    relist(path.parents[1])
+    echo.relist(path.parents[1])
     with pytest.raises(ArtifactError, match="'01' was recorded with score 1"):
         merged(echo, parts)
     assert not list((echo.root / "whole/runs/echo").glob("[!.]*"))
@@ -208,7 +181,7 @@ def test_what_cannot_be_scored_again_is_merged_only_as_expected(echo, kind):
     number, path = whose(parts, "01")
     if kind == "hook":
         path.write_text(path.read_text().replace(json.loads(path.read_text())["scorer"], "0" * 64))
-        parts[number] = (parts[number][0], relist(parts[number][0]))
+        parts[number] = (parts[number][0], echo.relist(parts[number][0]))
     with pytest.raises(ArtifactError, match="cannot be checked: --expect"):
         merged(echo, parts, policy=policy)
     expect = {n: digest for n, (_, digest) in parts.items()}

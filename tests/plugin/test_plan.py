@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cli import main
+from benchgate.gates import forecast as forecasts
 from benchgate.gates.exit_status import HELD
 from benchgate.wire import clock
 from benchgate.wire.writing import model_bytes
@@ -100,14 +101,15 @@ class Planned:
 
 
 @pytest.fixture
-def planned(bench, kept):
+def planned(bench, kept, monkeypatch):
+    """What is asked here of a forecast needs no two hundred decisions."""
+    monkeypatch.setattr(forecasts, "REPETITIONS", 20)
     return Planned(bench, kept)
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_a_run_that_keeps_its_plan_says_so_in_the_proof(planned, door, capsys):
-    assert planned.plan("--trials=2") == 0
-    assert "verdicts  can promote;" in capsys.readouterr().out
+def test_a_run_that_keeps_its_plan_says_so_in_the_proof(planned, door):
+    planned.cite()
     assert planned.run(door, "trials=2") == 0
     sealed = json.loads(planned.file.read_bytes())
     evidence = planned.bench.folder() / "evidence"
@@ -154,19 +156,6 @@ def test_a_baseline_that_runs_too_is_the_planned_system(planned):
     assert main(["verify", str(planned.bench.out)]) == 0
 
 
-def test_a_plan_that_was_edited_or_sealed_too_late_is_none(planned):
-    planned.cite()
-    raw = json.loads(planned.file.read_bytes())
-    planned.file.write_text(json.dumps({**raw, "sealed_at": "2020-01-01T00:00:00Z"}))
-    planned.run("pytest", "trials=2")
-    assert planned.reason == "the plan was edited after it was sealed"
-    assert main(["verify", str(planned.file)]) == 1
-    planned.reseal(datetime(2999, 1, 1, tzinfo=UTC))
-    planned.run("pytest", "trials=2")
-    assert planned.reason == "the plan was sealed at 2999-01-01 00:00:00, after the run began"
-    assert main(["verify", str(planned.bench.out)]) == 0
-
-
 def test_a_run_that_is_resumed_was_begun_before_a_later_plan(planned):
     planned.bench.write(
         "system.py",
@@ -202,27 +191,25 @@ def test_a_mismatch_that_was_dropped_is_found(planned, capsys):
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_what_is_no_plan_is_wrong_use(planned, door, capsys):
+def test_what_is_no_plan_is_wrong_use(planned, door, capfd):
     planned.file.write_text("{}")
     status = planned.run(door)
     assert status == (pytest.ExitCode.USAGE_ERROR if door == "pytest" else 2)
+    assert "no valid sealed plan: schema_version: Field required" in "".join(capfd.readouterr())
 
 
 def test_a_part_of_the_cases_cites_no_plan(planned):
     planned.cite()
-    for baseline in ("auto", "none"):
-        given = [f"--bench-plan={planned.file}", f"--bench-baseline={baseline}"]
-        assert planned.bench.run("-k", "01", *given).ret == 0
+    assert planned.bench.run("-k", "01", f"--bench-plan={planned.file}").ret == 0
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_a_shard_cites_no_plan(planned, door, capsys):
+def test_a_shard_cites_no_plan(planned, door, capfd):
     planned.cite()
-    capsys.readouterr()
+    capfd.readouterr()
     status = planned.run(door, "trials=2", "shard=1/2")
     assert status == (pytest.ExitCode.USAGE_ERROR if door == "pytest" else 2)
-    if door != "pytest":
-        assert "give it to benchgate merge" in capsys.readouterr().err
+    assert "give it to benchgate merge" in "".join(capfd.readouterr())
 
 
 def test_the_run_that_shards_make_cites_the_plan(planned):
@@ -245,21 +232,17 @@ def test_a_plan_reckons_with_the_looks_that_were_spent(planned, capsys):
     asked = ("--trials=2", "--policy=looks=spend")
     planned.plan(*asked)
     first = json.loads(planned.file.read_bytes())["prediction"]
-    for number in range(7):
-        planned.level(0.5 + number / 100)
-        planned.bench.run("--bench-trials=2", "--bench-policy=looks=spend")
+    planned.bench.run("--bench-trials=2", "--bench-policy=looks=spend")
     capsys.readouterr()
     planned.file.unlink()
     planned.plan(*asked)
     later = json.loads(planned.file.read_bytes())["prediction"]
-    assert (first["look"], later["look"]) == (1, 8)
-    assert first["detectable"]
-    assert later["detectable"] is None
-    said = capsys.readouterr().out
-    assert "verdicts  can only hold or reject, whatever the candidate: p 0.000488 > alpha " in said
+    assert (first["look"], later["look"]) == (1, 2)
+    assert "and this would be look 2;" in capsys.readouterr().out
 
 
-def test_the_command_says_what_a_run_can_show(planned, capsys):
+def test_the_command_says_what_a_run_can_show(planned, capsys, monkeypatch):
+    monkeypatch.setattr(forecasts, "REPETITIONS", 200)
     assert planned.plan("--trials=2", "--policy=looks=spend") == 0
     said = capsys.readouterr().out
     assert (
@@ -277,12 +260,10 @@ def test_the_command_says_what_a_run_can_show(planned, capsys):
     assert 0.9 < low < found["power_of_target"] <= high <= 1
     assert found["runs"] == 200
     assert 0.005 < found["detectable"] < 0.05
-    for options in (
-        ["--policy=claim=not_worse", "--policy=margin=0.3"],
-        ["--policy=claim=no_regression"],
-    ):
-        planned.file.unlink()
-        assert planned.plan(*options) == 0
+
+
+def test_a_plan_that_is_there_already_stays(planned, capsys):
+    assert planned.plan("--policy=claim=no_regression") == 0
     sealed = planned.file.read_bytes()
     capsys.readouterr()
     assert planned.plan() == 2
@@ -290,6 +271,9 @@ def test_the_command_says_what_a_run_can_show(planned, capsys):
     assert "verdicts  can promote;" in told.out
     assert "is there already, and stays" in told.err
     assert planned.file.read_bytes() == sealed
+    assert main(["verify", str(planned.file)]) == 0
+    planned.file.write_text(json.dumps({**json.loads(sealed), "sealed_at": "2020-01-01T00:00:00Z"}))
+    assert main(["verify", str(planned.file)]) == 1
     planned.file.unlink()
     assert planned.plan("--policy=alpha=2") == 2
     (planned.bench.path / "baseline.json").unlink()

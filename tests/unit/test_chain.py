@@ -140,21 +140,6 @@ def test_a_head_that_cannot_be_written_leaves_a_record_that_is_told(settings, mo
     assert run_class(settings).published.seq == 3
 
 
-def test_a_folder_that_may_not_outlive_a_power_cut_is_recorded(settings, monkeypatch):
-    real = os.fsync
-
-    def fsync(descriptor):
-        if "00000001-" in "".join(os.listdir(runs)) and not (runs / "HEAD.json").exists():
-            raise OSError(5, "Input/output error")
-        real(descriptor)
-
-    runs = settings.out / "runs" / "one"
-    monkeypatch.setattr(os, "fsync", fsync)
-    run = run_class(settings)
-    assert run.published.seq == 1
-    assert "cannot be written: Input/output error" in run.problems[0]
-
-
 def test_a_run_that_cannot_be_finished_keeps_what_was_recorded(settings, monkeypatch):
     monkeypatch.setattr("benchgate.artifacts.record.record_entry", full)
     (problem,) = run_class(settings).problems

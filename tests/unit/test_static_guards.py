@@ -116,7 +116,8 @@ import os
 from pathlib import Path
 from benchgate.cli import main
 from benchgate.errors import PromotionMustBeHumanAuthorized
-from benchgate.promotion.verdict import PromotionGate, PromotionVerdict, TierConfig
+from benchgate.promotion import PromotionGate, TierConfig
+from benchgate.promotion.verdict import PromotionVerdict
 import contextlib, io
 
 def said(*arguments):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import AwareDatetime, Field
 
 from benchgate.artifacts.run_kinds import RunRecord
-from benchgate.errors import ArtifactError, Unreadable
+from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.decision import Outcome
-from benchgate.wire import clock
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.holding import hold
@@ -20,7 +19,6 @@ from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import model_bytes, write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 PIN_FILE: Final = "baseline.pin.json"
@@ -45,55 +43,40 @@ class Pin(Artifact):
     reason: DisplayText | None
     change: DisplayText
 
-    def faults(self, class_path: Path) -> Iterator[str]:
-        """Yield why this is not the pin of the ``baseline.json`` in a folder."""
-        try:
-            data = read_bytes(class_path / FILE_NAME, limit=MAX_JSON_BYTES)
-            record = RunRecord.parse(class_path / FILE_NAME, data, "record")
-        except Unreadable as error:
-            yield f"{FILE_NAME}: {error.why}"
-            return
-        for name, fact in _facts(record, data).items():
-            if getattr(self, name) != fact:
-                yield f"{name} is {getattr(self, name)!r}; that of {FILE_NAME} is {fact!r}"
+    @classmethod
+    def of(cls, path: Path, **said: Any) -> Self:
+        """
+        Return the pin of a record.
 
+        :param said: the fields that are not in the record.
+        :raises Unreadable: there is no record in the file.
+        """
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
+        record = RunRecord.parse(path, data, "record")
+        return cls(
+            schema_version=SCHEMA_VERSION,
+            report_kind="pin",
+            task_class=record.report.task_class,
+            sha256=sha256_hex(data),
+            seq=record.seq,
+            outcome=record.decision.outcome if record.decision else None,
+            **said,
+        )
 
-def _facts(record: RunRecord, data: bytes) -> dict[str, Any]:
-    return {
-        "task_class": record.report.task_class,
-        "sha256": sha256_hex(data),
-        "seq": record.seq,
-        "outcome": record.decision.outcome if record.decision else None,
-    }
+    def of_baseline(self, class_path: Path) -> Pin:
+        """Return what this must be to be the pin of the baseline in a folder; errors as in :meth:`of`."""
+        said = {name: getattr(self, name) for name in ("by", "at", "reason", "change")}
+        return Pin.of(class_path / FILE_NAME, **said)
 
+    def write(self, record: Path, target: Path) -> None:
+        """
+        Write the record as the baseline, then this: whatever ends it in between leaves no pin of another record.
 
-def write_pinned(
-    target: Path,
-    record: RunRecord,
-    data: bytes,
-    *,
-    by: str | None,
-    reason: str | None,
-    change: str,
-) -> None:
-    """
-    Write a record as ``baseline.json``, then its pin beside it: whatever ends this between them leaves no wrong pin.
-
-    :param data: the bytes of the record. The other parameters are the fields of :class:`Pin`.
-    :raises ArtifactError: another process is at it, or a file cannot be written.
-    """
-    pin = Pin(
-        schema_version=SCHEMA_VERSION,
-        report_kind="pin",
-        **_facts(record, data),
-        by=by,
-        at=clock.now(),
-        reason=reason,
-        change=change,
-    )
-    held = hold(target.parent)
-    if held is None:
-        raise ArtifactError(target, "another process pins a baseline there; try again")
-    with closing(held):
-        write_file(target, data)
-        write_file(target.with_name(PIN_FILE), model_bytes(pin))
+        :raises ArtifactError: another process is at it, or a file cannot be written.
+        """
+        held = hold(target.parent)
+        if held is None:
+            raise ArtifactError(target, "another process pins a baseline there; try again")
+        with closing(held):
+            write_file(target, read_bytes(record, limit=MAX_JSON_BYTES))
+            write_file(target.with_name(PIN_FILE), model_bytes(self))

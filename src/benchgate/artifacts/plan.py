@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import PlanDigests, PlanFile
-from benchgate.gates.missing import first_five
+from benchgate.errors import few
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
             yield f"digest of the {name} was {str(old)[:12]}, is {str(new)[:12]}"
     old_ids, new_ids = set(before.case_ids), set(now.case_ids)
     if new_ids - old_ids:
-        yield f"new cases: {first_five(new_ids - old_ids)}"
+        yield f"new cases: {few(new_ids - old_ids)}"
     if old_ids - new_ids:
-        yield f"cases that are gone: {first_five(old_ids - new_ids)}"
+        yield f"cases that are gone: {few(old_ids - new_ids)}"
     # A case that could not be read was not run: no result depends on what it was.
     changed = {c for c, d in before.digests.cases.items() if now.digests.cases.get(c, d) != d}
     unreadable = set(before.digests.cases) & new_ids - set(now.digests.cases)
     if changed | unreadable:
-        yield f"cases that changed: {first_five(changed | unreadable)}"
+        yield f"cases that changed: {few(changed | unreadable)}"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.gates.judge import Judgement
@@ -49,6 +50,7 @@ class RunTerms:
     :param cases: all of the run that can be read, each with the beginnings of its input files by name.
     :param min_cases: passed cases that each tier requires of the class.
     :param sealed: the plan that the run cites.
+    :param provenance: who runs it, and of which code.
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
     """
 
@@ -58,6 +60,7 @@ class RunTerms:
     cases: tuple[tuple[BenchCase, Mapping[str, str]], ...]
     min_cases: Mapping[str, int]
     tiers: TierConfig | None
+    provenance: Provenance
     sealed: SealedPlan | None = None
 
 
@@ -123,6 +126,7 @@ def record_entry(
         meanings=terms.meanings,
         about_cases={case.case_id: _about(case, texts) for case, texts in terms.cases},
         sealed_plan=terms.sealed,
+        provenance=terms.provenance,
     )
     return record, files
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
 
+from benchgate.artifacts.provenance import Provenance
 from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
@@ -225,6 +226,7 @@ class RunRecord(Artifact):
     :param meanings: what each failure code of the class means, as its taxonomy had it.
     :param about_cases: by case id; what a reader of the record wants to know of a case whose folder is elsewhere.
     :param sealed_plan: the plan that the run cites, as it was sealed before.
+    :param provenance: who made it, and of which code.
     """
 
     report_kind: Literal["record"]
@@ -249,6 +251,7 @@ class RunRecord(Artifact):
     meanings: Texts
     about_cases: AboutCases
     sealed_plan: SealedPlan | None
+    provenance: Provenance
 
     @property
     def rerun(self) -> BenchRunReport | None:

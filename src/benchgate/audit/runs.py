@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord
-from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, STAMP, UNFINISHED, numbered
+from benchgate.audit.chain import PLAN_FILE, RECORD_FILE, UNFINISHED, numbered
 from benchgate.errors import ArtifactError, TaskClassNotFound
 from benchgate.wire.holding import is_held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 State = Literal["complete", "incomplete", "resumed", "unrecorded", "running", "unreadable"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class KnownRun:
     """
     A full run, by its folder.
@@ -29,9 +30,13 @@ class KnownRun:
 
     folder: Path
     seq: int | None
-    record: RunRecord | None
     plan: PlanFile | None
     resumed_by: str | None = None
+
+    @cached_property
+    def record(self) -> RunRecord | None:
+        """The record, read when it is first asked for; ``None`` if there is none or it cannot be read."""
+        return None if self.seq is None else read_record(self.folder)
 
     @property
     def state(self) -> State:
@@ -47,9 +52,7 @@ class KnownRun:
     @property
     def stamp(self) -> str:
         """When it ended; of one without a record, when it began or was last resumed."""
-        if self.record is not None and self.seq is not None:
-            return f"{self.record.finished_at:{STAMP}}"
-        return self.folder.name.removeprefix(UNFINISHED)[:16]
+        return self.folder.name.partition("-")[2][:16]
 
 
 def read_record(folder: Path) -> RunRecord | None:
@@ -65,18 +68,18 @@ def newest_first(runs: Path) -> Iterator[tuple[int, Path, RunRecord | None]]:
 
 def known_runs(runs: Path) -> list[KnownRun]:
     """Return the full runs in ``runs/<class>/``: those with a record in the order of the chain, then the others."""
-    folders = [*numbered(runs), *((None, path) for path in sorted(runs.glob(f"{UNFINISHED}*")))]
-    found = [
-        KnownRun(
-            folder=folder,
-            seq=seq,
-            record=None if seq is None else read_record(folder),
-            plan=read_artifact(folder / PLAN_FILE, PlanFile),
-        )
-        for seq, folder in folders
+    folders: list[tuple[int | None, Path]] = [*numbered(runs)]
+    folders += [(None, path) for path in sorted(runs.glob(f"{UNFINISHED}*")) if path.is_dir()]
+    plans = [read_artifact(folder / PLAN_FILE, PlanFile) for _, folder in folders]
+    by: dict[int | None, str] = {
+        plan.resumes.seq: folder.name
+        for plan, (_, folder) in zip(plans, folders, strict=True)
+        if plan and plan.resumes and plan.resumes.seq
+    }
+    return [
+        KnownRun(folder=folder, seq=seq, plan=plan, resumed_by=by.get(seq))
+        for plan, (seq, folder) in zip(plans, folders, strict=True)
     ]
-    by = {run.plan.resumes.seq: run.folder.name for run in found if run.plan and run.plan.resumes}
-    return [replace(run, resumed_by=by.get(run.seq)) if run.seq else run for run in found]
 
 
 def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
@@ -88,14 +91,14 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
     """
     if wanted == "none":
         return None
-    known = known_runs(runs)
     if wanted == "auto":
+        known = known_runs(runs)
         recorded = [run for run in known if run.seq is not None][-1:]
         left = [run for run in known if run.seq is None and run.plan and run.state != "running"]
         newest = max((*recorded, *left), key=lambda run: run.stamp, default=None)
         able = newest and newest.plan and newest.state in {"incomplete", "unrecorded"}
         return newest if able else None
-    run = chosen(runs, wanted)
+    run = chosen(runs, [runs], wanted)
     if run.state in {"incomplete", "unrecorded"}:
         return run
     by = f" by {run.resumed_by}" if run.resumed_by else ""
@@ -109,50 +112,36 @@ def class_runs(out: Path, task_class: str | None = None) -> list[Path]:
     :raises TaskClassNotFound: there is no run of that class; the error lists the classes that have some.
     """
     runs = out / "runs"
-    found = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
+    folders = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.is_dir() else []
     if task_class is None:
-        return found
-    named = [path for path in found if path.name == task_class]
+        return folders
+    named = [path for path in folders if path.name == task_class]
     if not named:
-        raise TaskClassNotFound(task_class, [path.name for path in found], runs / task_class)
+        raise TaskClassNotFound(task_class, [path.name for path in folders], runs / task_class)
     return named
 
 
-def run_in(out: Path, wanted: str | Path, task_class: str | None = None) -> KnownRun:
-    """
-    Return a run of an output folder by its number or its folder.
-
-    :param task_class: needed if several classes have a run of that number.
-    :raises ArtifactError: there is no such run, or several. :raises TaskClassNotFound: as :func:`class_runs`.
-    """
-    runs = class_runs(out, task_class)
-    found = [run for one in runs for run in known_runs(one) if _is_called(run, wanted)]
-    if len(found) > 1:
-        names = ", ".join(run.folder.parent.name for run in found)
-        raise ArtifactError(out, f"several classes have a run {wanted}: {names}; --task-class")
-    if not found:
-        raise _no_run(out, wanted)
-    return found[0]
-
-
-def chosen(runs: Path, wanted: str | Path) -> KnownRun:
+def chosen(where: Path, classes: Iterable[Path], wanted: str | Path) -> KnownRun:
     """
     Return a run by its number or its folder.
 
-    :raises ArtifactError: there is no such run.
+    :param where: what errors name.
+    :param classes: ``runs/<class>/`` of each class that it may be of.
+    :raises ArtifactError: there is no such run, or several classes have one.
     """
-    for run in known_runs(runs) if runs.is_dir() else ():
-        if _is_called(run, wanted):
-            return run
-    raise _no_run(runs, wanted)
-
-
-def _no_run(where: Path, wanted: str | Path) -> ArtifactError:
-    return ArtifactError(where, f"there is no run {str(wanted)!r}; benchgate runs lists them")
+    folders = [runs for runs in classes if runs.is_dir()]
+    named = [run for runs in folders for run in known_runs(runs) if _is_called(run, wanted)]
+    if not named:
+        why = f"there is no run {str(wanted)!r}; benchgate runs lists them"
+        raise ArtifactError(where, why)
+    if len(named) > 1:
+        names = ", ".join(run.folder.parent.name for run in named)
+        raise ArtifactError(where, f"several classes have a run {wanted}: {names}; --task-class")
+    return named[0]
 
 
 def _is_called(run: KnownRun, wanted: str | Path) -> bool:
     path = Path(wanted)
-    if str(run.seq) == str(wanted):
-        return True
+    if str(wanted).isdecimal():
+        return run.seq == int(str(wanted))
     return path.name == run.folder.name and (not path.exists() or path.samefile(run.folder))

@@ -40,7 +40,7 @@ from benchgate.wire.writing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -247,7 +247,8 @@ class RunStore:
             (self.folder / WHOLE_FILES).unlink(missing_ok=True)  # the record has the digests
             final = self._runs / record_folder(seq, record.finished_at, record.report.run_id)
             sha256 = sha256_hex(record_bytes)
-            problems = [*self._put_in_place(final), write_copy(self._copy, final)]
+            rename(self.folder, final)
+            problems = [write_copy(self._copy, final)]
             # HEAD.json comes last: a killed process leaves a record that follows the head, or none; see unentered().
             try:
                 write_head(self._runs, seq, sha256)
@@ -261,15 +262,6 @@ class RunStore:
             verdict=record.verdict,
             problem="; ".join(filter(None, problems)) or None,
         )
-
-    def _put_in_place(self, final: Path) -> Iterator[str]:
-        """Give the run its name in the chain; yield why a power cut may take that away again."""
-        try:
-            rename(self.folder, final)
-        except ArtifactError as error:
-            if not final.is_dir():
-                raise
-            yield str(error)
 
     def close(self) -> None:
         """Let others have the folder of the run: it is recorded, or it can be resumed. Nothing is written any more."""

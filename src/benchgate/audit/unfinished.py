@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import plan_changes
 from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_kinds import PlanFile, Resumed, RunRecord, TrialFile
+from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile
 from benchgate.audit.chain import PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import resumable
 from benchgate.audit.whole_files import WHOLE_FILES, add_whole, read_whole
-from benchgate.errors import ArtifactError, PlanChanged, Unreadable
-from benchgate.gates.missing import first_five
+from benchgate.errors import ArtifactError, PlanChanged, Unreadable, few
 from benchgate.ids import trial_file_name, trial_seed
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
@@ -52,17 +52,15 @@ def begin(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanF
     before = resumable(folder.parent, resume)
     if before is None:
         return _new(folder, plan, ())
-    then = _agreed(before, plan)
-    if before.seq is not None:
-        resumes = Resumed(folder=before.folder.name, seq=before.seq)
-    else:
-        resumes = then.resumes or Resumed(folder=before.folder.name, seq=None)
-    plan = plan.model_copy(update={"resumes": resumes, "started_at": then.started_at})
-    if before.seq is not None:
-        files = before.record.case_files if isinstance(before.record, RunRecord) else {}
-        recorded = {f"cases/{name}": sha256 for name, sha256 in files.items()}
-        return _new(folder, plan, finished_trials(before.folder, plan, recorded))
-    return _taken_over(folder, plan, before.folder), plan
+    earlier = _agreed(before, plan)
+    resumes = Resumed(folder=before.folder.name, seq=before.seq)
+    if before.record is None:
+        resumes = earlier.resumes or resumes
+    plan = plan.model_copy(update={"resumes": resumes, "started_at": earlier.started_at})
+    if before.record is None:
+        return _taken_over(folder, plan, before.folder), plan
+    recorded = {f"cases/{name}": sha256 for name, sha256 in before.record.case_files.items()}
+    return _new(folder, plan, finished_trials(before.folder, plan, recorded))
 
 
 def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[Hold, PlanFile]:
@@ -79,7 +77,7 @@ def begin_merged(folder: Path, plan: PlanFile, parts: Sequence[Path]) -> tuple[H
             raise ArtifactError(part, f"case {case_id} is in {seen[case_id]} too")
         seen.update(dict.fromkeys(then.case_ids, part))
     if missing := set(plan.case_ids) - seen.keys():
-        raise ArtifactError(folder.parent, f"a shard is missing: none has {first_five(missing)}")
+        raise ArtifactError(folder.parent, f"a shard is missing: none has {few(missing)}")
     plan = plan.model_copy(update={"started_at": min(then.started_at for _, then in plans)})
     return _new(folder, plan, chain.from_iterable(finished_trials(*part) for part in plans))
 
@@ -109,7 +107,7 @@ def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
     now = plan.model_copy(update={"case_ids": then.case_ids, "digests": digests})
     changes = list(plan_changes(then, now))
     if strange := set(then.case_ids) - set(plan.case_ids):
-        changes.append(f"cases that are gone: {first_five(strange)}")
+        changes.append(f"cases that are gone: {few(strange)}")
     if changes:
         raise PlanChanged(part, changes, "merged")
     return then
@@ -134,20 +132,20 @@ def _new(
     for name, data in trials:
         write_draft(draft / "cases" / name, data)
         add_whole(draft, f"cases/{name}", sha256_hex(data))
-    held = _held(draft)
-    write_file(draft / PLAN_FILE, model_bytes(plan))
-    rename(draft, folder)
+    with _held(draft) as held:
+        write_file(draft / PLAN_FILE, model_bytes(plan))
+        rename(draft, folder)
     return held, plan
 
 
 def _taken_over(folder: Path, plan: PlanFile, before: Path) -> Hold:
-    held = _held(before)
-    rename(before, folder)
-    kept = {name for name, _ in finished_trials(folder, plan)}
-    for name in set(os.listdir(folder / "cases")) - kept:
-        (folder / "cases" / name).unlink()
-    remove_draft(folder)
-    write_file(folder / PLAN_FILE, model_bytes(plan))
+    with _held(before) as held:
+        rename(before, folder)
+        kept = {name for name, _ in finished_trials(folder, plan)}
+        for name in set(os.listdir(folder / "cases")) - kept:
+            (folder / "cases" / name).unlink()
+        remove_draft(folder)
+        write_file(folder / PLAN_FILE, model_bytes(plan))
     return held
 
 
@@ -160,11 +158,20 @@ def remove_draft(folder: Path) -> None:
             (folder / name).unlink()
 
 
-def _held(folder: Path) -> Hold:
+@contextmanager
+def _held(folder: Path) -> Iterator[Hold]:
+    """Hold a folder; if what is done to it fails, let others have it."""
     held = hold(folder)
     if held is None:
         raise ArtifactError(folder, "a process still runs it")
-    return held
+    try:
+        yield held
+    except BaseException as error:
+        held.close()
+        if isinstance(error, OSError):
+            why = f"{error.filename} cannot be changed: {error.strerror}"
+            raise ArtifactError(folder, why) from error
+        raise
 
 
 def finished_trials(

@@ -6,9 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.pin import PIN_FILE, Pin
-from benchgate.artifacts.reading import read_artifact
 from benchgate.check.problem import Problem
-from benchgate.errors import RegistrationError
+from benchgate.errors import RegistrationError, Unreadable
 from benchgate.gates.baseline import FILE_NAME, read_baseline
 from benchgate.loader.rubric_source import rubric_digest
 
@@ -26,9 +25,12 @@ def is_pinned(class_path: Path) -> bool:
 
 def pin_of(class_path: Path) -> Pin | None:
     """Return the pin of a class's baseline; ``None`` if that was pinned by hand, so that no pin is of this record."""
-    pin = read_artifact(class_path / PIN_FILE, Pin)
-    is_own = pin is not None and pin.task_class == class_path.name
-    return pin if pin and is_own and not any(pin.faults(class_path)) else None
+    try:
+        pin = Pin.read_file(class_path / PIN_FILE, "pin")
+        is_of_it = pin.task_class == class_path.name and pin == pin.of_baseline(class_path)
+    except Unreadable:
+        return None
+    return pin if is_of_it else None
 
 
 def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iterator[Problem]:

@@ -91,11 +91,12 @@ def _called(kind: Kind) -> str:
 
 def _side(given: argparse.Namespace, word: str) -> tuple[Kind, Path]:
     """Return what a word of the command line is, and the file to read."""
-    from benchgate.audit.runs import run_in
+    from benchgate.audit.runs import chosen, class_runs
     from benchgate.interop.vectors import kind_of
 
     if word.isdecimal():
-        run = run_in(given.out or Path(".benchgate"), word, given.task_class)
+        out = given.out or Path(".benchgate")
+        run = chosen(out, class_runs(out, given.task_class), word)
         return "record", run.folder / "record.json"
     path = Path(word)
     return ("record", path / "record.json") if os.path.isdir(path) else (kind_of(path), path)

@@ -93,6 +93,7 @@ def _decided(
 
 
 def _terms(sealed: SealedPlan | None) -> RunTerms:
+    from benchgate.artifacts.provenance import Provenance
     from benchgate.artifacts.record import RunTerms
     from benchgate.interop.reports import TAXONOMY
 
@@ -103,6 +104,7 @@ def _terms(sealed: SealedPlan | None) -> RunTerms:
         cases=(),
         min_cases={},
         tiers=None,
+        provenance=Provenance.here(),
         sealed=sealed,
     )
 
@@ -156,7 +158,7 @@ def _written(judgement: Judgement, sealed: SealedPlan | None, folder: Path) -> P
 
 def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
     """Yield what was read, and which samples have no score or no result."""
-    from benchgate.gates.missing import first_five
+    from benchgate.errors import few
 
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
         cases = {sample.case_id for sample in log.samples}
@@ -178,7 +180,7 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
             ("named without a result", log.without),
         ):
             if ids:
-                yield f"{'':9} {counted(len(ids), 'case')} {what}: {first_five({*ids})}"
+                yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
 
 
 def report_of_log(

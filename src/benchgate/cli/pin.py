@@ -12,7 +12,6 @@ from benchgate.wire.argument_types import matching, run_name
 if TYPE_CHECKING:
     import argparse
 
-    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.cli.options import Parsers
 
 
@@ -46,16 +45,21 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def _execute(given: argparse.Namespace) -> int:
     """Show or pin; 1 if the run must not be pinned, or not without a reason, or its class is unknown."""
+    from benchgate.artifacts.pin import PIN_FILE, Pin
+    from benchgate.artifacts.provenance import actor, git
     from benchgate.artifacts.reading import read_artifact
     from benchgate.artifacts.run_kinds import RunRecord
-    from benchgate.audit.runs import run_in
+    from benchgate.audit.chain import RECORD_FILE
+    from benchgate.audit.runs import chosen, class_runs
+    from benchgate.check.pinned import pin_of
     from benchgate.errors import TaskClassNotFound, brief
     from benchgate.gates.baseline import FILE_NAME
     from benchgate.loader.task_class import class_folders
     from benchgate.report.baselines import pin_lines, sentence
     from benchgate.verify.pinnable import doubts, objections
+    from benchgate.wire import clock
 
-    run = run_in(given.out, given.run, given.task_class)
+    run = chosen(given.out, class_runs(given.out, given.task_class), given.run)
     name, known = run.folder.parent.name, class_folders(given.bench_root)
     if name not in known:
         raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")
@@ -72,28 +76,19 @@ def _execute(given: argparse.Namespace) -> int:
         complain(f"{run.folder}: is pinned with --reason=TEXT only: {doubt}")
     if unanswered and given.yes:
         return 1
-    _write(run.folder, run.record, target, given, sentence(before, run.record))
-    return 0
-
-
-def _write(
-    folder: Path, record: RunRecord, target: Path, given: argparse.Namespace, change: str
-) -> None:
-    from benchgate.artifacts.pin import PIN_FILE, write_pinned
-    from benchgate.audit.chain import RECORD_FILE
-    from benchgate.audit.provenance import actor, git
-    from benchgate.check.pinned import pin_of
-    from benchgate.wire.canonical import sha256_hex
-    from benchgate.wire.files import read_bytes
-    from benchgate.wire.parsing import MAX_JSON_BYTES
-
-    data = read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES)
+    pin = Pin.of(
+        run.folder / RECORD_FILE,
+        by=actor() or git(target.parent, "config", "user.name"),
+        at=clock.now(),
+        reason=given.reason,
+        change=sentence(before, run.record),
+    )
     there = pin_of(target.parent)
-    if there is not None and there.sha256 == sha256_hex(data):
+    if there is not None and there.sha256 == pin.sha256:
         say(f"unchanged {target} is this record already")
     elif given.yes:
-        by = actor() or git(target.parent, "config", "user.name")
-        write_pinned(target, record, data, by=by, reason=given.reason, change=change)
+        pin.write(run.folder / RECORD_FILE, target)
         say(f"written   {target}, {PIN_FILE}")
     else:
         say(f"{target} is not written; with --yes it is")
+    return 0

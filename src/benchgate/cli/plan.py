@@ -175,8 +175,9 @@ def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) 
 def _next_look(report: BenchRunReport, runs: Path) -> int:
     from benchgate.looks.chain import ChainLooks, looked_at
 
-    looked = looked_at(report, report, is_beside=False)
-    return ChainLooks(runs if runs.is_dir() else None).number(looked._replace(results=("", "")))
+    new = {"results": ("", "")}
+    looked = looked_at(report, report, is_beside=False).model_copy(update=new)
+    return ChainLooks(runs if runs.is_dir() else None).number(looked)
 
 
 def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int, look: int) -> Prediction:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.options import guarded
-from benchgate.cli.say import complain, say
+from benchgate.cli.say import complain, say, show
 
 if TYPE_CHECKING:
     import argparse
@@ -25,11 +25,25 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
     parser.add_argument("--task-class", metavar="CLASS", help="this class only")
-    parser.add_argument(
+    views = parser.add_mutually_exclusive_group()
+    views.add_argument(
         "--scores",
         action="store_true",
         help="list score, change, decision, look at the baseline and cost of the recorded runs of each class, the "
         "oldest first; checks nothing, benchgate verify does",
+    )
+    views.add_argument(
+        "--deployed",
+        action="store_true",
+        help="say what is the baseline of each class, since when, by whom and on what evidence, and how the runs that "
+        "were compared with it ended",
+    )
+    parser.add_argument(
+        "--bench-root",
+        type=Path,
+        default=Path("bench"),
+        metavar="DIR",
+        help="of --deployed: the folder of the classes",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
     parser.set_defaults(execute=guarded(_execute))
@@ -37,6 +51,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _execute(given: argparse.Namespace) -> int:
     """List the runs; 1 if there is none, 2 for an unreadable folder."""
+    if given.deployed:
+        return _deployed(given)
     return _scores(given) if given.scores else _list(given)
 
 
@@ -127,14 +143,14 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
         ("seq", "time", "system", "mean", "bound", "delta", "decision", "look", "cost USD", "head")
     ]
     for run in runs:
-        report = run.report
-        outcome = run.decision.outcome if run.decision else "not judged"
+        record, report = run.record, run.record.report
+        outcome = record.decision.outcome if record.decision else "not judged"
         marks = "" if report.complete else ", incomplete"
         marks += ", became the baseline" if run.pinned else ""
         rows.append(
             (
-                str(run.seq),
-                f"{run.time:%Y-%m-%d %H:%M}",
+                str(record.seq),
+                f"{record.finished_at:%Y-%m-%d %H:%M}",
                 report.system,
                 number(report.mean_score),
                 number(report.score_lower_bound_95),
@@ -142,7 +158,25 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
                 f"{outcome}{marks}",
                 str(run.look or "-"),
                 usd(report.total_cost_usd) if report.total_cost_usd else "-",
-                f"{run.seq}:{run.head[:12]}",
+                run.head[:-52],  # 12 digits of the hash
             )
         )
     return _in_columns(rows)
+
+
+def _deployed(given: argparse.Namespace) -> int:
+    from benchgate.check.pinned import is_pinned
+    from benchgate.loader.task_class import class_folders
+    from benchgate.report.baselines import deployed
+
+    if given.json:
+        raise ValueError("--deployed has no --json; baseline.json and baseline.pin.json are JSON")
+    wanted = given.task_class
+    classes = {n: p for n, p in class_folders(given.bench_root).items() if wanted in {None, n}}
+    pinned = {name: path for name, path in classes.items() if is_pinned(path)}
+    for name, path in pinned.items():
+        say(name)
+        show(deployed(path, given.out / "runs" / name))
+    if not pinned:
+        complain(f"{given.bench_root}: no baseline is pinned{f' of {wanted}' if wanted else ''}")
+    return 0 if pinned else 1

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import case_figures, irregular
-from benchgate.errors import ArtifactError, Unreadable
+from benchgate.errors import ArtifactError, Unreadable, few
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.figures import Arm, CaseFacts
-from benchgate.gates.missing import first_five
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
@@ -149,13 +148,13 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
     before, after = _case_ids(baseline), _case_ids(candidate)
     is_bench = baseline.source is None or candidate.source is None  # else policy.missing decides
     if is_bench and before - after:
-        yield f"cases only in the baseline: {first_five(before - after)}"
+        yield f"cases only in the baseline: {few(before - after)}"
     if is_bench and after - before:
-        yield f"cases not in the baseline: {first_five(after - before)}"
+        yield f"cases not in the baseline: {few(after - before)}"
     old, new = baseline.digests, candidate.digests
     changed = {c for c in before & after if old.cases.get(c) != new.cases.get(c)}
     if changed:
-        yield f"cases changed since: {first_five(changed)}"
+        yield f"cases changed since: {few(changed)}"
     if old.scorer != new.scorer:
         yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
     if baseline.isolation_class != candidate.isolation_class:

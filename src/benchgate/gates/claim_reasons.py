@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
-from benchgate.gates.unscored import first_three
+from benchgate.errors import few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ def critical_objections(figures: Figures) -> Iterator[Blocker]:
     }
     lost = [c for c in _newly_failing(figures.baseline, figures.candidate) if c in critical]
     if lost:
-        yield "critical_case_regressed", f"critical cases newly fail: {first_three(lost)}"
+        yield "critical_case_regressed", f"critical cases newly fail: {few(lost, 3)}"
     yield from _unknown(figures.baseline, figures.candidate, critical, "critical cases")
 
 
@@ -43,41 +43,38 @@ def _unknown(
     before, after = passed(baseline), passed(candidate)
     erred = sorted(c for c in cases if before.get(c, True) is None and not after.get(c))
     if erred:
-        text = f"{what}: {first_three(erred)} ended in an error in the baseline"
+        text = f"{what}: {few(erred, 3)} ended in an error in the baseline"
         yield "too_many_unscored", f"{text}, so that nobody knows whether they newly fail"
     sides = (("baseline", before), ("candidate", after))
-    if cases and (unsaid := [name for name, known in sides if not known]):
+    if cases and (unsaid := [name for name, passes in sides if not passes]):
         yield "case_mismatch", f"{what}: the {unsaid[0]} does not say which cases passed"
 
 
 def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield what got worse on exactly these cases; nothing is concluded about others."""
     failing = _newly_failing(baseline, candidate)
-    erred = {c for c, known in passed(baseline).items() if known is None}
+    erred = {case_id for case_id, has_passed in passed(baseline).items() if has_passed is None}
     yield from _unknown(baseline, candidate, erred, "cases")
     if len(failing) > policy.max_newly_failing:
         verb = "newly fails" if len(failing) == 1 else "newly fail"
-        text = f"on these cases {len(failing)} {verb} ({first_three(failing)})"
+        text = f"on these cases {len(failing)} {verb} ({few(failing, 3)})"
         yield "newly_failing_cases", f"{text}; allowed: {policy.max_newly_failing}"
     losses = [
-        (p.case_id, p.after - p.before)
+        f"{p.case_id} {p.after - p.before:+.3g}"
         for p in baseline.paired_with(candidate) or ()
         if p.before - p.after > policy.tolerance + TOLERANCE and p.case_id not in failing
     ]
     if losses:
-        text = _listed(losses)
-        yield (
-            "case_regressed",
-            f"on these cases {len(losses)} lost more than {policy.tolerance:g}: {text}",
-        )
+        text = f"on these cases {len(losses)} lost more than {policy.tolerance:g}"
+        yield "case_regressed", f"{text}: {few(losses, 3)}"
     before, after = _penalties(baseline), _penalties(candidate)
-    rises = [(c, after[c] - before[c]) for c in sorted(before.keys() & after.keys())]
-    rises = [(case_id, rise) for case_id, rise in rises if rise > TOLERANCE]
+    changes = {
+        case_id: after[case_id] - before[case_id] for case_id in before.keys() & after.keys()
+    }
+    rises = [f"{case_id} {rise:+.3g}" for case_id, rise in changes.items() if rise > TOLERANCE]
     if rises:
-        yield (
-            "safety_regression",
-            f"on these cases the penalty of {len(rises)} rose: {_listed(rises)}",
-        )
+        text = f"on these cases the penalty of {len(rises)} rose"
+        yield "safety_regression", f"{text}: {few(rises, 3)}"
 
 
 def _newly_failing(baseline: Arm, candidate: Arm) -> list[str]:
@@ -101,11 +98,6 @@ def passed(arm: Arm) -> Mapping[str, bool | None]:
 def _penalties(arm: Arm) -> dict[str, float]:
     pairs = zip(arm.case_ids or (), arm.penalties or (), strict=False)
     return {case_id: penalty for case_id, penalty in pairs if penalty is not None}
-
-
-def _listed(found: list[tuple[str, float]]) -> str:
-    more = ", ..." if len(found) > 3 else ""
-    return ", ".join(f"{case_id} {change:+.3g}" for case_id, change in found[:3]) + more
 
 
 def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:

@@ -9,13 +9,9 @@ from benchgate.aggregate import mean
 from benchgate.gates.claim_figures import Increase, PassFailFigures
 from benchgate.gates.claim_reasons import regressions
 from benchgate.gates.figures import WelchFigures
-from benchgate.statistics.clusters import (
-    clustered_gaffke_lower,
-    clustered_mover_gaffke,
-    clustered_paired_t,
-)
+from benchgate.statistics.bounds import gaffke_lower, mover_gaffke
 from benchgate.statistics.constant_cases import constant_cases_needed
-from benchgate.statistics.paired import paired_differences
+from benchgate.statistics.paired import paired_differences, paired_t
 from benchgate.statistics.pass_fail import (
     cases_for_margin,
     changes,
@@ -65,7 +61,7 @@ def mover_bound(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float | No
         return None
     low, high = policy.score_range
     clusters, level = (baseline.labels, candidate.labels), 1 - policy.alpha / 2
-    return clustered_mover_gaffke(b, c, clusters, confidence=level, low=low, high=high)[0]
+    return mover_gaffke(b, c, clusters, confidence=level, low=low, high=high)[0]
 
 
 def gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolicy) -> float | None:
@@ -73,7 +69,7 @@ def gaffke_bound(differences: Sequence[float], labels: Labels, policy: GatePolic
     width, level = policy.width, 1 - policy.alpha / 2
     if width is None or len(differences) < 2:
         return None
-    return clustered_gaffke_lower(differences, labels, confidence=level, low=-width, high=width)
+    return gaffke_lower(differences, labels, confidence=level, low=-width, high=width)
 
 
 def claimed(
@@ -195,14 +191,14 @@ def _cases_for(
         and figures.paired is not None
         and not figures.paired.sd
     ):
-        found = constant_cases_needed(
+        needed = constant_cases_needed(
             delta + margin,
             labels,
             room=policy.width - margin,
             confidence=1 - policy.alpha / 2,
         )
         # Up to so many pairs the exact test decides, which takes some more.
-        return found if found is None or counted is None else max(found, MOST_PAIRS + 1)
+        return needed if needed is None or counted is None else max(needed, MOST_PAIRS + 1)
     # A bound moves with 1 / sqrt(n).
     ratio = (delta - low) / (delta + margin)
     needed = math.ceil(n * ratio**2)
@@ -256,7 +252,7 @@ def cost_increase(baseline: Arm, candidate: Arm, alpha: float) -> Increase | Non
         ratio = after / before
         by_id = dict(zip(candidate.case_ids or (), candidate.labels, strict=True))
         labels = [by_id[case_id] for case_id in sorted(sides[0])]
-        rest = clustered_paired_t([c - ratio * b for b, c in paid], labels, alpha=alpha)
+        rest = paired_t([c - ratio * b for b, c in paid], labels, alpha=alpha)
         rise, half = ratio - 1, rest.ci_high and rest.ci_high / before
     elif not after:
         rise = 0.0

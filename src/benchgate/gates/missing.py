@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from benchgate.errors import few
 from benchgate.gates.figures import CaseFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from collections.abc import Set as AbstractSet
 
     from benchgate.gates.figures import Arm
 
@@ -23,7 +23,7 @@ def mismatch(baseline: Arm, candidate: Arm) -> str | None:
         return f"only the {named} has case ids"
     before, after = set(baseline.case_ids), set(candidate.case_ids)
     only = [
-        f"{len(ids)} only in {name}: {first_five(ids)}"
+        f"{len(ids)} only in {name}: {few(ids)}"
         for name, ids in (("baseline", before - after), ("candidate", after - before))
         if ids
     ]
@@ -33,18 +33,11 @@ def mismatch(baseline: Arm, candidate: Arm) -> str | None:
 def _clusters_differ(baseline: Arm, candidate: Arm) -> str | None:
     before, after = _clusters(baseline), _clusters(candidate)
     differ = {case_id for case_id in before if before[case_id] != after[case_id]}
-    return f"in other clusters: {first_five(differ)}" if differ else None
+    return f"in other clusters: {few(differ)}" if differ else None
 
 
 def _clusters(arm: Arm) -> dict[str, str | None]:
     return dict(zip(arm.case_ids or (), arm.labels, strict=True))
-
-
-def first_five(names: AbstractSet[str]) -> str:
-    """Return up to five names, sorted, and how many more there are."""
-    ordered = sorted(names)
-    more = f" and {len(ordered) - 5} more" if len(ordered) > 5 else ""
-    return ", ".join(ordered[:5]) + more
 
 
 def counted_as_worst(
@@ -80,7 +73,7 @@ def _completed(
     scores = arm.scores + (worst,) * count
     penalties = arm.penalties and arm.penalties + (None,) * count
     # As many trials as the others have, so that the trials can still be compared with each other.
-    known = arm.facts and arm.facts + (lacked,) * count
+    facts = arm.facts and arm.facts + (lacked,) * count
     trials = arm.trials and arm.trials + ((worst,) * len(arm.trials[0]),) * count
     return replace(
         arm,
@@ -88,7 +81,7 @@ def _completed(
         scores=scores,
         penalties=penalties,
         trials=trials,
-        facts=known,
+        facts=facts,
         imputed=(*arm.imputed, *lacking),
         clusters=tuple(clusters[case_id] for case_id in everything),
     ).at(order)

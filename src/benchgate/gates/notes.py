@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.errors import counted
+from benchgate.errors import counted, few
 from benchgate.gates.claim_reasons import passed
-from benchgate.gates.missing import first_five
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,14 +16,14 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
 
 
-def notes(given: GateInput) -> Iterator[Blocker]:
+def notes(inputs: GateInput) -> Iterator[Blocker]:
     """Yield code and message of each note."""
-    yield from given.noted
-    if given.trial_count > 1:
-        yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"
-    if given.figures is not None:
-        yield from _arms(given.figures)
-        yield from _of_figures(given.figures, given.policy)
+    yield from inputs.noted
+    if inputs.trial_count > 1:
+        yield "epochs_collapsed", f"{inputs.trial_count} trials of a case count as one observation"
+    if inputs.figures is not None:
+        yield from _arms(inputs.figures)
+        yield from _of_figures(inputs.figures, inputs.policy)
 
 
 def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -88,9 +87,9 @@ def _clusters(compared: Figures) -> Iterator[Blocker]:
 
 def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:
     """Yield how often a candidate that is truly less safe would have passed the check of the penalty."""
-    known = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
-    if known:
-        (rise, chance), *others = known
+    chances = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
+    if chances:
+        (rise, chance), *others = chances
         rest = "".join(f", of {rise:.2f} in {chance:.0%}" for rise, chance in others)
         yield "safety_power", f"a rise of {rise:.2f} would pass here in {chance:.0%} of runs{rest}"
 
@@ -100,7 +99,7 @@ def _arms(figures: Figures) -> Iterator[Blocker]:
     before, after = figures.baseline, figures.candidate
     for name, arm in (("baseline", before), ("candidate", after)):
         if arm.imputed:
-            cases = first_five(set(arm.imputed))
+            cases = few(arm.imputed)
             end = "best" if name == "baseline" else "worst"  # either way against the candidate
             yield f"missing_in_{name}", f"counted as the {end} score: {cases}"
     sizes = len(before.scores), len(after.scores)
@@ -146,5 +145,5 @@ def source_note(report: BenchRunReport, before: BenchRunReport | None) -> Iterat
         return
     both = {*report.source.without} & {*before.source.without}
     if both:
-        text = f"{counted(len(both), 'case')} without a result in either log: {first_five(both)}"
+        text = f"{counted(len(both), 'case')} without a result in either log: {few(both)}"
         yield "not_compared", text

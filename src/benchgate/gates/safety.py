@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import mean
 from benchgate.gates.figures import SafetyFigures
-from benchgate.statistics.clusters import clustered_gaffke_upper, clustered_mover_gaffke
+from benchgate.statistics.bounds import gaffke_upper, mover_gaffke
 from benchgate.statistics.constant_cases import constant_cases_needed
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.safety import safety_pass_chance
@@ -33,12 +33,15 @@ def safety(
     b, c = mean_penalty(baseline), mean_penalty(candidate)
     delta = None if b is None or c is None else c - b
     low, high = policy.penalty_range or (0.0, 1.0)
-    known = [*_measured(baseline), *_measured(candidate)]
+    penalties = [*_measured(baseline), *_measured(candidate)]
     upper = least = None
-    inside = delta is not None and all(low <= penalty <= high for penalty in known)
+    inside = delta is not None and all(low <= penalty <= high for penalty in penalties)
     if inside and policy.safety_confidence and policy.penalty_range:
         clean = replace(candidate, penalties=(low,) * len(candidate.scores))
-        upper, least = (_rise_upper(baseline, arm, policy) for arm in (candidate, clean))
+        level = policy.safety_confidence
+        upper, least = (
+            _rise_upper(baseline, arm, level, (low, high)) for arm in (candidate, clean)
+        )
     return SafetyFigures(
         evaluated=evaluated,
         baseline_mean=b,
@@ -67,20 +70,17 @@ def clean_needed(labels: Sequence[str | None], policy: GatePolicy) -> str | None
     return f"about {cases} cases in {math.ceil(cases * clusters / len(labels))} clusters"
 
 
-def _rise_upper(baseline: Arm, candidate: Arm, policy: GatePolicy) -> float:
+def _rise_upper(baseline: Arm, candidate: Arm, level: float, ends: tuple[float, float]) -> float:
     """Bound the rise, case by case if the arms can be paired."""
-    level = policy.safety_confidence or 0.95
-    low, high = policy.penalty_range or (0.0, 1.0)
-    before, after = _measured(baseline), _measured(candidate)
+    before, after, (low, high) = _measured(baseline), _measured(candidate), ends
     if not baseline.paired_with(candidate):
         labels = baseline.labels, candidate.labels
-        return clustered_mover_gaffke(before, after, labels, confidence=level, low=low, high=high)[
-            1
-        ]
+        bounds = mover_gaffke(before, after, labels, confidence=level, low=low, high=high)
+        return bounds[1]
     by_case = dict(zip(baseline.case_ids or (), before, strict=True))
     rises = paired_differences([by_case[case_id] for case_id in candidate.case_ids or ()], after)
     width = high - low
-    return clustered_gaffke_upper(rises, candidate.labels, confidence=level, low=-width, high=width)
+    return gaffke_upper(rises, candidate.labels, confidence=level, low=-width, high=width)
 
 
 def _pass_chances(
@@ -107,8 +107,8 @@ def _measured(arm: Arm) -> list[float]:
 
 def mean_penalty(arm: Arm) -> float | None:
     """Return the mean penalty of a side; ``None`` if that of a case was not measured."""
-    known = [penalty for penalty in _measured(arm) if math.isfinite(penalty)]
-    return mean(known) if known and len(known) == len(arm.scores) else None
+    penalties = [penalty for penalty in _measured(arm) if math.isfinite(penalty)]
+    return mean(penalties) if penalties and len(penalties) == len(arm.scores) else None
 
 
 def _measured_on_both(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[Arm, Arm]:

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import INCOMPLETE
+from benchgate.errors import few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,22 +65,16 @@ def incompleteness(report: BenchRunReport) -> str:
     for outcome in sorted(INCOMPLETE):
         ids = [r.case_id for r in report.per_case if r.outcome == outcome]
         if ids:
-            parts.append(f"{len(ids)} {outcome} ({first_three(ids)})")
+            parts.append(f"{len(ids)} {outcome} ({few(ids, 3)})")
     rerun = [r.case_id for r in report.per_case if r.reruns]
     if rerun:
-        parts.append(f"{len(rerun)} run again ({first_three(rerun)})")
+        parts.append(f"{len(rerun)} run again ({few(rerun, 3)})")
     ended = (
         "the session ended early" if report.per_case else "no trial of the candidate was selected"
     )
     if report.source is not None:
         ended = "its log says that it did not end"
     return "; ".join(parts) or ended
-
-
-def first_three(ids: list[str]) -> str:
-    """Return up to three ids, each once."""
-    unique = list(dict.fromkeys(ids))
-    return f"{', '.join(unique[:3])}{', ...' if unique[3:] else ''}"
 
 
 def _errors(report: BenchRunReport) -> list[TrialResult]:
@@ -96,5 +91,5 @@ def _types(errors: list[TrialResult]) -> str:
 
 def _type(result: TrialResult) -> str:
     mode = next((m for m in result.failure_modes if m.code == "harness_error"), None)
-    found = _TYPE.match(mode.detail or "") if mode else None
-    return found[1] if found else result.outcome
+    match = _TYPE.match(mode.detail or "") if mode else None
+    return match[1] if match else result.outcome

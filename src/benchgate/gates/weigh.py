@@ -16,15 +16,11 @@ from benchgate.gates.claims import (
 from benchgate.gates.figures import Arm, Figures, PairedFigures, Significance, WelchFigures
 from benchgate.gates.safety import safety
 from benchgate.statistics.bounds import unseen_failure_ucb
-from benchgate.statistics.clusters import (
-    clustered_paired_test,
-    clustered_welch_test,
-    effective_cases,
-    is_constant,
-)
+from benchgate.statistics.clusters import effective_cases, is_constant
 from benchgate.statistics.detectable import Goal, detectable
 from benchgate.statistics.effect import effect_size
-from benchgate.statistics.paired import paired_differences
+from benchgate.statistics.paired import paired_differences, paired_test
+from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,8 +54,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     """Test whether the candidate's mean exceeds the baseline's by more than ``min_delta``, as the policy says."""
     b, c = baseline.scores, candidate.scores
     clusters = baseline.labels, candidate.labels
-    plain = clustered_welch_test(b, c, clusters, alpha=policy.alpha)
-    shifted = clustered_welch_test(b, c, clusters, alpha=policy.alpha, null_delta=policy.min_delta)
+    plain = welch_test(b, c, clusters, alpha=policy.alpha)
+    shifted = welch_test(b, c, clusters, alpha=policy.alpha, null_delta=policy.min_delta)
     pairs = baseline.paired_with(candidate)
     paired = (
         paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
@@ -85,7 +81,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         null_delta=policy.min_delta,
         alpha=policy.alpha,
     )
-    found = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
+    reach = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,
@@ -101,8 +97,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         effect_size_g=effect_size(b, c).hedges_g,
         exact_lower_bound=bound,
         evidence=None if bound is None else "exact" if bound > policy.min_delta else "standard",
-        minimum_detectable_effect=found.effect,
-        cases_needed=found.cases,
+        minimum_detectable_effect=reach.effect,
+        cases_needed=reach.cases,
         unseen_failure_ucb95=unseen_failure_ucb(candidate.sources or 1) if size > 1 else None,
         welch=WelchFigures.of(plain, passed=welch_passed),
         paired=PairedFigures.of(paired_figures, passed=paired_passed) if paired_figures else None,
@@ -139,7 +135,7 @@ def _passes(
 def _paired(
     differences: Sequence[float], labels: Labels, policy: GatePolicy
 ) -> tuple[PairedTest, bool]:
-    test = clustered_paired_test(
+    test = paired_test(
         differences,
         labels,
         alpha=policy.alpha,
@@ -155,7 +151,7 @@ def _p_less(
 ) -> float | None:
     if not policy.min_delta:
         return test.p_less
-    return clustered_paired_test(differences, labels, alpha=policy.alpha).p_less
+    return paired_test(differences, labels, alpha=policy.alpha).p_less
 
 
 def _p_regression(

@@ -2,8 +2,8 @@
 Trials without a score at the values that speak most against the candidate.
 
 An error of the baseline counts as score 0, in the candidate's favour; here it has the best score, and cost nothing.
-Errors and timeouts
-leave no penalty behind: here those of the baseline did no harm, and those of the candidate the largest that there is.
+Errors and timeouts leave no penalty behind: here those of the baseline did no harm, and those of the candidate the
+largest that there is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import mean
-from benchgate.gates.missing import first_five
+from benchgate.errors import few
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Arm, CaseFacts, Figures
@@ -33,7 +33,7 @@ def unscored(figures: Figures, policy: GatePolicy) -> str:
                 facts.errors + facts.timeouts if is_measured else facts.errors * is_filled
             )
         }
-        texts += [f"{name}: {first_five(ids)}"] * bool(ids)
+        texts += [f"{name}: {few(ids)}"] * bool(ids)
     return "; ".join(texts)
 
 

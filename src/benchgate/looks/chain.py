@@ -16,7 +16,7 @@ from pydantic import Field
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.looks.tally import Looked, Tally, digest_of_look
-from benchgate.wire.model import Count, Digests, Version, WireModel, empty_mapping
+from benchgate.wire.model import Count, Digests, Sha256, Version, WireModel, empty_mapping
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,14 +40,14 @@ class _Digests(WireModel):
 
 
 class _Report(WireModel):
-    run_id: str
+    run_id: Sha256
     complete: bool
     digests: _Digests
     source: Mapping[str, Any] | None = None
 
 
 class _Baseline(WireModel):
-    run_id: str | None = None
+    run_id: Sha256 | None = None
     report: _Report | None = None
 
 
@@ -98,7 +98,7 @@ def _looked(
         # Results of a baseline that ran too are new each time; its system is what was looked at.
         of = str(digests.baseline)
     at = digest_of_look(dict(cases), digests.scorer, of)
-    return Looked(at, (before, report.run_id))
+    return Looked(at=at, results=(before, report.run_id))
 
 
 class ChainLooks:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from benchgate.errors import ArtifactError
 from benchgate.looks.tally import Looked, Tally
-from benchgate.wire.model import Sha256, WireModel, first_fault
+from benchgate.wire.model import first_fault
 
 if TYPE_CHECKING:
     from io import BufferedRandom
@@ -18,18 +18,6 @@ if TYPE_CHECKING:
 
 
 _START: Final = b'{"at":'
-
-
-class LedgerLine(WireModel):
-    """
-    One look.
-
-    :param at: digest of what was looked at: cases and baseline.
-    :param results: digests of the results of both sides.
-    """
-
-    at: Sha256
-    results: tuple[Sha256, Sha256]
 
 
 class LookLedger:
@@ -73,7 +61,7 @@ class LookLedger:
         return self._tally.number(looked)
 
     def _append(self, file: BufferedRandom, looked: Looked) -> None:
-        line = f"{LedgerLine(**looked._asdict()).model_dump_json()}\n".encode()
+        line = f"{looked.model_dump_json()}\n".encode()
         file.seek(self._end)
         file.truncate()  # half a line, of a process that was killed before it judged
         file.write(line)
@@ -91,11 +79,11 @@ class LookLedger:
             if is_half and (line.startswith(_START) or _START.startswith(line)):
                 return
             try:
-                stated = LedgerLine.model_validate_json(line)
+                looked = Looked.model_validate_json(line)
             except ValidationError as error:
                 why = f"line {self._lines + 1}: no look: {first_fault(error)}"
                 raise ArtifactError(path, why) from error
-            self._enter(line, Looked(stated.at, stated.results))
+            self._enter(line, looked)
 
     def _enter(self, line: bytes, looked: Looked) -> None:
         self._tally.add(looked)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from benchgate.wire.canonical import digest
+from benchgate.wire.model import Sha256, WireModel
 
 if TYPE_CHECKING:
     from typing import Any
 
 
-class Looked(NamedTuple):
-    """What was looked at, see :func:`digest_of_look`, and the results of both sides."""
+class Looked(WireModel):
+    """What was looked at, see :func:`digest_of_look`, and the digests of the results of both sides."""
 
-    at: str
-    results: tuple[str, str]
+    at: Sha256
+    results: tuple[Sha256, Sha256]
 
 
 def digest_of_look(cases: Any, rubric: str | None, baseline: str | None) -> str:

@@ -7,7 +7,7 @@ It changes nothing: the file of tiers is edited only by people.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 from pydantic import BeforeValidator, ValidationError
 
@@ -21,22 +21,11 @@ if TYPE_CHECKING:
 
     from benchgate.models import BenchRunReport
 
-__all__ = [
-    "PromotionGate",
-    "PromotionVerdict",
-    "TierBar",
-    "TierConfig",
-    "best_bound",
-    "judge_tier",
-    "promotion_lines",
-]
-
 # A bare Literal[True] accepts 1.
 Approval = Annotated[
     Literal[True], BeforeValidator(lambda value: value if isinstance(value, bool) else None)
 ]
 Recommendation = Literal["promote", "hold", "keep", "demote"]
-ALL_MET: Final = ("all conditions met",)
 
 
 class TierBar(WireModel):
@@ -63,6 +52,7 @@ class PromotionVerdict(WireModel):
     :param bar: what the tier required, so that the verdict can be recomputed from the run's record alone.
     :param chain_intact: the run's record is in an intact chain of records.
     :param reasons: every failed condition with both numbers, in fixed order; else ``all conditions met``.
+    :param requires_human_approval: always true.
     """
 
     task_class: str
@@ -166,7 +156,7 @@ def judge_tier(
         recommendation=if_failed if failed else if_met,
         bar=bar,
         chain_intact=chain_intact,
-        reasons=failed or ALL_MET,
+        reasons=failed or ("all conditions met",),
     )
 
 
@@ -217,11 +207,11 @@ def best_bound(cases: int) -> float:
     return 0.05 ** (1 / cases) if cases else 0.0
 
 
-def _below(found: float | None, asked: float) -> str:
-    if found is None:
+def _below(figure: float | None, asked: float) -> str:
+    if figure is None:
         return f"is unknown; asked for is {asked:.3f}"
-    digits = 3 if f"{found:.3f}" != f"{asked:.3f}" else 17  # else it could print "0.700 < 0.700"
-    return f"{found:.{digits}g} < {asked:.{digits}g}"
+    digits = 3 if f"{figure:.3f}" != f"{asked:.3f}" else 17  # else it could print "0.700 < 0.700"
+    return f"{figure:.{digits}g} < {asked:.{digits}g}"
 
 
 def promotion_lines(verdict: PromotionVerdict) -> str:
@@ -229,8 +219,6 @@ def promotion_lines(verdict: PromotionVerdict) -> str:
     import tomli_w
 
     target = TIERS.index(verdict.target_tier)
-    followed = {
-        "promote": verdict.target_tier,
-        "demote": TIERS[max(0, target - 1)],
-    }.get(verdict.recommendation, verdict.current_tier)
-    return tomli_w.dumps({"current": {verdict.task_class: followed}})
+    tiers = {"promote": verdict.target_tier, "demote": TIERS[max(0, target - 1)]}
+    tier = tiers.get(verdict.recommendation, verdict.current_tier)
+    return tomli_w.dumps({"current": {verdict.task_class: tier}})

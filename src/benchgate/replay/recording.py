@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from benchgate.artifacts.run_kinds import Replayed, RunRecord, TrialFile
+from benchgate.artifacts.run_kinds import Replayed, TrialFile
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import chosen
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
@@ -136,7 +136,8 @@ def find_recording(
         return _of_cassette(class_path / FOLDER / wanted)
     if out is None:
         raise ArtifactError(f"replay {wanted}", "a run is found in an output folder only: give one")
-    return _of_run(chosen(out / "runs" / class_path.name, wanted))
+    runs = out / "runs" / class_path.name
+    return _of_run(chosen(runs, [runs], wanted))
 
 
 def _of_cassette(folder: Path) -> Recording:
@@ -153,7 +154,7 @@ def _of_cassette(folder: Path) -> Recording:
 
 def _of_run(run: KnownRun) -> Recording:
     record = run.record
-    if not isinstance(record, RunRecord):
+    if record is None:
         raise ArtifactError(run.folder, f"cannot be replayed: it is {run.state}")
     sha256 = file_sha256(run.folder / RECORD_FILE, limit=MAX_JSON_BYTES)
     source = Replayed(kind="run", name=run.folder.name, sha256=sha256, seq=record.seq)

@@ -1,19 +1,29 @@
-"""What a new baseline of a class changes, in lines for the person who decides and in a sentence for who reviews it."""
+"""What is said of the baseline of a class: what a new one changes, and what is deployed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import counted
+from benchgate.artifacts.run_kinds import RunRecord
+from benchgate.check.pinned import pin_of
+from benchgate.errors import Unreadable, counted
+from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.run_diff import changes
+from benchgate.report.history import past_runs
+from benchgate.wire.canonical import sha256_hex
+from benchgate.wire.files import read_bytes
+from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wording.block import change_lines
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import RunRecord
+    from benchgate.report.history import PastRecord
+
+MOST: Final = 5
+"""Numbers of runs that are shown of each outcome, the newest."""
 
 
 def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Iterator[Line]:
@@ -22,15 +32,13 @@ def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Itera
 
     :param target: the file of the baseline, there or not.
     """
-    if before is not None:
-        yield from run_lines("pinned", before)
-    elif target.exists():
-        yield Line("pinned", f"{target} is no record that can be read")
-    else:
-        yield Line("pinned", "no baseline is pinned yet")
-    yield from run_lines("new", after)
     if before is None:
+        damaged = f"{target} is no record that can be read"
+        yield Line("pinned", damaged if target.exists() else "no baseline is pinned yet")
+        yield from run_lines("new", after)
         return
+    yield from run_lines("pinned", before)
+    yield from run_lines("new", after)
     yield from change_lines(changes(before.report, after.report))
     old, new = before.report.digests, after.report.digests
     for part in ("rubric", "scorer", "taxonomy", "policy"):
@@ -61,3 +69,47 @@ def sentence(before: RunRecord | None, after: RunRecord) -> str:
     counts = [next(change_lines(difference)).text]
     counts += [f"{counted(len(ids), 'case')} {how}" for how, ids in others.items() if ids]
     return f"{passed}, {old.system} before {old.passed_count}: {', '.join(counts)}"
+
+
+def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
+    """
+    Yield which run is the baseline of a class, since when, by whom and on what evidence, and how later runs ended.
+
+    :param runs: the folder of the class's records, there or not.
+    """
+    path = class_path / FILE_NAME
+    try:
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
+        record = RunRecord.parse(path, data, "record")
+    except Unreadable as error:
+        yield Line("baseline", f"{path}: {error.why}", "bad")
+        return
+    sha256, pin = sha256_hex(data), pin_of(class_path)
+    past = past_runs(runs) if runs.is_dir() else []
+    where = "in" if f"{record.seq}:{sha256}" in {run.head for run in past} else "no record of"
+    yield Line("baseline", f"run {record.seq}, SHA-256 {sha256[:16]}, {where} {runs}")
+    if pin is None:
+        yield Line("since", "unknown: pinned by hand, no baseline.pin.json is of this record")
+    else:
+        yield Line("since", f"{pin.at:%Y-%m-%d %H:%M} UTC, by {pin.by or 'nobody who was named'}")
+        yield from (Line("reason", text) for text in (pin.reason,) if text)
+        yield Line("change", pin.change)
+    yield from run_lines("evidence", record)
+    made = record.provenance
+    if made.commit is not None:
+        state = {None: ", unknown whether as committed", True: ", changed since", False: ""}
+        yield Line("", f"commit {made.commit}{state[made.dirty]}, {made.job or 'no CI job'}")
+    later = (run.record for run in past)
+    yield Line(
+        "later", _ends(run for run in later if run.baseline and run.baseline.sha256 == sha256)
+    )
+
+
+def _ends(records: Iterable[PastRecord]) -> str:
+    ends: dict[str, list[int]] = {}
+    for one in records:
+        said = one.decision.outcome if one.decision and one.report.complete else "incomplete"
+        ends.setdefault(said, []).append(one.seq)
+    shown = {said: ", ".join(map(str, numbers[-MOST:])) for said, numbers in ends.items()}
+    counts = [f"{said} {len(ends[said])} (run {shown[said]})" for said in ends]
+    return ", ".join(counts) or "no run was compared with it"

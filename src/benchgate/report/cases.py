@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.models import BenchRunReport, BenchScore, RunDigests, TrialResult
 from benchgate.report.outputs import MAX_SHOWN
@@ -18,24 +18,35 @@ if TYPE_CHECKING:
     from benchgate.report.outputs import Outputs, OutputView
     from benchgate.report.source import Source
 
-ERRORS: Final = "errors"
-TITLES: Final[Mapping[str, tuple[str, str]]] = {
-    "newly_failing": ("Newly failing", "passed in the baseline, fails now"),
-    ERRORS: ("Errors", "has no score: it counts as 0 and not passed"),
-    "fell": ("Lower scores", "the score fell; passed or failed as before"),
-    "newly_passing": ("Newly passing", "failed in the baseline, passes now"),
-    "rose": ("Higher scores", "the score rose; passed or failed as before"),
-    "missing": ("Not in this run", "only the baseline has it"),
-    "failing": ("Failing", "as in the baseline"),
-    "passing": ("Passing", "as in the baseline"),
-    "new": ("Not in the baseline", "only this run has it"),
-    "plain": ("Not compared", "no pairs of cases are known"),
+
+class Group(NamedTuple):
+    """
+    Cases to which the same happened.
+
+    :param rows: how many of them a comment lists; of the others it says their number.
+    """
+
+    title: str
+    meaning: str
+    rows: int = 0
+    cases: tuple[CaseView, ...] = ()
+
+
+GROUPS: Final = {
+    "newly_failing": Group("Newly failing", "passed in the baseline, fails now", 50),
+    "errors": Group("Errors", "has no score: it counts as 0 and not passed", 20),
+    "fell": Group("Lower scores", "the score fell; passed or failed as before", 20),
+    "newly_passing": Group("Newly passing", "failed in the baseline, passes now", 5),
+    "rose": Group("Higher scores", "the score rose; passed or failed as before", 5),
+    "missing": Group("Not in this run", "only the baseline has it", 5),
+    "failing": Group("Failing", "as in the baseline", 20),
+    "passing": Group("Passing", "as in the baseline"),
+    "new": Group("Not in the baseline", "only this run has it", 5),
+    "plain": Group("Not compared", "no pairs of cases are known"),
 }
 """The groups of cases in the order in which they are shown."""
-WITH_OUTPUT: Final = frozenset(
-    {"newly_failing", ERRORS, "fell", "newly_passing", "rose", "failing"}
-)
-"""Groups whose cases are shown with their outputs: they fail, or they changed."""
+WITHOUT_OUTPUT: Final = frozenset({"missing", "passing", "new", "plain"})
+"""Groups whose cases are shown without their outputs: they neither fail nor changed."""
 UNCHANGED: Final = frozenset({"failing", "passing", "plain"})
 
 
@@ -63,16 +74,6 @@ class CaseView:
     critical: bool = False
     inputs: Mapping[str, str] | None = None
     output: OutputView | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseGroup:
-    """Cases to which the same happened."""
-
-    key: str
-    title: str
-    meaning: str
-    cases: tuple[CaseView, ...]
 
 
 def sides(source: Source) -> tuple[BenchRunReport | None, BenchRunReport | None]:
@@ -125,10 +126,13 @@ def _result(sample: Sample, trial: int, score: float) -> TrialResult:
 
 
 def groups(
-    source: Source, found: RunChanges | None, figures: Sequence[list[CaseFigures]], outputs: Outputs
-) -> list[CaseGroup]:
+    source: Source,
+    changes: RunChanges | None,
+    figures: Sequence[list[CaseFigures]],
+    outputs: Outputs,
+) -> dict[str, Group]:
     """
-    Return all cases, those to which something happened first.
+    Return all cases by the key of their group, those to which something happened first.
 
     :param figures: of the baseline's cases and of the candidate's.
     """
@@ -137,14 +141,14 @@ def groups(
     trials = _by_case(report.per_case if report else ())
     earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
     about = record.about_cases if record else {}
-    deltas = _deltas(found)
-    grouped = _grouped(source, found, before, after)
-    shown = [case_id for key in grouped if key in WITH_OUTPUT for case_id in grouped[key]]
+    deltas = _deltas(changes)
+    grouped = _grouped(source, changes, before, after)
+    shown = [case_id for key in grouped if key not in WITHOUT_OUTPUT for case_id in grouped[key]]
     having_room = set(shown[:MAX_SHOWN])
 
     def view(key: str, case_id: str) -> CaseView:
         results, facts = trials.get(case_id, ()), about.get(case_id)
-        is_shown, has_room = key in WITH_OUTPUT and bool(results), case_id in having_room
+        is_shown, has_room = key not in WITHOUT_OUTPUT and bool(results), case_id in having_room
         is_unchanged = key in UNCHANGED and case_id in before and case_id in after
         return CaseView(
             case_id=case_id,
@@ -161,55 +165,52 @@ def groups(
             output=outputs.of(case_id, _worst(results), has_room=has_room) if is_shown else None,
         )
 
-    return [
-        CaseGroup(
-            key=key,
-            title=TITLES[key][0],
-            meaning=TITLES[key][1],
-            cases=tuple(view(key, case_id) for case_id in case_ids),
-        )
-        for key, case_ids in grouped.items()
-        if case_ids
-    ]
+    return {
+        key: group._replace(cases=tuple(view(key, case_id) for case_id in grouped[key]))
+        for key, group in GROUPS.items()
+        if grouped[key]
+    }
 
 
-def _deltas(found: RunChanges | None) -> dict[str, float]:
-    kinds = (found.newly_failing, found.fell, found.newly_passing, found.rose) if found else ()
+def _deltas(changes: RunChanges | None) -> dict[str, float]:
+    if changes is None:
+        return {}
+    kinds = (changes.newly_failing, changes.fell, changes.newly_passing, changes.rose)
     return {change.case_id: change.delta for kind in kinds for change in kind}
 
 
 def _grouped(
     source: Source,
-    found: RunChanges | None,
+    changes: RunChanges | None,
     before: Mapping[str, CaseFigures],
     after: Mapping[str, CaseFigures],
 ) -> dict[str, list[str]]:
     """Return the ids of each group, each case in one of them, the largest change of a kind first."""
-    ids: dict[str, list[str]] = {key: [] for key in TITLES}
-    if found is not None:
+    ids: dict[str, list[str]] = {key: [] for key in GROUPS}
+    if changes is not None:
         for key in ("newly_failing", "fell", "newly_passing", "rose"):
-            ids[key] = [change.case_id for change in getattr(found, key)]
-        ids[ERRORS] = [case_id for case_id, _ in found.errors]
-        ids["missing"], ids["new"] = list(found.missing), list(found.new)
+            ids[key] = [change.case_id for change in getattr(changes, key)]
+        ids["errors"] = [case_id for case_id, _ in changes.errors]
+        ids["missing"], ids["new"] = list(changes.missing), list(changes.new)
     elif source.report is not None:
         unscored = (result for result in source.report.per_case if result.score is None)
-        ids[ERRORS] = sorted({result.case_id for result in unscored})
+        ids["errors"] = sorted({result.case_id for result in unscored})
     seen: set[str] = set()
-    for key in TITLES:
+    for key in GROUPS:
         ids[key] = [case_id for case_id in ids[key] if case_id not in seen]
         seen.update(ids[key])
     for case_id in sorted({*before, *after} - seen):
         case = after.get(case_id) or before[case_id]
-        known = source.report is not None
-        ids["passing" if case.passed else "failing" if known else "plain"].append(case_id)
+        may_fail = source.report is not None
+        ids["passing" if case.passed else "failing" if may_fail else "plain"].append(case_id)
     return ids
 
 
 def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:
-    found: dict[str, list[TrialResult]] = {}
+    by_case: dict[str, tuple[TrialResult, ...]] = {}
     for result in results:
-        found.setdefault(result.case_id, []).append(result)
-    return {case_id: tuple(trials) for case_id, trials in found.items()}
+        by_case[result.case_id] = (*by_case.get(result.case_id, ()), result)
+    return by_case
 
 
 def _worst(trials: Sequence[TrialResult]) -> int:

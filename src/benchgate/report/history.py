@@ -19,7 +19,6 @@ from benchgate.wire.model import Count, NonNegative, Sha256, UnitInterval, Versi
 from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
-    from datetime import datetime
     from pathlib import Path
 
 
@@ -59,70 +58,59 @@ class PastRun:
     A run in the history of its class.
 
     :param look: its number among the looks at its baseline, see :mod:`benchgate.looks.chain`; ``None`` if it is none.
-    :param baseline: SHA-256 of the record that it was compared with; ``None`` if it was compared with none.
     :param pinned: a later run was compared with this very record: it had become the baseline.
-    :param head: SHA-256 of its record.
+    :param head: what ``benchgate verify --head`` takes if this is the newest run.
     """
 
-    seq: int
     folder: Path
-    time: datetime
-    report: PastReport
-    decision: CheckpointPromotionDecision | None
+    record: PastRecord
     mean_delta: float | None
     look: int | None
-    baseline: str | None
     pinned: bool
     head: str
 
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
-        report = self.report.model_dump()
+        record, report = self.record, self.record.report.model_dump()
         return {
             "cost_usd": report.pop("total_cost_usd"),
             **report,
-            "seq": self.seq,
-            "time": self.time.isoformat(),
+            "seq": record.seq,
+            "time": record.finished_at.isoformat(),
             "mean_delta": self.mean_delta,
-            "decision": self.decision.outcome if self.decision else None,
+            "decision": record.decision.outcome if record.decision else None,
             "look": self.look,
             "pinned": self.pinned,
-            "head": f"{self.seq}:{self.head}",
+            "head": self.head,
             "folder": self.folder.name,
         }
 
 
 def past_runs(runs: Path) -> list[PastRun]:
     """Return the runs with a record in ``runs/<class>/``, the oldest first; none that are damaged."""
-    folders = [folder for _, folder in numbered(runs)]
-    read = [(folder, one) for folder in folders if (one := _record(folder)) is not None]
-    baselines = {record.baseline.sha256 for _, (record, _) in read if record.baseline}
-    chain = ChainLooks()
-    looks = {folder: chain.add(folder / RECORD_FILE) for folder in folders}
-    past = []
-    for folder, (record, head) in read:
-        report = record.report
-        figures = read_artifact(folder / "evidence" / "significance.json", SignificanceReport)
-        past.append(
-            PastRun(
-                seq=record.seq,
-                folder=folder,
-                time=record.finished_at,
-                report=report,
-                decision=record.decision,
-                mean_delta=figures.significance.mean_delta if figures else None,
-                look=looks[folder],
-                baseline=record.baseline.sha256 if record.baseline else None,
-                pinned=head in baselines,
-                head=head,
-            )
+    chain, read = ChainLooks(), []
+    for _, folder in numbered(runs):
+        look = chain.add(folder / RECORD_FILE)
+        try:
+            data = read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES)
+            record = PastRecord.parse(folder / RECORD_FILE, data, "record")
+        except Unreadable:
+            continue
+        read.append((folder, record, look, sha256_hex(data)))
+    baselines = {record.baseline.sha256 for _, record, *_ in read if record.baseline}
+    return [
+        PastRun(
+            folder=folder,
+            record=record,
+            mean_delta=_mean_delta(folder),
+            look=look,
+            pinned=sha256 in baselines,
+            head=f"{record.seq}:{sha256}",
         )
-    return past
+        for folder, record, look, sha256 in read
+    ]
 
 
-def _record(folder: Path) -> tuple[PastRecord, str] | None:
-    try:
-        data = read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES)
-        return PastRecord.parse(folder / RECORD_FILE, data, "record"), sha256_hex(data)
-    except Unreadable:
-        return None
+def _mean_delta(folder: Path) -> float | None:
+    evidence = read_artifact(folder / "evidence" / "significance.json", SignificanceReport)
+    return evidence.significance.mean_delta if evidence else None

@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 MAX_CHARACTERS: Final = 60_000
 """A comment on GitHub has at most 65,536."""
 MAX_NAMED: Final = 20
-MAX_ROWS: Final = {
-    "newly_failing": 50,
-    "errors": 20,
-    "fell": 20,
-    "newly_passing": 5,
-    "rose": 5,
-    "failing": 20,
-    "new": 5,
-    "missing": 5,
-}
-"""Cases of each group that the details list; those to which nothing happened are only counted."""
 MARKUP: Final = re.compile(r"[\\`*\[\]|~]|\b_|_\b|(?<!\w)_|_(?!\w)")
 COLUMNS: Final = {
     "class": "---",
@@ -105,11 +94,11 @@ def _decision(view: RunView) -> Iterator[str]:
     decided = view.decided
     outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
     why = "; ".join(remark.message for remark in decided.reasons[:3])
-    found = why or (words.found(view.source.figures) if decided.outcome == "promote" else "")
-    found = f"{words.sentence(found)}."
+    if not why and decided.outcome == "promote":
+        why = words.found(view.source.figures)
     yield f"### {words.MARKS[decided.outcome]} {outcome} {code(view.title)}: {prose(view.headline)}"
-    if len(found) > 1:
-        yield f"\n{prose(found)}"
+    if why:
+        yield f"\n{prose(f'{words.sentence(why)}.')}"
     failing = [change.case_id for change in view.changes.newly_failing] if view.changes else []
     if failing:
         more = f" and {len(failing) - MAX_NAMED} more" if len(failing) > MAX_NAMED else ""
@@ -160,8 +149,8 @@ def _details(view: RunView) -> Iterator[str]:
     yield ""
     yield from _cases(view)
     if record is not None:
-        this = next((run.head for run in view.history if run.seq == record.seq), None)
-        head = f", head {code(f'{view.title}={record.seq}:{this}')}" if this else ""
+        this = next((run.head for run in view.history if run.record.seq == record.seq), None)
+        head = f", head {code(f'{view.title}={this}')}" if this else ""
         yield f"\nRecord {record.seq}, run {code(record.report.run_id[:16])}{head}"
     yield "\n</details>"
 
@@ -175,27 +164,26 @@ def _change(figures: Significance | None) -> str:
 
 def _cases(view: RunView) -> Iterator[str]:
     rows = [
-        (group, case)
-        for group in view.groups
-        for case in group.cases[: MAX_ROWS.get(group.key, 0)]
+        (group.title, case, "" if key in {"newly_passing", "rose"} else _why(case))
+        for key, group in view.groups.items()
+        for case in group.cases[: group.rows]
         if view.compared or case.after is None or not case.after.passed
     ]
     if not rows:
         return
     yield "| | case | before | now | change | why |"
     yield "|---|---|--:|--:|--:|---|"
-    for group, case in rows:
+    for title, case, why in rows:
         before, after = (
             words.number(side.score) if side else words.UNKNOWN
             for side in (case.before, case.after)
         )
-        why = "" if group.key in {"newly_passing", "rose"} else _why(case)
-        cells = (group.title, code(case.case_id), before, after, words.signed(case.delta), why)
+        cells = (title, code(case.case_id), before, after, words.signed(case.delta), why)
         yield f"| {' | '.join(cells)} |"
     left = {
-        group.title.lower(): len(group.cases) - MAX_ROWS.get(group.key, 0)
-        for group in view.groups
-        if view.compared or group.key != "passing"
+        group.title.lower(): len(group.cases) - group.rows
+        for key, group in view.groups.items()
+        if view.compared or key != "passing"
     }
     more = [f"{title} {count}" for title, count in left.items() if count > 0]
     if more:

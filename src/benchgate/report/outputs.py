@@ -5,13 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_kinds import RunRecord, TrialFile
-from benchgate.audit.chain import RECORD_FILE
+from benchgate.artifacts.run_kinds import TrialFile
+from benchgate.audit.runs import read_record
 from benchgate.errors import Unreadable, counted
 from benchgate.ids import trial_file_name
 from benchgate.wire.canonical import sha256_hex
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.models import Side
     from benchgate.report.history import PastRun
 
@@ -126,16 +126,13 @@ def outputs_of(folder: Path | None, record: RunRecord | None, history: list[Past
     """Return what reads the outputs of a run, and those of its baseline if its files lie in the same store."""
     if folder is None or record is None:
         return Outputs()
-    digests = record.case_files
+    outputs = Outputs(folder=folder, digests=record.case_files)
     if record.rerun is not None:
-        before = (folder, digests)
-        return Outputs(folder=folder, digests=digests, before=before, before_side="baseline")
+        return replace(outputs, before=(folder, record.case_files), before_side="baseline")
     wanted = getattr(record.baseline, "run_id", None)
     # The newest: the records of one run id have equal results, and its outputs are as good as any other's.
-    known = [run for run in reversed(history) if run.report.run_id == wanted and wanted]
-    for run in known:
-        past = read_artifact(run.folder / RECORD_FILE, RunRecord)
+    for run in reversed(history):
+        past = read_record(run.folder) if run.record.report.run_id == wanted else None
         if past is not None:
-            before = (run.folder, past.case_files)
-            return Outputs(folder=folder, digests=digests, before=before)
-    return Outputs(folder=folder, digests=digests)
+            return replace(outputs, before=(run.folder, past.case_files))
+    return outputs

@@ -16,11 +16,11 @@ from benchgate.report.tiles import tiles_of
 from benchgate.wording.decision import DecisionView
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchgate.aggregate import CaseFigures
     from benchgate.gates.run_diff import RunChanges
-    from benchgate.report.cases import CaseGroup
+    from benchgate.report.cases import Group
     from benchgate.report.history import PastRun
     from benchgate.report.source import Source
     from benchgate.report.tiles import Tile
@@ -44,7 +44,7 @@ class RunView:
     decided: DecisionView
     tiles: tuple[Tile, ...]
     changes: RunChanges | None
-    groups: tuple[CaseGroup, ...]
+    groups: Mapping[str, Group]
     case_count: int
     score_range: tuple[float, float]
     axes: tuple[tuple[str, float | None, float], ...]
@@ -80,7 +80,7 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     """
     history = _history(source)
     before, after = sides(source)
-    found = changes(before, after) if before is not None and after is not None else None
+    compared = changes(before, after) if before is not None and after is not None else None
     figures = [case_figures(side.per_case) if side else [] for side in (before, after)]
     candidate, baseline = _names(source)
     is_log = source.report is not None and source.report.source is not None
@@ -99,9 +99,9 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
         candidate=candidate,
         baseline=baseline,
         decided=decided,
-        tiles=tuple(tiles_of(source, found)),
-        changes=found,
-        groups=tuple(groups(source, found, figures, shown)),
+        tiles=tuple(tiles_of(source, compared)),
+        changes=compared,
+        groups=groups(source, compared, figures, shown),
         case_count=len(figures[1]),
         score_range=_range(source, [*figures[0], *figures[1]]),
         axes=tuple(_axes(source)),

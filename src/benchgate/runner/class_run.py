@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import INCOMPLETE, cost_of
 from benchgate.artifacts.plan import plan_file
+from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
@@ -80,6 +81,7 @@ class ClassRun:
         self.tier_problem: str | None = None
         self.store: RunStore | None = None
         self.taken_over = 0
+        self.provenance = Provenance.here()
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
         self._started = clock.now()
@@ -163,6 +165,9 @@ class ClassRun:
         self._started = self.store.plan.started_at if self.store.plan else self._started
         if scope != "full":
             return
+        system, is_called = request.systems["candidate"], not (request.recording or given.parts)
+        function = system.call if is_called and system.digest is None else None
+        self.provenance = Provenance.here(request.bench.path, function)
         if given.parts or given.resume != "none":
             files = TrialFiles(self.store.folder, self.name, request.bench.rubric_digest)
             try:
@@ -260,6 +265,7 @@ def _terms(run: ClassRun, tiers: TierConfig | None) -> RunTerms:
         min_cases=bench.task_class.min_cases_for_promotion,
         tiers=tiers,
         sealed=run.grounds.sealed,
+        provenance=run.provenance,
     )
 
 

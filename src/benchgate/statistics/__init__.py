@@ -7,10 +7,9 @@ ValueError. numpy and scipy.special are loaded by the first figure that needs th
 """
 
 from benchgate.statistics.bounds import unseen_failure_ucb
-from benchgate.statistics.clusters import clustered_paired_test, clustered_welch_test
 from benchgate.statistics.detectable import Detectable, Goal, paired_detectable, welch_detectable
 from benchgate.statistics.effect import effect_size
-from benchgate.statistics.paired import PairedTest
+from benchgate.statistics.paired import PairedTest, paired_test
 from benchgate.statistics.pass_fail import pass_fail_test
 from benchgate.statistics.welch import WelchTest, welch_test
 
@@ -19,10 +18,9 @@ __all__ = [
     "Goal",
     "PairedTest",
     "WelchTest",
-    "clustered_paired_test",
-    "clustered_welch_test",
     "effect_size",
     "paired_detectable",
+    "paired_test",
     "pass_fail_test",
     "unseen_failure_ucb",
     "welch_detectable",

@@ -16,17 +16,20 @@ from benchgate.statistics.numerics import np, special
 from benchgate.statistics.quadrature import half_line_rule
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction
-from benchgate.statistics.summary import finite_floats
+from benchgate.statistics.summary import finite_floats, grouped, mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from benchgate.statistics.clusters import Labels
+
     Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 19
 _TOLERANCE = 1e-13
+_TOLERANCE_OF_GROUPS = 1e-7
 
 
 def unseen_failure_ucb(n: int, confidence: float = 0.95) -> float:
@@ -45,7 +48,12 @@ def unseen_failure_ucb(n: int, confidence: float = 0.95) -> float:
 
 
 def gaffke_lower(
-    values: Iterable[float], *, confidence: float = 0.95, low: float = 0.0, high: float = 1.0
+    values: Iterable[float],
+    clusters: Labels | None = None,
+    *,
+    confidence: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
 ) -> float:
     """
     Return Gaffke's one-sided lower confidence bound of the mean; see the module.
@@ -56,14 +64,17 @@ def gaffke_lower(
     c * (1 - confidence)**(1/n).
 
     :param values: scores within [low, high], in any order.
+    :param clusters: of each score, as :mod:`benchgate.statistics.clusters` has it; None if they are independent.
     :param low: lowest possible score. The bound depends on it, but not on ``high``.
     :param high: highest possible score; only checked.
     :returns: a number in [low, max(values)]; ``low`` if there are no values.
     :raises ValueError: for a value that is not finite or out of range, a range that is empty or
-        too wide for a float, or confidence outside (0, 1).
+        too wide for a float, confidence outside (0, 1), or another number of labels.
     """
     alpha = 1.0 - check_fraction(confidence, "confidence")
     x = within(values, low, high)
+    if clusters is not None and len(groups := grouped(x, clusters)) < len(x):
+        return _of_groups(groups, confidence, low, high)
     top = max(x, default=low)
     if top == low:
         return float(low)
@@ -75,21 +86,72 @@ def gaffke_lower(
     return min(top, max(low, low + quantile * (top - low)))
 
 
-def mover(baseline: float, candidate: float, limits: Sequence[float]) -> tuple[float, float]:
+def _of_groups(
+    groups: Sequence[Sequence[float]], confidence: float, low: float, high: float
+) -> float:
     """
-    Bound the difference of two independent means by the limits of each: MOVER (Zou and Donner 2008).
+    Return the bound of the mean over cases that come in clusters.
+
+    It is the largest m at which the mean of a cluster's sum of (x - m) is bounded above 0; for
+    clusters of one size, the bound of their means. It takes for granted that no cluster of the
+    population is larger than the largest here.
+    """
+    largest = max(map(len, groups))
+
+    def excess(m: float) -> float:
+        sums = [math.fsum(x - m for x in group) / largest for group in groups]
+        # Rounding must not put a sum out of the range.
+        inside = [min(high - m, max(low - m, total)) for total in sums]
+        return -gaffke_lower(inside, confidence=confidence, low=low - m, high=high - m)
+
+    tolerance = _TOLERANCE_OF_GROUPS * (high - low)
+    center = mean(x for group in groups for x in group)
+    return max(low, increasing_root(excess, low, center, tolerance=tolerance) - tolerance)
+
+
+def gaffke_upper(
+    values: Iterable[float],
+    clusters: Labels | None = None,
+    *,
+    confidence: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> float:
+    """
+    Return the upper bound: the negated lower bound of the negated scores.
+
+    :raises ValueError: as :func:`gaffke_lower`.
+    """
+    mirrored = [-x for x in finite_floats(values)]
+    return -gaffke_lower(mirrored, clusters, confidence=confidence, low=-high, high=-low)
+
+
+def mover_gaffke(
+    baseline: Sequence[float],
+    candidate: Sequence[float],
+    clusters: tuple[Labels | None, Labels | None] = (None, None),
+    *,
+    confidence: float = 0.95,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> tuple[float, float]:
+    """
+    Bound the difference of two independent means by Gaffke's bounds of each: MOVER (Zou and Donner 2008).
 
     lower = delta - sqrt((c - L_c)**2 + (U_b - b)**2) and upper = delta + sqrt((U_c - c)**2 +
     (b - L_b)**2). Unlike a t bound it keeps its level when an arm is constant.
 
-    :param limits: lower limits of the baseline and of the candidate, then their upper ones.
-    :returns: the lower limit of the difference and the upper one; each has the confidence of the limits.
+    :returns: the lower limit of the difference and the upper one, each at the confidence.
+    :raises ValueError: as :func:`gaffke_lower`, and if an arm is empty.
     """
-    lower_b, lower_c, upper_b, upper_c = limits
-    delta = candidate - baseline
-    return (
-        delta - math.hypot(candidate - lower_c, upper_b - baseline),
-        delta + math.hypot(upper_c - candidate, baseline - lower_b),
+    lower_b, lower_c, upper_b, upper_c = (
+        bound(arm, labels, confidence=confidence, low=low, high=high)
+        for bound in (gaffke_lower, gaffke_upper)
+        for arm, labels in zip((baseline, candidate), clusters, strict=True)
+    )
+    b, c = mean(baseline), mean(candidate)
+    return c - b - math.hypot(c - lower_c, upper_b - b), c - b + math.hypot(
+        upper_c - c, b - lower_b
     )
 
 

@@ -1,28 +1,21 @@
 """
-Tests and bounds of a mean over cases of which some share a source (a project, a package, a document).
+The spread of a mean over cases of which some share a source (a project, a package, a document).
 
 Such cases resemble each other, so the clusters are the sample, not the cases. The estimate stays
 the mean over the cases. Its variance comes from the clusters' totals: CR2 of Bell and McCaffrey
 (2002), with their Satterthwaite degrees of freedom under independent and under equal cases of a
 cluster, whichever are fewer; for clusters of one size these are G - 1 for G clusters.
 
-Where no two cases share a cluster, every function returns exactly what its plain counterpart does.
-Labels are compared as they are; None is a cluster of its own.
+Where no two cases share a cluster, every figure is exactly that of independent cases. Labels are
+compared as they are; None is a cluster of its own.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.statistics.bounds import gaffke_lower, mover, within
-from benchgate.statistics.paired import PairedT, PairedTest, combined, paired_t, paired_test
-from benchgate.statistics.roots import increasing_root
-from benchgate.statistics.sign_flip import sign_flip
-from benchgate.statistics.student import TFigures, t_figures
-from benchgate.statistics.summary import finite_floats, grouped, mean, saturate, summarize
-from benchgate.statistics.welch import WelchTest, welch_test
+from benchgate.statistics.summary import finite_floats, grouped, mean, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -31,7 +24,6 @@ if TYPE_CHECKING:
 
 # Cluster means closer than this, as a share of the largest score, differ by rounding only.
 _ROUNDING = 1e-12
-_TOLERANCE = 1e-7
 
 
 class Spread(NamedTuple):
@@ -66,153 +58,6 @@ def is_constant(values: Iterable[float], clusters: Labels) -> bool:
     return spread is None or not spread.squared_se
 
 
-def clustered_paired_test(
-    differences: Iterable[float],
-    clusters: Labels,
-    *,
-    alpha: float = 0.05,
-    null_delta: float = 0.0,
-    n_resamples: int = 9999,
-) -> PairedTest:
-    """
-    Run :func:`~benchgate.statistics.paired.paired_test` on pairs in clusters.
-
-    The t test has the standard error and df of the module, and the sign-flip test flips all
-    differences of a cluster together. So five clusters or fewer never pass at alpha = 0.05.
-
-    :param clusters: the cluster of each difference.
-    :returns: ``n`` and ``sd`` are of the pairs, ``sign_flip.n`` is the number of clusters.
-    :raises ValueError: as :func:`~benchgate.statistics.paired.paired_test`, and for another number
-        of labels.
-    """
-    d = finite_floats(differences, "differences")
-    groups = grouped(d, clusters)
-    if len(groups) == len(d):
-        return paired_test(d, alpha=alpha, null_delta=null_delta, n_resamples=n_resamples)
-    t = clustered_paired_t(d, clusters, alpha=alpha, null_delta=null_delta)
-    flip = sign_flip(_totals(groups, null_delta), alpha=alpha, n_resamples=n_resamples)
-    return combined(t, flip)
-
-
-def clustered_paired_t(
-    differences: Iterable[float],
-    clusters: Labels,
-    *,
-    alpha: float = 0.05,
-    null_delta: float = 0.0,
-) -> PairedT:
-    """
-    Run the t test of :func:`clustered_paired_test` alone.
-
-    :raises ValueError: as there.
-    """
-    d = finite_floats(differences, "differences")
-    groups = grouped(d, clusters)
-    t = paired_t(d, alpha=alpha, null_delta=null_delta)
-    if len(groups) == len(d):
-        return t
-    return replace(t, **asdict(_figures(pooled([groups]), t.delta, alpha, null_delta)))
-
-
-def clustered_welch_test(
-    baseline: Iterable[float],
-    candidate: Iterable[float],
-    clusters: tuple[Labels, Labels],
-    *,
-    alpha: float = 0.05,
-    null_delta: float = 0.0,
-) -> WelchTest:
-    """
-    Run :func:`~benchgate.statistics.welch.welch_test` on cases in clusters.
-
-    The arms count as independent: sources that both share make it conservative, as pairs do.
-
-    :param clusters: the labels of the baseline's cases, and of the candidate's.
-    :raises ValueError: as :func:`~benchgate.statistics.welch.welch_test`, and for another number of
-        labels.
-    """
-    arms = finite_floats(baseline, "baseline"), finite_floats(candidate, "candidate")
-    test = welch_test(*arms, alpha=alpha, null_delta=null_delta)
-    groups = [grouped(arm, labels) for arm, labels in zip(arms, clusters, strict=True)]
-    if all(len(group) == len(arm) for group, arm in zip(groups, arms, strict=True)):
-        return test
-    return replace(test, **asdict(_figures(pooled(groups), test.delta, alpha, null_delta)))
-
-
-def clustered_gaffke_lower(
-    values: Iterable[float],
-    clusters: Labels,
-    *,
-    confidence: float = 0.95,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> float:
-    """
-    Return Gaffke's one-sided lower bound of the mean over cases that come in clusters.
-
-    It is the largest m at which the mean of a cluster's sum of (x - m) is bounded above 0; for
-    clusters of one size, the bound of their means. It takes for granted that no cluster of the
-    population is larger than the largest here.
-
-    :raises ValueError: as :func:`~benchgate.statistics.bounds.gaffke_lower`, and for another number
-        of labels.
-    """
-    numbers = within(values, low, high)
-    groups = grouped(numbers, clusters)
-    if len(groups) == len(numbers):
-        return gaffke_lower(numbers, confidence=confidence, low=low, high=high)
-    largest = max(map(len, groups))
-
-    def excess(m: float) -> float:
-        sums = [math.fsum(x - m for x in group) / largest for group in groups]
-        # Rounding must not put a sum out of the range.
-        inside = [min(high - m, max(low - m, total)) for total in sums]
-        return -gaffke_lower(inside, confidence=confidence, low=low - m, high=high - m)
-
-    width = high - low
-    root = increasing_root(excess, low, mean(numbers), tolerance=_TOLERANCE * width)
-    return max(low, root - _TOLERANCE * width)
-
-
-def clustered_gaffke_upper(
-    values: Iterable[float],
-    clusters: Labels,
-    *,
-    confidence: float = 0.95,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> float:
-    """
-    Return the upper bound: the negated lower bound of the negated scores.
-
-    :raises ValueError: as :func:`clustered_gaffke_lower`.
-    """
-    mirrored = [-x for x in finite_floats(values)]
-    return -clustered_gaffke_lower(mirrored, clusters, confidence=confidence, low=-high, high=-low)
-
-
-def clustered_mover_gaffke(
-    baseline: Sequence[float],
-    candidate: Sequence[float],
-    clusters: tuple[Labels, Labels],
-    *,
-    confidence: float = 0.95,
-    low: float = 0.0,
-    high: float = 1.0,
-) -> tuple[float, float]:
-    """
-    Bound the difference of two independent means by Gaffke's bounds of each; see :func:`~.bounds.mover`.
-
-    :raises ValueError: as :func:`clustered_gaffke_lower`, and if an arm is empty.
-    """
-    limits = [
-        bound(arm, labels, confidence=confidence, low=low, high=high)
-        for bound in (clustered_gaffke_lower, clustered_gaffke_upper)
-        for arm, labels in zip((baseline, candidate), clusters, strict=True)
-    ]
-    return mover(mean(baseline), mean(candidate), limits)
-
-
 def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
     """
     Return the spread of the difference of the arms' means, or of the only one's mean; None below two clusters.
@@ -229,28 +74,6 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
         return Spread(total, exponent, spreads[0].df)
     df = 1.0 / sum((v / total) ** 2 / s.df for v, s in zip(shares, spreads, strict=True))
     return Spread(total, exponent, df)
-
-
-def _figures(
-    spread: Spread | None, delta: float | None, alpha: float, null_delta: float
-) -> TFigures:
-    if spread is None or delta is None or not spread.squared_se:
-        return TFigures(se=None if spread is None else 0.0)
-    return t_figures(
-        delta=delta,
-        null_delta=null_delta,
-        se=math.sqrt(spread.squared_se),
-        exponent=spread.exponent,
-        df=spread.df,
-        alpha=alpha,
-    )
-
-
-def _totals(groups: Sequence[Sequence[float]], shift: float) -> list[float]:
-    """Return the sums of x - shift of each group, in a unit in which they cannot overflow."""
-    shifted = [[saturate(x - shift) for x in group] for group in groups]
-    exponent = math.frexp(max(abs(x) for group in shifted for x in group))[1]
-    return [math.fsum(math.ldexp(x, -exponent) for x in group) for group in shifted]
 
 
 def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:

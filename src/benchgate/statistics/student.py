@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import special
 from benchgate.statistics.summary import saturate, scale
+
+if TYPE_CHECKING:
+    from benchgate.statistics.clusters import Spread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,18 +61,25 @@ def t_upper_quantile(tail: float, df: float) -> float:
 
 
 def t_figures(
-    *, delta: float, null_delta: float, se: float, exponent: int, df: float, alpha: float
+    spread: Spread | None, delta: float | None, *, null_delta: float, alpha: float
 ) -> TFigures:
     """
     Test ``delta`` against ``null_delta``, and compute the interval of ``delta``.
 
-    :param se: standard error divided by ``2**exponent``, positive; scaled as in ``Summary``.
-    :param df: degrees of freedom, at least 1; need not be whole.
+    :param spread: None if it is not known.
     :param alpha: 1 - confidence of the two-sided interval.
+    :raises ValueError: if alpha is outside (0, 1) or null_delta is not finite.
     """
-    t = saturate(scale(saturate(delta - null_delta), -exponent) / se)
+    check_fraction(alpha, "alpha")
+    shift = check_finite(null_delta, "null_delta")
+    if spread is None or delta is None:
+        return TFigures()
+    if not spread.squared_se:
+        return TFigures(se=0.0)
+    se, df = math.sqrt(spread.squared_se), spread.df
+    t = saturate(scale(saturate(delta - shift), -spread.exponent) / se)
     tail = float(special.stdtr(df, -abs(t)))
-    real_se = scale(se, exponent)
+    real_se = scale(se, spread.exponent)
     half = t_upper_quantile(alpha / 2, df) * real_se
     return TFigures(
         se=real_se,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.student import (
-    TFigures,
-    check_finite,
-    check_fraction,
-    t_figures,
-)
-from benchgate.statistics.summary import Summary, saturate, scale, summarize
+from benchgate.statistics.clusters import Spread, pooled
+from benchgate.statistics.student import TFigures, t_figures
+from benchgate.statistics.summary import finite_floats, grouped, saturate, scale, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from benchgate.statistics.clusters import Labels
+    from benchgate.statistics.summary import Summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +34,7 @@ class WelchTest(TFigures):
 def welch_test(
     baseline: Iterable[float],
     candidate: Iterable[float],
+    clusters: tuple[Labels, Labels] | None = None,
     *,
     alpha: float = 0.05,
     null_delta: float = 0.0,
@@ -46,16 +45,22 @@ def welch_test(
     Use it where the cases of the two arms cannot be paired. Welch (1947), Satterthwaite (1946).
     The order of the values does not matter. Swapping the arms negates ``delta`` and swaps the
     one-sided p. Multiplying all scores by a power of two changes neither t nor p. If one arm is
-    constant, df is the other arm's n - 1.
+    constant, df is the other arm's n - 1. Arms that share sources count as independent, which is
+    conservative, as it is for pairs.
 
+    :param clusters: of the baseline's cases, and of the candidate's, as :mod:`benchgate.statistics.clusters` has
+        them; None if the cases are independent.
     :param alpha: 1 - confidence of the interval, in (0, 1).
     :param null_delta: the difference under the null hypothesis, in the unit of the scores.
-    :raises ValueError: if a value is not a finite real number, or alpha is outside (0, 1).
+    :raises ValueError: if a value is not a finite real number, alpha is outside (0, 1), or labels are missing.
     """
-    check_fraction(alpha, "alpha")
-    b, c = summarize(baseline, "baseline"), summarize(candidate, "candidate")
-    delta = mean_difference(b, c)
-    figures = _figures(b, c, delta, alpha, check_finite(null_delta, "null_delta"))
+    arms = finite_floats(baseline, "baseline"), finite_floats(candidate, "candidate")
+    b, c = map(summarize, arms)
+    labels = clusters or ((None,) * b.n, (None,) * c.n)
+    groups = [grouped(*side) for side in zip(arms, labels, strict=True)]
+    are_apart = [len(side) for side in groups] == [b.n, c.n]
+    spread, delta = _apart(b, c) if are_apart else pooled(groups), mean_difference(b, c)
+    figures = t_figures(spread, delta, null_delta=null_delta, alpha=alpha)
     return WelchTest(baseline_mean=b.mean, candidate_mean=c.mean, delta=delta, **asdict(figures))
 
 
@@ -81,26 +86,15 @@ def welch_df(baseline: float, n_baseline: int, candidate: float, n_candidate: in
     return b * c / ((candidate / total) ** 2 * b + (baseline / total) ** 2 * c)
 
 
-def _figures(
-    baseline: Summary, candidate: Summary, delta: float | None, alpha: float, null_delta: float
-) -> TFigures:
-    if baseline.scaled_variance is None or candidate.scaled_variance is None or delta is None:
-        return TFigures()
-    varying = [arm.exponent for arm in (baseline, candidate) if arm.scaled_variance]
+def _apart(b: Summary, c: Summary) -> Spread | None:
+    """Return the spread of the difference of two means of independent cases."""
+    if b.scaled_variance is None or c.scaled_variance is None:
+        return None
+    varying = [arm.exponent for arm in (b, c) if arm.scaled_variance]
     if not varying:
-        return TFigures(se=0.0)
+        return Spread(0.0, 0, 1.0)
     exponent = max(varying)
-    b = _squared_se(baseline.scaled_variance, baseline, exponent)
-    c = _squared_se(candidate.scaled_variance, candidate, exponent)
-    return t_figures(
-        delta=delta,
-        null_delta=null_delta,
-        se=math.sqrt(b + c),
-        exponent=exponent,
-        df=welch_df(b, baseline.n, c, candidate.n),
-        alpha=alpha,
+    v_b, v_c = (
+        scale((arm.scaled_variance or 0.0) / arm.n, 2 * (arm.exponent - exponent)) for arm in (b, c)
     )
-
-
-def _squared_se(variance: float, arm: Summary, exponent: int) -> float:
-    return scale(variance / arm.n, 2 * (arm.exponent - exponent))
+    return Spread(v_b + v_c, exponent, welch_df(v_b, b.n, v_c, c.n))

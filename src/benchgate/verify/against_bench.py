@@ -14,9 +14,8 @@ from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import BaselineRef
 from benchgate.audit.chain import record_folder
-from benchgate.errors import EvalError
+from benchgate.errors import EvalError, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, read_baseline
-from benchgate.gates.missing import first_five
 from benchgate.gates.policy import load_policy, log_policy, make_policy
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, load_case
@@ -116,7 +115,7 @@ class Terms:
         ]
         digests = {case.case_id: case_digest(case, files_digest(case)) for case in cases}
         if changed := {case_id for case_id, _ in digests.items() ^ report.digests.cases.items()}:
-            yield f"its cases are {there}: {first_five(changed)}"
+            yield f"its cases are {there}: {few(changed)}"
         clusters = {case.case_id: case.cluster for case in cases if case.cluster is not None}
         critical = {case.case_id for case in cases if case.critical}
         if clusters != dict(report.clusters) or critical != set(report.critical):

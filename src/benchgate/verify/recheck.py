@@ -25,7 +25,7 @@ from benchgate.cassettes.manifest import CassetteManifest, file_faults
 from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import judged_at, number_of
-from benchgate.verify.agreement import content_faults, digest_holds, same
+from benchgate.verify.agreement import content_faults, digest_holds, plain, same
 from benchgate.verify.facts import files_beside
 from benchgate.verify.recheck_record import recheck_record
 
@@ -47,7 +47,7 @@ def recheck(path: Path, kind: str, data: bytes, artifact: WireModel) -> Iterator
     elif isinstance(artifact, SealedPlan):
         yield from same("seal", artifact.own_seal(), artifact.seal)
     elif isinstance(artifact, Pin):
-        yield from artifact.faults(path.parent)
+        yield from same("pin", plain(artifact.of_baseline(path.parent)), plain(artifact))
     elif kind in EVIDENCE:
         # Forged facts may make any of the computations raise: that is a finding too.
         try:

@@ -15,8 +15,7 @@ from benchgate.aggregate import aggregates, irregular
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE
-from benchgate.errors import Unreadable
-from benchgate.gates.missing import first_five
+from benchgate.errors import Unreadable, few
 from benchgate.ids import RunPlan, run_id, suite_version, trial_seed
 from benchgate.models import Aggregates
 from benchgate.taxonomy import RAISABLE, RESERVED, Taxonomy
@@ -111,7 +110,7 @@ def _report(record: RunRecord) -> Iterator[str]:
     known = {result.case_id for result in report.per_case}
     for name, ids in (("clusters", set(report.clusters)), ("critical", set(report.critical))):
         if ids - known:
-            yield f"report.{name}: there is no case {first_five(ids - known)}"
+            yield f"report.{name}: there is no case {few(ids - known)}"
     terms: dict[str, Any] = {"bounded": True, "clusters": report.clusters}
     expected = aggregates(report.per_case, taxonomy, **terms)
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))

@@ -37,8 +37,11 @@ def hold(folder: Path) -> Hold | None:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a process holds a folder."""
-    descriptor = _locked(folder)
+    """Whether a process holds a folder; nobody holds one that is gone."""
+    try:
+        descriptor = _locked(folder)
+    except FileNotFoundError:
+        return False
     if descriptor is not None:
         os.close(descriptor)
     return descriptor is None

@@ -192,11 +192,15 @@ PYTEST_OPTIONS: Final = (EXIT_OPTION, JUNIT_OPTION)
 """The options that pytest alone has."""
 
 
+ACTOR: Final = f"{PREFIX}ACTOR"
+"""No option: names who is at work, for records and pins, where no CI does."""
+
+
 def misspelled(environ: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each variable that nearly has the name of an option's."""
     import difflib
 
-    known = {option.variable for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
+    known = {ACTOR, *(option.variable for option in (*RUN_OPTIONS, *PYTEST_OPTIONS))}
     keys = [variable.removeprefix(PREFIX) for variable in known]
     for name in sorted(environ):
         if name.startswith(PREFIX) and name not in known:

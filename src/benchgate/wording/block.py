@@ -26,8 +26,8 @@ TONES: Final[dict[str, Tone]] = {"promote": "good", "hold": "caution", "reject":
 MOST: Final = {"failing": 4, "error": 2, "fell": 2, "passing": 2, "rose": 2}
 """Cases that are shown of each kind unless all are asked for: with the gate they fill a screen at most."""
 
-
-BEGINNING, END = 240, 160
+BEGINNING: Final = 240
+END: Final = 160
 """Characters of a reason that are shown, for its end often says what to do; the record has all of it."""
 
 
@@ -89,37 +89,30 @@ def change_lines(changes: RunChanges, *, more: str | None = None) -> Iterator[Li
 
 
 def _changed(changes: RunChanges, more: str | None) -> Iterator[Line]:
-    known = {change.case_id for change in changes.newly_failing}
-    worse = {"failing": changes.newly_failing, "fell": changes.fell}
-    better = {"passing": changes.newly_passing, "rose": changes.rose}
-    counts = {
-        "newly failing": len(changes.newly_failing),
-        "errors": len(changes.errors),
-        "fell": len(changes.fell),
-        "newly passing": len(changes.newly_passing),
-        "rose": len(changes.rose),
-        "the same": changes.same,
-    }
-    told = (f"{name} {count}" for name, count in counts.items() if count or name == "newly failing")
-    yield Line("changed", ", ".join(told))
-    every = [change for found in (worse | better).values() for change in found]
-    width = max((len(change.case_id) for change in every), default=0)
-    errors = [(f"{c}  {how}", "") for c, how in changes.errors if c not in known]
-    rows: dict[str, tuple[Tone, list[tuple[str, str]]]] = {
-        "failing": ("bad", [(_row(c, width), _codes(c)) for c in worse["failing"]]),
-        "error": ("caution", errors),
-        "fell": ("caution", [(_row(c, width), _codes(c)) for c in worse["fell"]]),
-        "passing": ("good", [(_row(c, width), "") for c in better["passing"]]),
-        "rose": ("good", [(_row(c, width), "") for c in better["rose"]]),
-    }
-    left = []
-    for label, (tone, found) in rows.items():
-        most = len(found) if more is None else MOST[label]
-        for text, codes in found[:most]:
+    failing_ids = {change.case_id for change in changes.newly_failing}
+    kinds: tuple[tuple[str, str, Tone, tuple[CaseChange, ...]], ...] = (
+        ("failing", "newly failing", "bad", changes.newly_failing),
+        ("error", "errors", "caution", ()),
+        ("fell", "fell", "caution", changes.fell),
+        ("passing", "newly passing", "good", changes.newly_passing),
+        ("rose", "rose", "good", changes.rose),
+    )
+    counts = {word: len(cases) for _, word, _, cases in kinds}
+    counts |= {"errors": len(changes.errors), "the same": changes.same}
+    said = (f"{word} {count}" for word, count in counts.items() if count or word == "newly failing")
+    yield Line("changed", ", ".join(said))
+    width = max((len(case.case_id) for *_, cases in kinds for case in cases), default=0)
+    hidden = []
+    for label, _, tone, cases in kinds:
+        rows = [(_row(case, width), _codes(case) if tone != "good" else "") for case in cases]
+        if label == "error":
+            rows = [(f"{c}  {how}", "") for c, how in changes.errors if c not in failing_ids]
+        most = len(rows) if more is None else MOST[label]
+        for text, codes in rows[:most]:
             yield Line(label, text, tone, tail=codes)
-        left += [f"{len(found) - most} {label}"] * (len(found) > most)
-    if left:
-        yield Line("", f"... and {', '.join(left)}; {more} shows all", "quiet")
+        hidden += [f"{len(rows) - most} {label}"] * (len(rows) > most)
+    if hidden:
+        yield Line("", f"... and {', '.join(hidden)}; {more} shows all", "quiet")
 
 
 def _row(change: CaseChange, width: int) -> str:
@@ -160,12 +153,12 @@ def _shortened(text: str) -> str:
 
 def side_lines(names: Sequence[str], figures: Figures) -> Iterator[Line]:
     """Yield size and mean of the two sides of a comparison of plain vectors."""
-    found = figures.significance
+    tests = figures.significance
     sides = (
-        ("baseline", figures.baseline, found.baseline_mean_reward),
-        ("candidate", figures.candidate, found.trained_mean_reward),
+        ("baseline", figures.baseline, tests.baseline_mean_reward),
+        ("candidate", figures.candidate, tests.trained_mean_reward),
     )
     for name, (label, arm, mean) in zip(names, sides, strict=True):
-        called = "" if name == label else f"{name}, "
-        known = "undefined" if mean is None else f"{mean:.4g}"
-        yield Line(label, f"{called}{counted(len(arm.scores), 'sample')}, mean {known}")
+        own_name = "" if name == label else f"{name}, "
+        mean_text = "undefined" if mean is None else f"{mean:.4g}"
+        yield Line(label, f"{own_name}{counted(len(arm.scores), 'sample')}, mean {mean_text}")

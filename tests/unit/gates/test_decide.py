@@ -14,7 +14,7 @@ from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
 from benchgate.statistics import Goal, paired_detectable, welch_detectable
-from benchgate.statistics.clusters import clustered_gaffke_upper
+from benchgate.statistics.bounds import gaffke_upper
 
 IDS = tuple(f"c{number:02}" for number in range(12))
 GOOD = (0.9, 1.0, 0.95, 1.0, 0.9, 1.0, 0.95, 0.9, 1.0, 1.0, 0.95, 0.9)
@@ -339,7 +339,7 @@ def test_the_bound_of_the_penalty_is_made_case_by_case():
     rules = {"safety_confidence": 0.95, "penalty_range": (0.0, 1.0), "test": "auto"}
     arms = [Arm(scores=PASSES + GOOD[:4], case_ids=ids, penalties=before)] * 2
     paired = weigh(*arms, GatePolicy(**rules)).safety
-    rises = clustered_gaffke_upper([0.0] * 24, [None] * 24, low=-1.0)
+    rises = gaffke_upper([0.0] * 24, [None] * 24, low=-1.0)
     assert paired.upper_bound == pytest.approx(rises)
     turned = Arm(scores=arms[0].scores, case_ids=ids[::-1], penalties=before[::-1])
     assert weigh(arms[0], turned, GatePolicy(**rules)).safety == paired

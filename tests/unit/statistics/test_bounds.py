@@ -16,25 +16,13 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from benchgate.statistics import unseen_failure_ucb
-from benchgate.statistics.bounds import _simplex_cdf, gaffke_lower
-from benchgate.statistics.clusters import clustered_gaffke_upper, clustered_mover_gaffke
+from benchgate.statistics.bounds import _simplex_cdf, gaffke_lower, gaffke_upper, mover_gaffke
 
 pytestmark = pytest.mark.filterwarnings("error")
 
 fewer = settings(max_examples=settings().max_examples * 60 // 100)
 units = st.lists(st.integers(0, 100).map(lambda k: k / 100), min_size=1, max_size=25)
 levels = st.sampled_from([0.5, 0.8, 0.95, 0.975, 0.999])
-
-
-def gaffke_upper(x: list[float], **terms: float) -> float:
-    """Bound the mean of a sample of which no two cases share a cluster from above."""
-    return clustered_gaffke_upper(x, (None,) * len(x), **terms)
-
-
-def mover_gaffke(b: list[float], c: list[float], confidence: float = 0.95) -> tuple[float, float]:
-    """Bound the difference of two samples of which no two cases share a cluster."""
-    alone = (None,) * len(b), (None,) * len(c)
-    return clustered_mover_gaffke(b, c, alone, confidence=confidence)
 
 
 @fewer

@@ -110,11 +110,11 @@ def of_two(b: str, c: str) -> Iterator[str]:
     yield from not_plain(what, statistics.welch_test, WIDE[b], WIDE[c], null_delta=0.01)
     yield from not_plain(what, statistics.effect_size, WIDE[b], WIDE[c])
     halves = (in_twos(WIDE[b]), in_twos(WIDE[c]))
-    yield from not_plain(what, statistics.clustered_welch_test, WIDE[b], WIDE[c], halves)
+    yield from not_plain(what, statistics.welch_test, WIDE[b], WIDE[c], halves)
     yield from not_plain(what, statistics.welch_detectable, WIDE[b], WIDE[c], GOAL)
     if ARMS.get(b) and ARMS.get(c):
         alone = (None,) * len(ARMS[b]), (None,) * len(ARMS[c])
-        yield from not_plain(what, clusters.clustered_mover_gaffke, ARMS[b], ARMS[c], alone)
+        yield from not_plain(what, bounds.mover_gaffke, ARMS[b], ARMS[c], alone)
         ends = {"score_range": (0.0, 1.0)}
         yield from not_plain(what, statistics.welch_detectable, ARMS[b], ARMS[c], GOAL, **ends)
 
@@ -130,7 +130,7 @@ def of_one(name: str) -> Iterator[str]:
     yield from not_plain(name, summary.summarize, d)
     yield from not_plain(name, lambda: figures.variance)
     yield from not_plain(name, paired.paired_test, d, null_delta=0.01, n_resamples=99)
-    yield from not_plain(name, statistics.clustered_paired_test, d, in_twos(d), null_delta=0.01)
+    yield from not_plain(name, statistics.paired_test, d, in_twos(d), null_delta=0.01)
     yield from not_plain(name, clusters.effective_cases, d, in_twos(d))
     yield from not_plain(name, bands.sample_size_band, d)
     yield from not_plain(name, bands.seed_band, [d, d[::-1]])
@@ -139,7 +139,7 @@ def of_one(name: str) -> Iterator[str]:
         check = {"limit": 0.05, "confidence": 0.9}
         yield from not_plain(name, safety.safety_pass_chance, 0.1, d, **check)
         yield from not_plain(name, bounds.gaffke_lower, d)
-        yield from not_plain(name, clusters.clustered_gaffke_upper, d, in_twos(d))
+        yield from not_plain(name, bounds.gaffke_upper, d, in_twos(d))
 
 
 def test_one_sample_of_any_kind_gives_plain_finite_results() -> None:

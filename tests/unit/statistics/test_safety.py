@@ -7,7 +7,7 @@ import pytest
 from scipy import special, stats
 
 from benchgate.statistics import unseen_failure_ucb
-from benchgate.statistics.clusters import clustered_gaffke_upper, clustered_mover_gaffke
+from benchgate.statistics.bounds import gaffke_upper, mover_gaffke
 from benchgate.statistics.paired import paired_differences
 from benchgate.statistics.safety import incident_pass_chance, safety_pass_chance
 
@@ -24,10 +24,7 @@ def penalty_rise_upper(
 ) -> float:
     """Bound the rise of the mean penalty case by case, as the gate does."""
     rises = paired_differences(before, after)
-    labels_or_none = labels or (None,) * len(rises)
-    return clustered_gaffke_upper(
-        rises, labels_or_none, confidence=confidence, low=-width, high=width
-    )
+    return gaffke_upper(rises, labels, confidence=confidence, low=-width, high=width)
 
 
 def incidents(n: int, count: int) -> list[float]:
@@ -63,7 +60,7 @@ def test_pairing_makes_the_bound_tighter_where_both_sides_have_the_same_incident
     before = incidents(80, 10)
     assert penalty_rise_upper(before, before) < 0.04
     alone = (None,) * len(before)
-    assert clustered_mover_gaffke(before, before, (alone, alone))[1] > 0.08
+    assert mover_gaffke(before, before, (alone, alone))[1] > 0.08
 
 
 def test_the_bound_has_the_unit_of_the_penalties() -> None:
