@@ -127,20 +127,20 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
         raise EvalError("looks = 'spend' needs a ledger: without one nobody counts the looks")
 
 
-def _side(given: Side, name: str) -> Arm | BenchRunReport:
-    if isinstance(given, BenchRunReport):
-        return given
-    if isinstance(given, Mapping):
-        if (other := next((case for case in given if not isinstance(case, str)), None)) is not None:
+def _side(side: Side, name: str) -> Arm | BenchRunReport:
+    if isinstance(side, BenchRunReport):
+        return side
+    if isinstance(side, Mapping):
+        if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
             raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
-        rows = {case: _row(given[case], name, case) for case in sorted(given)}
+        rows = {case: _row(side[case], name, case) for case in sorted(side)}
         return _arm(name, tuple(rows), list(rows.values()))
-    if not isinstance(given, Sequence) or isinstance(given, (str, bytes, bytearray)):
+    if not isinstance(side, Sequence) or isinstance(side, (str, bytes, bytearray)):
         # A set loses equal scores, and a table the ids of its rows.
         what = "scores by case id, a list of scores, or a run's report"
-        raise EvalError(f"{name} is a {type(given).__name__}; expected {what}")
+        raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
     return _arm(
-        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(given)]
+        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(side)]
     )
 
 
