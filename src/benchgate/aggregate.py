@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailable"})
 """Outcomes that say nothing about the system; one such trial makes the run incomplete."""
 
+CAP: Final = "max_cost_usd="
+"""Begins the reason of a trial that was not run because the cap on costs has no room for it."""
+
 FAILED: Final = frozenset({"scored", "timeout"})
 """Outcomes of a trial that did not pass which say that its system failed."""
 
@@ -41,11 +44,17 @@ class CaseFigures:
     trials: tuple[float, ...]
     safety_penalty: float | None
     passed: bool
+    passed_trials: int
     erred: bool
     errors: tuple[int, ...]
     timeouts: tuple[int, ...]
     cost_usd: float | None
     duration_seconds: float
+
+
+def is_capped(result: TrialResult) -> bool:
+    """Whether a trial was not run because the cap on costs has no room for it."""
+    return (result.detail or "").startswith(CAP)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -82,6 +91,7 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
         trials=scores,
         safety_penalty=mean(measured) if measured and len(measured) == len(penalties) else None,
         passed=passed,
+        passed_trials=sum(t.passed for t in trials),
         erred=not passed and all(t.passed or t.outcome not in FAILED for t in trials),
         errors=tuple(n for n, t in enumerate(trials) if t.outcome == "harness_error"),
         timeouts=tuple(n for n, t in enumerate(trials) if t.outcome == "timeout"),

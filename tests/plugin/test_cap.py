@@ -58,9 +58,10 @@ def test_nothing_starts_that_could_pass_the_cap_and_the_rest_is_resumed(paid, jo
         [
             f"cap       3 trials not run: {reason}",
             "          3.0000 USD in all; go on: --bench-resume --bench-max-cost-usd=USD",
-            "FAILED the run is incomplete: 3 not_run (*",
+            "FAILED the run is incomplete: 3 of 6 not run: the cap of 3.5 USD",
         ]
     )
+    assert result.parseoutcomes() == {"passed": 2, "failed": 1, "skipped": 3}
     # What was taken over is spent: the same cap has room for nothing more.
     paid.run("--bench-max-cost-usd=3.5", f"--bench-jobs={jobs}", "--bench-resume")
     assert len(ran(paid)) == 3
@@ -115,7 +116,9 @@ def test_a_cap_that_nothing_reports_to_is_warned_of(bench, capsys, monkeypatch):
 
 def test_no_trial_is_paid_for_before_the_one_ahead_of_it_is_reported(paid):
     called = paid.root / "called"
-    paid.system(f"open({str(called)!r}, 'a').write(case.case_id)\nraise ValueError")
+    paid.system(
+        f"with open({str(called)!r}, 'a') as file: file.write(case.case_id)\nraise ValueError"
+    )
     paid.run("--bench-max-cost-usd=1", "--bench-jobs=4", "-x")
     assert called.read_text() == "01"
 

@@ -144,6 +144,7 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
     ]
     for run in runs:
         record, report = run.record, run.record.report
+        mean, bound, delta = run.figures
         outcome = record.decision.outcome if record.decision else "not judged"
         marks = "" if report.complete else ", incomplete"
         marks += ", became the baseline" if run.pinned else ""
@@ -152,9 +153,9 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
                 str(record.seq),
                 f"{record.finished_at:%Y-%m-%d %H:%M}",
                 report.system,
-                number(report.mean_score),
-                number(report.score_lower_bound_95),
-                "-" if run.mean_delta is None else f"{run.mean_delta:+.3f}",
+                number(mean),
+                number(bound),
+                "-" if delta is None else f"{delta:+.3f}",
                 f"{outcome}{marks}",
                 str(run.look or "-"),
                 usd(report.total_cost_usd) if report.total_cost_usd else "-",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from benchgate.aggregate import is_capped
 from benchgate.errors import counted
 from benchgate.gates.blockers import blocking
 from benchgate.gates.unscored import incompleteness
@@ -42,7 +43,7 @@ def failures(
         yield f"severity block: {blocking(report)}"
     if not report.complete:
         yield f"the run is incomplete: {incompleteness(report)}"
-    failed = report.case_count - report.passed_count
+    failed = len({r.case_id for r in report.per_case if not (r.passed or is_capped(r))})
     if failed and (exit_rule == "strict" or (decision is None and not is_part)):
         yield f"{failed} of {counted(report.case_count, 'case')} failed"
 

@@ -20,12 +20,16 @@ class CaseChange:
     """
     One case that both runs have, with its mean score in each.
 
+    :param passed: how many of its trials pass, in each.
+    :param trials: how many it has, in each.
     :param codes: the failure modes of its trials in the second run.
     """
 
     case_id: str
     before: float
     after: float
+    passed: tuple[int, int]
+    trials: tuple[int, int]
     codes: tuple[str, ...] = ()
 
     @property
@@ -33,11 +37,20 @@ class CaseChange:
         """Score after minus score before."""
         return self.after - self.before
 
+    @property
+    def keeps_majority(self) -> bool:
+        """Whether most trials pass in both runs, or in neither: one trial of several may have changed by chance."""
+        before, after = (2 * n > of for n, of in zip(self.passed, self.trials, strict=True))
+        return before == after
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChanges:
     """
-    The differences of two runs. Changes are sorted by their size, the largest first; ids are sorted.
+    The differences of two runs.
+
+    The largest change of a kind is first, and those in which most trials pass as before
+    are last; ids are sorted.
 
     A case is only among the changes if its scores can be compared: its files are the same, and each of its trials says
     something about the system.
@@ -77,11 +90,16 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     for case_id in both - silent - edited:
         was, now = old[case_id], new[case_id]
         change = CaseChange(
-            case_id=case_id, before=was.score, after=now.score, codes=codes.get(case_id, ())
+            case_id=case_id,
+            before=was.score,
+            after=now.score,
+            passed=(was.passed_trials, now.passed_trials),
+            trials=(len(was.trials), len(now.trials)),
+            codes=codes.get(case_id, ()),
         )
         kinds[_kind(change, was, now, has_error=case_id in errors)].append(change)
     for changes_of_kind in kinds.values():
-        changes_of_kind.sort(key=lambda change: (-abs(change.delta), change.case_id))
+        changes_of_kind.sort(key=lambda c: (c.keeps_majority, -abs(c.delta), c.case_id))
     return RunChanges(
         newly_failing=tuple(kinds["newly_failing"]),
         newly_passing=tuple(kinds["newly_passing"]),

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import INCOMPLETE
+from benchgate.aggregate import CAP, INCOMPLETE, is_capped
 from benchgate.errors import few
 
 if TYPE_CHECKING:
@@ -62,8 +62,11 @@ def _trial_count(side: Arm) -> int:
 def incompleteness(report: BenchRunReport) -> str:
     """Return which trials make a run incomplete, or that the session ended early, as a text."""
     parts = []
+    if by_cap := [str(r.detail) for r in report.per_case if is_capped(r)]:
+        cap = re.split("[:,]", by_cap[0].removeprefix(CAP))[0]
+        parts.append(f"{len(by_cap)} of {len(report.per_case)} not run: the cap of {cap} USD")
     for outcome in sorted(INCOMPLETE):
-        ids = [r.case_id for r in report.per_case if r.outcome == outcome]
+        ids = [r.case_id for r in report.per_case if r.outcome == outcome and not is_capped(r)]
         if ids:
             parts.append(f"{len(ids)} {outcome} ({few(ids, 3)})")
     rerun = [r.case_id for r in report.per_case if r.reruns]

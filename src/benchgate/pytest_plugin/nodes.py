@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from benchgate.aggregate import is_capped
 from benchgate.errors import BenchCaseLoadError, printable
 from benchgate.pytest_plugin.item_outcome import (
     BenchCaseFailed,
@@ -220,6 +221,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.result, self.output_json = record.result, record.output_json
         self.scorer, self.file_sha256 = record.scorer, record.file_sha256
         self.user_properties.extend(properties(record.result, self.side))
+        if is_capped(record.result):
+            raise pytest.skip.Exception(str(record.result.detail), _use_item_location=True)
         if not record.result.passed and self.side == "candidate":
             from benchgate.artifacts.run_kinds import case_file_name
 

@@ -69,6 +69,14 @@ class PastRun:
     pinned: bool
     head: str
 
+    @property
+    def figures(self) -> tuple[float | None, float | None, float | None]:
+        """Mean score, its bound and the change against the baseline; nothing of an incomplete run."""
+        report = self.record.report
+        if not report.complete:
+            return None, None, None
+        return report.mean_score, report.score_lower_bound_95, self.mean_delta
+
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
         record, report = self.record, self.record.report.model_dump()

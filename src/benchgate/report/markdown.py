@@ -111,16 +111,16 @@ def _table(views: list[RunView]) -> Iterator[str]:
     for view in views:
         report, figures, safety = view.source.report, view.source.figures, view.source.safety
         decided = view.decided
+        mean = report.mean_score if report else figures.trained_mean_reward if figures else None
+        is_whole = report is None or report.complete
         cells = [
             code(view.title),
             f"{words.MARKS[decided.outcome]} {'not judged' if decided.outcome == 'none' else decided.outcome}",
             code(view.candidate),
             code(view.baseline) if view.baseline else "none",
             f"{report.passed_count} of {report.case_count}" if report else words.UNKNOWN,
-            words.number(
-                report.mean_score if report else figures.trained_mean_reward if figures else None
-            ),
-            _change(figures),
+            words.number(mean if is_whole else None),
+            _change(figures if is_whole else None),
             str(len(view.changes.newly_failing)) if view.changes and report else words.UNKNOWN,
             words.signed(safety.safety_regression_delta if safety else None),
             words.cost(report).partition(",")[0] or words.UNKNOWN if report else words.UNKNOWN,

@@ -25,7 +25,9 @@ def tiles_of(source: Source, changes: RunChanges | None) -> list[Tile]:
     """Return the figures that stand first."""
     figures, report = source.figures, source.report
     tiles = []
-    if figures is not None:
+    if report is not None and not report.complete:
+        tiles.append(Tile("Mean score", "not known", "the run is incomplete", "word"))
+    elif figures is not None:
         level = f"{confidence(figures.alpha)} interval"
         between = words.interval(figures.delta_ci_low, figures.delta_ci_high)
         beside = "on these cases" if figures.test == "none" else f"{level} {between}"
@@ -38,8 +40,7 @@ def tiles_of(source: Source, changes: RunChanges | None) -> list[Tile]:
         tiles.append(Tile("Mean score", words.number(report.mean_score), beside))
     if report is not None:
         passed = f"{report.passed_count} of {report.case_count}"
-        beside = "" if report.complete else "the run is incomplete"
-        tiles.append(Tile("Cases passed", passed, beside))
+        tiles.append(Tile("Cases passed", passed))
     if changes is not None and report is not None:
         count = len(changes.newly_failing)
         beside = f"{len(changes.newly_passing)} newly passing"

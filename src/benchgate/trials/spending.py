@@ -7,9 +7,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import cost_of
+from benchgate.aggregate import CAP, cost_of
 from benchgate.wire.usage import usd
-from benchgate.wording import CAP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.aggregate import INCOMPLETE, cost_of
+from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
 from benchgate.errors import RubricViolation, counted, excerpt
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
@@ -24,9 +24,6 @@ VIOLATION: Final = f"{RubricViolation.__name__}: "
 
 ABLE: Final = frozenset({"not_run", "unavailable"})
 """Outcomes of trials that another session may run."""
-
-CAP: Final = "max_cost_usd="
-"""Begins the reason of a trial that was not run because the cap has no room for it."""
 
 
 def progress(
@@ -64,8 +61,9 @@ def summary(judgement: Judgement) -> Iterator[str]:
     report = judgement.report
     bound = report.score_lower_bound_95
     at_least = "" if bound is None else f" (95 % lower bound {bound:.3f})"
-    yield f"passed    {report.passed_count} of {report.case_count}, mean score {report.mean_score:.3f}{at_least}"
-    if report.held_out is not None:
+    mean = f", mean score {report.mean_score:.3f}{at_least}" if report.complete else ""
+    yield f"passed    {report.passed_count} of {report.case_count}{mean}"
+    if report.held_out is not None and report.complete:
         held_out = report.held_out
         yield f"held out  {held_out.passed_count} of {held_out.case_count}, mean score {held_out.mean_score:.3f}"
     penalty = (
@@ -103,8 +101,8 @@ def _missing(reports: Sequence[BenchRunReport]) -> Iterator[str]:
     is_bench = reports[0].source is None
     able = is_bench and reports[0].scope == "full" and any(r.outcome in ABLE for r in missing)
     then = "; --bench-resume runs only them" if able else ""
-    yield f"missing   {len(missing)} of {len(results)} trials, which count as 0{then}"
-    why = Counter(r.detail for r in missing if r.detail and not r.detail.startswith(CAP))
+    yield f"missing   {len(missing)} of {len(results)} trials say nothing of the system{then}"
+    why = Counter(r.detail for r in missing if r.detail and not is_capped(r))
     for detail, count in why.most_common(2):
         yield f"          {counted(count, 'time')}: {excerpt(detail, 160)}"
 
@@ -132,7 +130,7 @@ def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[
     """
     reports = judgement.reports.values()
     results = [result for report in reports for result in report.per_case]
-    reasons = [r.detail for r in results if r.detail and r.detail.startswith(CAP)]
+    reasons = [r.detail for r in results if is_capped(r)]
     if reasons:
         yield f"cap       {counted(len(reasons), 'trial')} not run: {reasons[0]}"
         resume = f"{prefix}resume " if is_recorded and judgement.report.scope == "full" else ""

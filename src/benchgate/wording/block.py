@@ -116,7 +116,10 @@ def _changed(changes: RunChanges, more: str | None) -> Iterator[Line]:
 
 
 def _row(change: CaseChange, width: int) -> str:
-    return f"{change.case_id:{width}}  {change.before:.3f} -> {change.after:.3f}"
+    (was, now), (of_before, of_now) = change.passed, change.trials
+    trials = f"  {now} of {of_now} trials pass, before {was} of {of_before}"
+    several = trials if max(change.trials) > 1 else ""
+    return f"{change.case_id:{width}}  {change.before:.3f} -> {change.after:.3f}{several}"
 
 
 def _codes(change: CaseChange) -> str:
