@@ -48,6 +48,16 @@ def test_a_case_that_cannot_be_digested_is_not_run_whatever_came_back(bench):
     assert bench.record()["report"]["complete"] is False
 
 
+def test_a_result_that_nothing_judges_is_named(bench):
+    bench.pytester.makeconftest("""
+        def pytest_runtest_setup(item):
+            item.config.pluginmanager.get_plugin("benchgate-controller").runs.clear()
+    """)
+    result = bench.run("-k", "01")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["FAILED *cases/01/case.toml::01: nothing judges its class"])
+
+
 def test_a_hook_that_returns_one_gate_and_no_list_holds_and_loses_nothing(bench):
     bench.pytester.makeconftest(
         "def pytest_bench_gates(task_class):\n    return lambda report, baseline: None\n"

@@ -245,6 +245,29 @@ def test_an_executor_of_ones_own_runs_the_trials(waiting):
     assert (bench.root / "closed").exists()
 
 
+def test_a_trial_whose_future_has_an_exception_is_not_run_and_says_why(bench):
+    bench.pytester.makeconftest("""
+        from concurrent.futures import Future
+
+        class Failing:
+            jobs = 2
+            def submit(self, request):
+                future = Future()
+                future.set_exception(ConnectionError("the broker is away"))
+                return future
+            def close(self): ...
+
+        def pytest_bench_executor(config):
+            return Failing()
+    """)
+    assert bench.run("-k", "01").ret == pytest.ExitCode.TESTS_FAILED
+    (result,) = bench.read("last-selected/echo/report.json")["report"]["per_case"]
+    assert (result["outcome"], result["detail"]) == (
+        "not_run",
+        "ConnectionError: the broker is away",
+    )
+
+
 HANGS = {
     "blocks the loop": "time.sleep(25)",
     "hides in a thread": "await asyncio.to_thread(time.sleep, 25)",

@@ -286,8 +286,9 @@ def test_a_name_that_is_no_id_is_told(echo, name):
         ("/etc", "input-pointer.toml: path '/etc' is no folder inside inputs/"),
         ("other", "input-pointer.toml: path 'other' is no folder inside inputs/"),
         (".", "input-pointer.toml: path '.' is no folder inside inputs/"),
+        ("a/..", "input-pointer.toml: path 'a/..' is no folder inside inputs/"),
     ],
-    ids=["changed", "escaping", "absolute", "missing", "itself"],
+    ids=["changed", "escaping", "absolute", "missing", "itself", "itself again"],
 )
 def test_a_wrong_pointer_is_told(echo, path, problem):
     (echo.path / "cases/02/input/question.txt").unlink()

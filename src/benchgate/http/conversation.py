@@ -21,8 +21,11 @@ if TYPE_CHECKING:
 
 TOO_LARGE: Final = f"more than {MAX_RECORDING_BYTES} bytes in all"
 _PARAMETER: Final = re.compile(
-    r"(?:.*[-_])?(?:api[-_]?)?(?:key|token|secret|sig|signature|password|credential)", re.IGNORECASE
+    r"(?!(?:.*[-_])?(?:page|next|continuation|sort|partition|idempotency)[-_](?:key|token)$)"
+    r"(?:.*[-_])?(?:api[-_]?)?(?:key|token|secret|sig|signature|password|credential)",
+    re.IGNORECASE,
 )
+"""Names of parameters that carry a key, but not those by which pages are asked for."""
 
 
 class _Conversation:
@@ -66,13 +69,14 @@ class Recording(_Conversation):
             self._search(number, secrets)
         return number
 
-    def answered(self, number: int, answer: HttpAnswer) -> None:
-        """Take what came back; :raises EvalError: it cannot be recorded."""
+    def answered(self, number: int, answer: HttpAnswer) -> HttpAnswer:
+        """Take what came back, and return it; :raises EvalError: it cannot be recorded."""
         with self._lock:
             self._check()
             self._take(number, len(answer.text or answer.base64 or ""))
             self._search(number, self._asked[number - 1][1], answer)
             self._answers[number] = answer
+        return answer
 
     def end(self, *, scored: bool) -> str:
         """
@@ -136,7 +140,7 @@ class Replay(_Conversation):
         for exchange in self._recorded:
             self._waiting[exchange.request.key].append(exchange)
 
-    def ask(self, request: HttpRequest, headers: Iterable[tuple[str, str]]) -> HttpAnswer:  # noqa: ARG002
+    def ask(self, request: HttpRequest) -> HttpAnswer:
         """Return the recorded answer to a request; :raises EvalError: it has none."""
         with self._lock:
             self._check()
@@ -144,10 +148,6 @@ class Replay(_Conversation):
             if not waiting:
                 raise self._refused(f"recording {self._name!r}: {self._missing(request)}")
             return waiting.popleft().answer
-
-    def answered(self, number: int, answer: HttpAnswer) -> None:  # noqa: ARG002
-        """Refuse it: a replay sends nothing, so that nothing can come back."""
-        raise self._refused(f"recording {self._name!r}: request {number} was sent")
 
     def end(self, *, scored: bool) -> None:
         """Check that everything recorded was asked; :raises EvalError: it was not, though the trial ended well."""

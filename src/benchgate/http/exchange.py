@@ -7,18 +7,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 from urllib.parse import parse_qsl
 
-from pydantic import AfterValidator, Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
 from benchgate.errors import Unreadable
 from benchgate.wire.canonical import canonical_bytes, sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.model import (
-    Sha256,
-    Text,
-    WireModel,
-    empty_mapping,
-    freeze_json,
-)
+from benchgate.wire.model import DisplayText, Sha256, Text, TextsByName, WireModel, empty_mapping
 from benchgate.wire.parsing import read_json
 
 if TYPE_CHECKING:
@@ -36,11 +30,7 @@ RESPONSE_HEADERS: Final = frozenset(
 )
 """The headers that are recorded. A client gets no others of a response, so that a replay is what was recorded."""
 
-Headers = Annotated[
-    Mapping[str, Text],
-    AfterValidator(freeze_json),
-    PlainSerializer(dict, return_type=dict[str, str]),
-]
+Headers = TextsByName[Mapping[str, Text]]
 Pair = tuple[Text, Text]
 
 
@@ -104,7 +94,7 @@ class HttpAnswer(WireModel):
     text: Text | None = None
     base64: Text | None = None
     error: Text | None = None
-    message: Text = ""
+    message: DisplayText = ""
 
     @model_validator(mode="after")
     def _is_one_of_both(self) -> Self:

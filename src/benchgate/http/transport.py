@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, excerpt
+from benchgate.http.conversation import Replay
 from benchgate.http.exchange import MAX_RECORDING_BYTES, HttpAnswer, HttpRequest
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ class Transport:
     """
     Answers the requests of a client from a recording, or sends and records them. For clients of both kinds, async too.
 
-    A response is read as a whole before the client gets it, also a streamed one.
+    A response is read as a whole before the client gets it, also a streamed one, or until it is too large.
 
     :param inner: what sends; by default the library's own transport.
     """
@@ -31,48 +32,48 @@ class Transport:
 
     def handle_request(self, request: Any) -> Any:
         """Return the response to a request of ``httpx.Client``."""
-        library = _library(request)
+        library, conversation = _library(request), self._conversation
         asked = HttpRequest.of(request, request.read())
-        turn = self._conversation.ask(asked, request.headers.items())
-        if isinstance(turn, int):
+        if isinstance(conversation, Replay):
+            return _response(conversation.ask(asked), request, library)
+        number = conversation.ask(asked, request.headers.items())
+        try:
+            response = self._sender(library.HTTPTransport).handle_request(request)
             try:
-                response = self._sender(library.HTTPTransport).handle_request(request)
-                try:
-                    parts = _Parts()
-                    for part in response.iter_bytes():
-                        if parts.full(part):
-                            break
-                finally:
-                    response.close()
-                answer = parts.answer(response)
-            except library.RequestError as error:
-                answer = _failed(error)
-            self._conversation.answered(turn, answer)
-            turn = answer
-        return _given(turn, request, library)
+                body = bytearray()
+                for part in response.iter_bytes():
+                    body += part
+                    if len(body) > MAX_RECORDING_BYTES:
+                        break
+            finally:
+                response.close()
+            answer = _answer(response, body)
+        except library.RequestError as error:
+            answer = _failed(error)
+        return _response(conversation.answered(number, answer), request, library)
 
     async def handle_async_request(self, request: Any) -> Any:
         """Return the response to a request of ``httpx.AsyncClient``."""
-        library = _library(request)
+        library, conversation = _library(request), self._conversation
         asked = HttpRequest.of(request, await request.aread())
-        turn = self._conversation.ask(asked, request.headers.items())
-        if isinstance(turn, int):
+        if isinstance(conversation, Replay):
+            return _response(conversation.ask(asked), request, library)
+        number = conversation.ask(asked, request.headers.items())
+        try:
+            sender = self._sender(library.AsyncHTTPTransport)
+            response = await sender.handle_async_request(request)
             try:
-                sender = self._sender(library.AsyncHTTPTransport)
-                response = await sender.handle_async_request(request)
-                try:
-                    parts = _Parts()
-                    async for part in response.aiter_bytes():
-                        if parts.full(part):
-                            break
-                finally:
-                    await response.aclose()
-                answer = parts.answer(response)
-            except library.RequestError as error:
-                answer = _failed(error)
-            self._conversation.answered(turn, answer)
-            turn = answer
-        return _given(turn, request, library)
+                body = bytearray()
+                async for part in response.aiter_bytes():
+                    body += part
+                    if len(body) > MAX_RECORDING_BYTES:
+                        break
+            finally:
+                await response.aclose()
+            answer = _answer(response, body)
+        except library.RequestError as error:
+            answer = _failed(error)
+        return _response(conversation.answered(number, answer), request, library)
 
     def _sender(self, make: Any) -> Any:
         if self._inner is None:
@@ -102,24 +103,12 @@ class Transport:
         await self.aclose()
 
 
-class _Parts:
-    """The body of a response as it comes."""
-
-    def __init__(self) -> None:
-        self._body = bytearray()
-
-    def full(self, part: bytes) -> bool:
-        """Add a part; return whether that makes more than can be recorded."""
-        self._body += part
-        return len(self._body) > MAX_RECORDING_BYTES
-
-    def answer(self, response: Any) -> HttpAnswer:
-        return HttpAnswer.of(response.status_code, response.headers.items(), bytes(self._body))
+def _answer(response: Any, body: bytearray) -> HttpAnswer:
+    return HttpAnswer.of(response.status_code, response.headers.items(), bytes(body))
 
 
 def _failed(error: Exception) -> HttpAnswer:
-    text = str(error).encode(errors="backslashreplace").decode()
-    return HttpAnswer(error=type(error).__name__, message=excerpt(text))
+    return HttpAnswer(error=type(error).__name__, message=str(error))
 
 
 def _library(request: Any) -> Any:
@@ -130,7 +119,7 @@ def _library(request: Any) -> Any:
     return sys.modules[name]
 
 
-def _given(answer: HttpAnswer, request: Any, library: Any) -> Any:
+def _response(answer: HttpAnswer, request: Any, library: Any) -> Any:
     """Return a response of the client's own library, or raise its exception; when recording too, so that both agree."""
     if answer.error is None:
         stream = library.ByteStream(answer.body)

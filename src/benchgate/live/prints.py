@@ -47,7 +47,7 @@ class PrintRouter:
             if printed is None:
                 return int(write(text))
             if printed.tell() < MAX_PRINTED:
-                printed.write(text[:MAX_PRINTED])
+                printed.write(text[: MAX_PRINTED - printed.tell()])
             return len(text)
 
         stream.write = routed

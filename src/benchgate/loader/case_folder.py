@@ -136,11 +136,11 @@ def _stray_faults(names: set[str]) -> list[Fault]:
 
 
 def _inside(folder: Path, relative: str) -> Path | None:
-    """Return the path if it stays inside the folder, symlinks followed."""
+    """Return the path if it is inside the folder, symlinks followed."""
     if "\0" in relative:
         return None
-    path = Path(os.path.realpath(folder / relative))
-    return path if path.is_relative_to(os.path.realpath(folder)) and relative.strip("/.") else None
+    path, root = (Path(os.path.realpath(p)) for p in (folder / relative, folder))
+    return path if path != root and path.is_relative_to(root) else None
 
 
 def _input_path(folder: Path, names: set[str], faults: list[Fault]) -> Path | None:

@@ -39,7 +39,11 @@ TOLERATED = frozenset({"scored", "harness_error", "timeout"})
 
 
 class Controller:
-    """Plans, collects results, and at the end of the loop judges and writes. ``page`` is the page that was written."""
+    """
+    Plans, collects results, and at the end of the loop judges and writes.
+
+    ``unplanned`` has the items that were run though their class was not planned; ``page`` is the page that was written.
+    """
 
     def __init__(self, session: BenchSession) -> None:
         self.session = session
@@ -47,7 +51,7 @@ class Controller:
         self.grounds: dict[str, Grounds] = {}
         self._keys: dict[str, dict[Side, set[Key]]] = {}
         self._tolerated = 0
-        self._unplanned: list[str] = []
+        self.unplanned: list[str] = []
         self._held = False
         self._hooks = RootHooks(session.config)
         self.page: Path | None = None
@@ -161,7 +165,7 @@ class Controller:
     def _file(self, report: pytest.TestReport, payload: dict[str, Any]) -> None:
         run = self.runs.get(payload["task_class"])
         if run is None:  # nothing judges this result, so the session must fail
-            self._unplanned.append(report.nodeid)
+            self.unplanned.append(report.nodeid)
             return
         result = payload["result"]
         if not isinstance(result, TrialResult):
@@ -204,8 +208,8 @@ class Controller:
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
         statuses = {run.exit_status for run in self.runs.values()}
-        if self._unplanned or statuses - {0}:
-            self._held = not (self._unplanned or session.testsfailed) and statuses <= {0, HELD}
+        if self.unplanned or statuses - {0}:
+            self._held = not (self.unplanned or session.testsfailed) and statuses <= {0, HELD}
             session.testsfailed = max(1, session.testsfailed)
         for run in self.runs.values():
             if run.judgement is not None:

@@ -84,10 +84,8 @@ class Reports:
             # A trial that passed, but failed as an item: a strict xfail, or a hook that failed after it.
             excused = hasattr(report, "wasxfail") or (item.result.passed and report.failed)
             return self._unscored(item, "skipped", report) if excused else item.result
-        if report.when == "setup" and not report.passed:
+        if report.when != "teardown" and not report.passed:
             return self._unscored(item, "skipped" if report.skipped else "not_run", report)
-        if report.when == "call" and report.skipped:
-            return self._unscored(item, "skipped", report)
         return None
 
     def _unscored(self, item: CaseItem, outcome: Outcome, report: pytest.TestReport) -> TrialResult:
@@ -122,4 +120,8 @@ def first_line(report: pytest.TestReport) -> str:
         return f"xfail: {report.wasxfail}"
     if isinstance(report.longrepr, tuple):  # a skip: path, line, reason
         return str(report.longrepr[2])
-    return (report.longreprtext or "failed in setup").splitlines()[0]
+    crash = getattr(
+        report.longrepr, "reprcrash", None
+    )  # of an error; its text begins with source code
+    text = crash.message.removeprefix("Failed: ") if crash else report.longreprtext
+    return (text.strip() or f"failed in {report.when}").splitlines()[0]

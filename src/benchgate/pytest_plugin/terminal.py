@@ -98,6 +98,8 @@ class Terminal:
             word = "HELD" if run.exit_status == HELD else "FAILED"
             for failure in run.failures:
                 _write(terminalreporter, f"{word} {failure}", red=True)
+        for nodeid in self._controller.unplanned:
+            _write(terminalreporter, f"FAILED {nodeid}: nothing judges its class", red=True)
         if self._controller.page is not None:
             _write(terminalreporter, f"page      {self._controller.page}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +22,7 @@ from benchgate.remote.worker import receive, run_attempt
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.remote.attempt import Answer
@@ -112,7 +112,11 @@ class Cluster:
         while True:
             attempt = self._attempt(request)
             try:
-                answer = self._ask(attempt)
+                with self._reaching():
+                    answer = self._ask(attempt)
+                    if answer is not None and answer.kind == "lacks":
+                        self._send(attempt.sent.name, [answer.worker], math.inf)
+                        continue
             except Gone as gone:
                 return request.not_run(str(gone), times_lost)
             if answer is None or answer.kind == "elsewhere":
@@ -124,8 +128,6 @@ class Cluster:
                 return request.not_run("its case was changed after the class was sent", times_lost)
             elif answer.kind == "refused":
                 self._refused[answer.worker] = answer.why
-            elif answer.kind == "lacks":
-                self._send(attempt.sent.name, [answer.worker], math.inf)
             else:
                 return self._record(answer, request, times_lost)
 
@@ -162,6 +164,11 @@ class Cluster:
         except (CancelledError, KilledWorker):
             self._check_connection()
             return None
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             self._check_connection()
             raise Gone(f"the scheduler cannot be reached: {error}") from error

@@ -187,9 +187,10 @@ class WorkerBenches:
         """Import a class once the trials of another one are over; ``None``: it is to be sent first."""
         with self._changed:
             bench = self._benches.get(sha256)
-            if bench is None:
-                yield None
-                return
+        if bench is None:
+            yield None
+            return
+        with self._changed:
             while self._users and self._imported is not bench:
                 self._changed.wait()
             if self._imported is not bench:
