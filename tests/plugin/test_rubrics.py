@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from benchgate.verify.validate import validate_file
-
 GOOD = "passed=True, score=1.0"
 
 
@@ -28,69 +26,11 @@ def assert_violation(bench, result, words: str) -> None:
 
 RUBBISH = {
     "nothing": ("return None", "returned builtins.NoneType None; expected a BenchScore"),
-    "a number": ("return 1.5", "returned builtins.float 1.5; expected a BenchScore"),
-    "a bool": ("return True", "returned builtins.bool True; expected a BenchScore"),
-    "a mapping": (f"return dict({GOOD})", "returned builtins.dict {"),
-    "the class itself": ("return BenchScore", "expected a BenchScore"),
     "a score above 1": ("return BenchScore(passed=True, score=1.5)", "BenchScore.score: "),
-    "a score below 0": ("return BenchScore(passed=True, score=-0.1)", "BenchScore.score: "),
-    "a score of NaN": ('return BenchScore(passed=True, score=float("nan"))', "BenchScore.score: "),
-    "a score as text": ('return BenchScore(passed=True, score="1")', "BenchScore.score: "),
-    "a score as bool": ("return BenchScore(passed=True, score=True)", "BenchScore.score: "),
-    "passed as number": ("return BenchScore(passed=1, score=1.0)", "BenchScore.passed: "),
-    "more than a hundred parts": (
-        f"return BenchScore({GOOD}, breakdown={{str(n): 1.0 for n in range(101)}})",
-        "BenchScore.breakdown: Dictionary should have at most 100 items",
-    ),
-    "a part with a name of more than 200 characters": (
-        f'return BenchScore({GOOD}, breakdown={{"x" * 201: 1.0}})',
-        "String should have at most 200 characters",
-    ),
-    "more than a hundred codes": (
-        f"return BenchScore({GOOD}, failure_modes=[str(n) for n in range(101)])",
-        "BenchScore.failure_modes: Value should have at most 100 items",
-    ),
-    "no score": ("return BenchScore(passed=True)", "BenchScore.score: Field required"),
-    "another field": (
-        f"return BenchScore({GOOD}, llm_confidence=0.9)",
-        "BenchScore.llm_confidence",
-    ),
-    "a negative cost": (f"return BenchScore({GOOD}, cost_usd=-1.0)", "BenchScore.cost_usd: "),
-    "an infinite cost": (
-        f'return BenchScore({GOOD}, cost_usd=float("inf"))',
-        "BenchScore.cost_usd",
-    ),
-    # The sum over the trials would be no number.
-    "a cost of more than a billion": (
-        f"return BenchScore({GOOD}, cost_usd=1.7e308)",
-        "BenchScore.cost_usd",
-    ),
-    "a negative penalty": (
-        f"return BenchScore({GOOD}, safety_penalty=-0.1)",
-        "BenchScore.safety_p",
-    ),
-    "a nested breakdown": (
-        f'return BenchScore({GOOD}, breakdown={{"a": {{"b": 1.0}}}})',
-        "breakdown",
-    ),
-    "NaN in the breakdown": (
-        f'return BenchScore({GOOD}, breakdown={{"a": float("nan")}})',
-        "breakdown",
-    ),
-    "a bool in the breakdown": (f'return BenchScore({GOOD}, breakdown={{"a": True}})', "breakdown"),
     "a banned token": (
         f'return BenchScore({GOOD}, breakdown={{"self_reported.score": 1.0}})',
         "banned",
     ),
-    "a banned token by dashes": (
-        f'return BenchScore({GOOD}, breakdown={{"a-llm-b": 1.0}})',
-        "banned",
-    ),
-    "a failure mode without a name": (
-        f'return BenchScore({GOOD}, failure_modes=[""])',
-        "failure_modes",
-    ),
-    "failure modes as text": (f'return BenchScore({GOOD}, failure_modes="wrong")', "failure_modes"),
 }
 
 
@@ -102,38 +42,10 @@ def test_a_rubric_that_returns_rubbish_ends_its_class(bench, what):
 
 
 FORGED = {
-    "model_construct": "return BenchScore.model_construct(passed=True, score=1.5)",
-    "model_construct without fields": "return BenchScore.model_construct()",
-    "another field put in afterwards": f"""
-        score = BenchScore({GOOD})
-        score.__dict__["llm"] = 1.0
-        return score
-    """,
     "object.__setattr__": f"""
         score = BenchScore({GOOD})
         object.__setattr__(score, "score", 1.5)
         return score
-    """,
-    "__dict__": f"""
-        score = BenchScore({GOOD})
-        score.__dict__["score"] = float("nan")
-        return score
-    """,
-    "model_copy": f'return BenchScore({GOOD}).model_copy(update={{"score": 1.5}})',
-    "a subclass with another field": f"""
-        class Better(BenchScore):
-            llm_confidence: float = 1.0
-
-        return Better({GOOD})
-    """,
-    "a subclass that says nothing new": f"""
-        class Better(BenchScore): ...
-
-        return Better({GOOD})
-    """,
-    "a look-alike": f"""
-        from types import SimpleNamespace
-        return SimpleNamespace({GOOD}, breakdown={{}}, failure_modes=(), cost_usd=0.0, extra=1)
     """,
     "a liar about its class": """
         class Liar:
@@ -142,13 +54,6 @@ FORGED = {
 
         return Liar()
     """,
-    "an unprintable": """
-        class Mute:
-            def __repr__(self):
-                raise RuntimeError("no text")
-
-        return Mute()
-    """,
 }
 
 
@@ -156,25 +61,6 @@ FORGED = {
 def test_a_forged_score_is_no_score(bench, how):
     bench.rubric(FORGED[how])
     assert_violation(bench, bench.run(), "BenchScore")
-
-
-def test_a_breakdown_cannot_be_changed_after_it_was_made(bench):
-    bench.rubric(f"""
-        score = BenchScore({GOOD}, breakdown={{"exact": 1.0}})
-        score.breakdown["exact"] = 2.0
-        return score
-    """)
-    bench.run().assert_outcomes(failed=3)
-    assert set(bench.outcomes().values()) == {"rubric_error"}
-    assert "TypeError" in bench.result("01")["failure_modes"][0]["detail"]
-
-
-def test_a_key_that_only_contains_the_letters_of_a_banned_token_is_fine(bench):
-    bench.rubric(
-        f'return BenchScore({GOOD}, breakdown={{"fulfillment": 1.0, "overconfidence": 0.0}})'
-    )
-    bench.run().assert_outcomes(passed=3)
-    assert bench.result("01")["score"]["breakdown"] == {"fulfillment": 1.0, "overconfidence": 0.0}
 
 
 def test_a_violation_leaves_other_classes_alone(bench):
@@ -188,7 +74,7 @@ def test_a_violation_leaves_other_classes_alone(bench):
     assert other.record()["report"]["complete"] is True
 
 
-@pytest.mark.parametrize("verbosity", [("-q", "--tb=no"), (), ("-v",)])
+@pytest.mark.parametrize("verbosity", [("-q", "--tb=no"), ("-v",)])
 def test_a_violation_is_in_the_summary_once_at_every_verbosity(bench, verbosity):
     bench.rubric(f'return BenchScore({GOOD}, breakdown={{"llm_judge": 0.8}})')
     lines = [line for line in bench.run(*verbosity).outlines if line.startswith("stopped ")]
@@ -196,14 +82,6 @@ def test_a_violation_is_in_the_summary_once_at_every_verbosity(bench, verbosity)
     assert all(
         "breakdown key 'llm_judge' contains the banned token 'llm'" in line for line in lines
     )
-
-
-def test_a_violation_ends_the_class_in_run_eval_too(bench):
-    from benchgate import run_eval
-
-    bench.rubric("return None")
-    report = run_eval("echo", bench_root=bench.root / "bench")
-    assert [trial.outcome for trial in report.per_case] == ["rubric_error", "not_run", "not_run"]
 
 
 @pytest.mark.slow
@@ -219,18 +97,8 @@ def test_a_violation_in_a_worker_never_passes(bench):
 
 FAULTS = {
     "raises": ('raise ValueError("boom")', "ValueError: boom"),
-    "asserts": ('assert False, "not so"', "AssertionError: not so"),
-    "expects a key that is not there": ('output["other"]', "KeyError: 'other'"),
     "skips": ('import pytest; pytest.skip("no")', "Skipped: no"),
-    "fails": ('import pytest; pytest.fail("no")', "Failed: no"),
-    "xfails": ('import pytest; pytest.xfail("no")', "XFailed: no"),
-    "exits": ("import sys; sys.exit(0)", "SystemExit: 0"),
     "ends pytest": ('import pytest; pytest.exit("bye", returncode=0)', "Exit: bye"),
-    "changes the case": ('case.case_id = "01"', "ValidationError: "),
-    "deletes from the case": ("del case.facts", "ValidationError: "),
-    "changes the facts": ('case.facts["new"] = 1', "TypeError: "),
-    "changes facts within facts": ('case.facts["inner"]["list"].append(2)', "AttributeError: "),
-    "changes the tags": ("case.tags.append('x')", "AttributeError: "),
 }
 
 
@@ -249,40 +117,7 @@ def test_a_rubric_that_errs_on_one_case_makes_the_run_incomplete(bench, fault):
     assert detail in bench.result("02")["failure_modes"][0]["detail"]
 
 
-def test_what_the_rubric_does_to_the_output_is_not_what_is_recorded(bench):
-    bench.rubric('output["answer"] = output["answer"].lower(); output["more"] = 1')
-    bench.run().assert_outcomes(failed=3)
-    assert bench.trial("01")["output"] == {"answer": "Q01"}
-
-
-def test_the_rubric_gets_the_output_as_plain_json(bench):
-    bench.system('kept = {"answer": ("Q01", 1)}\nreturn kept')
-    bench.rubric(f'assert output == {{"answer": ["Q01", 1]}}\nreturn BenchScore({GOOD})')
-    bench.run().assert_outcomes(passed=3)
-
-
-@pytest.mark.parametrize("folder", ["input", "expected"])
-def test_a_rubric_that_writes_into_a_case_blocks(bench, folder):
-    bench.rubric(f'if case.case_id == "02": (case.{folder}_path / "new.txt").write_text("x")')
-    result = bench.run()
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
-    assert bench.outcomes()["02"] == "scored"
-    assert bench.result("02")["failure_modes"][-1]["code"] == "input_modified"
-    assert bench.record()["report"]["block_severity_failure_modes"] == ["input_modified"]
-    assert bench.record()["decision"]["outcome"] == "reject"
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "never_heard_of",
-        "timeout",
-        "harness_error",
-        "rubric_error",
-        "input_modified",
-        "unknown_failure_mode",
-    ],
-)
+@pytest.mark.parametrize("code", ["never_heard_of", "timeout"])
 def test_an_unknown_or_reserved_failure_code_blocks_and_is_kept_as_detail(bench, code):
     bench.rubric(f'if case.case_id == "02": return BenchScore({GOOD}, failure_modes=["{code}"])')
     result = bench.run()
@@ -290,27 +125,6 @@ def test_an_unknown_or_reserved_failure_code_blocks_and_is_kept_as_detail(bench,
     assert bench.result("02")["failure_modes"] == [{"code": "unknown_failure_mode", "detail": code}]
     assert bench.record()["report"]["block_severity_failure_modes"] == ["unknown_failure_mode"]
     result.stdout.fnmatch_lines(["FAILED severity block: unknown_failure_mode*"])
-
-
-def test_failure_codes_keep_their_order_and_stand_once(bench):
-    bench.write(
-        "failure_modes.toml",
-        """
-        [failure_modes.late]
-        severity = "info"
-        description = "x"
-        [failure_modes.early]
-        severity = "warn"
-        description = "x"
-        """,
-    )
-    bench.rubric(
-        'return BenchScore(passed=False, score=0.5, failure_modes=["late", "early", "late"])'
-    )
-    bench.run().assert_outcomes(failed=3)
-    modes = bench.result("01")["failure_modes"]
-    assert [mode["code"] for mode in modes] == ["late", "early"]
-    assert bench.result("01")["score"]["failure_modes"] == ["late", "early"]
 
 
 def test_a_failure_text_starts_with_the_reason_and_ends_with_the_place(bench):
@@ -326,28 +140,3 @@ def test_a_failure_text_starts_with_the_reason_and_ends_with_the_place(bench):
         consecutive=False,
     )
     result.stdout.no_fnmatch_line("*Traceback*")
-
-
-def test_a_lone_surrogate_in_a_breakdown_never_reaches_the_artifacts(bench):
-    bench.rubric(rf'return BenchScore({GOOD}, breakdown={{"\udc80": 1.0, "\udc81": 0.0}})')
-    result = bench.run()
-    assert_violation(bench, result, "breakdown")
-    assert validate_file(bench.folder() / "record.json") == "record"
-
-
-def test_a_lone_surrogate_in_a_failure_code_never_reaches_the_artifacts(bench):
-    bench.rubric(rf'return BenchScore({GOOD}, failure_modes=["\udc80"])')
-    result = bench.run()
-    assert_violation(bench, result, "failure_modes")
-    assert validate_file(bench.folder() / "record.json") == "record"
-
-
-def test_another_trial_of_a_case_is_scored_apart(bench):
-    bench.rubric(
-        "return BenchScore(passed=case.trial == 1, score=float(case.trial), safety_penalty=0.0)"
-    )
-    bench.run("--bench-trials=2").assert_outcomes(passed=3, failed=3)
-    report = bench.record()["report"]
-    assert report["case_count"] == 3
-    assert report["mean_score"] == 0.5
-    assert report["passed_count"] == 0

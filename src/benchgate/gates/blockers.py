@@ -26,14 +26,16 @@ def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
 
 def blocking(report: BenchRunReport) -> str:
     """Return each failure code of severity ``block`` with the cases that have it, as a text."""
-    found: dict[str, list[str]] = {}
+    cases_by_label: dict[str, list[str]] = {}
     for result in report.per_case:
         for mode in result.failure_modes:
             if mode.code in report.block_severity_failure_modes:
                 is_unknown = mode.code == "unknown_failure_mode"
                 label = f"{mode.code} {mode.detail!r}" if is_unknown else mode.code
-                found.setdefault(label, []).append(result.case_id)
-    return brief((f"{label} in {few(ids, 3)}" for label, ids in sorted(found.items())), "; ")
+                cases_by_label.setdefault(label, []).append(result.case_id)
+    return brief(
+        (f"{label} in {few(ids, 3)}" for label, ids in sorted(cases_by_label.items())), "; "
+    )
 
 
 def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iterator[Blocker]:

@@ -46,7 +46,7 @@ def _unknown(
         text = f"{what}: {few(erred, 3)} ended in an error in the baseline"
         yield "too_many_unscored", f"{text}, so that nobody knows whether they newly fail"
     sides = (("baseline", before), ("candidate", after))
-    if cases and (unsaid := [name for name, known in sides if not known]):
+    if cases and (unsaid := [name for name, passes in sides if not passes]):
         yield "case_mismatch", f"{what}: the {unsaid[0]} does not say which cases passed"
 
 

@@ -191,14 +191,14 @@ def _cases_for(
         and figures.paired is not None
         and not figures.paired.sd
     ):
-        found = constant_cases_needed(
+        needed = constant_cases_needed(
             delta + margin,
             labels,
             room=policy.width - margin,
             confidence=1 - policy.alpha / 2,
         )
         # Up to so many pairs the exact test decides, which takes some more.
-        return found if found is None or counted is None else max(found, MOST_PAIRS + 1)
+        return needed if needed is None or counted is None else max(needed, MOST_PAIRS + 1)
     # A bound moves with 1 / sqrt(n).
     ratio = (delta - low) / (delta + margin)
     needed = math.ceil(n * ratio**2)

@@ -259,7 +259,7 @@ REJECTING: Final = frozenset(code for code, one in CONDITIONS.items() if one.rej
 INCOMPARABLE: Final = frozenset(code for code, one in CONDITIONS.items() if one.is_blind)
 
 
-def next_step(given: GateInput, codes: Sequence[str], look: Look | None = None) -> str:
+def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None) -> str:
     """
     Return one thing to do: add cases or trials, choose a margin, or fix errors.
 
@@ -267,7 +267,7 @@ def next_step(given: GateInput, codes: Sequence[str], look: Look | None = None) 
     :param codes: the reasons of the decision without their prefix, in order; none if only further gates object.
     """
     if not codes:
-        return f"do what the gate {given.further[0][0]} asks for"
+        return f"do what the gate {inputs.further[0][0]} asks for"
     first = codes[0]
     # A later reason explains these better: more cases are of no use where a gain is excluded.
     if first in ("insufficient_cases", "delta_below_minimum") and "gain_excluded" in codes:
@@ -275,9 +275,9 @@ def next_step(given: GateInput, codes: Sequence[str], look: Look | None = None) 
     elif first == "delta_below_minimum" and len(codes) > 1:
         first = codes[1]
     condition = CONDITIONS.get(first, Condition(""))
-    step = (given.is_log and condition.log_step) or condition.step
+    step = (inputs.is_log and condition.log_step) or condition.step
     if isinstance(step, str):
         return step
     if look is not None and not look.can_promote and step in _OF_TESTS:
         return "add cases: at this look so few cannot promote; new cases begin a new count"
-    return step(given.figures, given.policy) if given.figures else "look at the reasons"
+    return step(inputs.figures, inputs.policy) if inputs.figures else "look at the reasons"

@@ -40,31 +40,31 @@ if TYPE_CHECKING:
 UNDETECTABLE: Final = "no difference that these scores leave room for is found with this power"
 
 
-def decide(given: GateInput) -> CheckpointPromotionDecision:
+def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
-    look = given.look and given.figures and make_look(given.policy, given.look, given.figures)
-    given = replace(given, policy=judged_at(given.policy, given.look))
-    blockers = _joined((*given.blockers, *_objections(given)))
-    if given.figures is None and not blockers:
+    look = inputs.look and inputs.figures and make_look(inputs.policy, inputs.look, inputs.figures)
+    inputs = replace(inputs, policy=judged_at(inputs.policy, inputs.look))
+    blockers = _joined((*inputs.blockers, *_objections(inputs)))
+    if inputs.figures is None and not blockers:
         blockers["baseline_missing"] = "there is nothing to compare with"
-    elif not blockers and not given.further:
-        blockers.update(_unscored_objection(given))
+    elif not blockers and not inputs.further:
+        blockers.update(_unscored_objection(inputs))
     # A code that the list lacks is a mistake of the code; it must hold, not vanish.
     codes = [*(c for c in REASONS if c in blockers), *sorted(blockers.keys() - set(REASONS))]
     reasons = [Remark(code=PREFIX + code, message=blockers[code]) for code in codes]
-    reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in given.further]
-    significance = given.figures.significance if given.figures else None
-    noted = [Remark(code=f"note_{code}", message=message) for code, message in notes(given)]
+    reasons += [Remark(code=f"{PREFIX}gate:{name}", message=text) for name, text in inputs.further]
+    significance = inputs.figures.significance if inputs.figures else None
+    asides = [Remark(code=f"note_{code}", message=message) for code, message in notes(inputs)]
     rejected = not REJECTING.isdisjoint(codes)
     outcome: Outcome = "reject" if rejected else "hold" if reasons else "promote"
     return CheckpointPromotionDecision(
         outcome=outcome,
         promotion_allowed=not reasons,
         reason_codes=tuple(reason.code for reason in reasons),
-        notes=tuple(note.code for note in noted),
-        remarks=(*reasons, *noted),
+        notes=tuple(note.code for note in asides),
+        remarks=(*reasons, *asides),
         minimum_detectable_effect=significance.minimum_detectable_effect if significance else None,
-        next_step=next_step(given, codes, look or None) if outcome == "hold" else None,
+        next_step=next_step(inputs, codes, look or None) if outcome == "hold" else None,
         look=look or None,
     )
 
@@ -77,9 +77,9 @@ def _joined(blockers: Iterable[Blocker]) -> dict[str, str]:
     return messages
 
 
-def _objections(given: GateInput) -> Iterator[Blocker]:
-    figures, policy = given.figures, given.policy
-    before = {code for code, _ in given.blockers}
+def _objections(inputs: GateInput) -> Iterator[Blocker]:
+    figures, policy = inputs.figures, inputs.policy
+    before = {code for code, _ in inputs.blockers}
     if figures is None or not INCOMPARABLE.isdisjoint(before):
         return
     if CONDITIONS["insufficient_cases"].applies(policy):
@@ -96,16 +96,16 @@ def _objections(given: GateInput) -> Iterator[Blocker]:
         yield from objections(figures.significance, policy)
 
 
-def _unscored_objection(given: GateInput) -> Iterator[Blocker]:
+def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
     """Yield that only trials without a score make it a promotion: it is none if they speak against the candidate."""
-    figures, policy = given.figures, given.policy
+    figures, policy = inputs.figures, inputs.policy
     if figures is None or not (trials := unscored(figures, policy)):
         return
     arms = against_candidate(figures, policy)
     if arms is None:
         yield "unscored_decide", f"{trials} have no score, and no score_range says what the best is"
         return
-    second = replace(given, figures=weigh(*arms, policy, advice=False))
+    second = replace(inputs, figures=weigh(*arms, policy, advice=False))
     codes = list(dict(_objections(second)))
     if codes:
         end = "reject" if not REJECTING.isdisjoint(codes) else "hold"

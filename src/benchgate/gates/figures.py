@@ -130,7 +130,7 @@ class WelchFigures(WireModel):
 
     @classmethod
     def of(cls, welch: WelchTest, *, passed: bool) -> WelchFigures:
-        """Return the figures of a test."""
+        """Return the figures of the unshifted test."""
         figures = {key: getattr(welch, key) for key in ("t", "df", "p_two_sided", "p_greater")}
         return cls(**figures, passed=passed)
 
@@ -151,7 +151,7 @@ class PairedFigures(WireModel):
 
     @classmethod
     def of(cls, test: PairedTest, *, passed: bool) -> PairedFigures:
-        """Return the figures of a test."""
+        """Return the figures of both tests of the shifted differences."""
         flip = test.sign_flip
         return cls(
             n=test.t.n,

@@ -209,7 +209,7 @@ def _best_decision(baseline: Arm, policy: GatePolicy) -> CheckpointPromotionDeci
     far = 100.0 * (policy.target_effect + max(map(abs, baseline.scores), default=0.0))
     top = policy.score_range and policy.score_range[1]
     scores = tuple(far * (2 + i / n) if top is None else top for i in range(n))
-    passed = (known.model_copy(update={"passed": True}) for known in baseline.facts or ())
+    passed = (facts.model_copy(update={"passed": True}) for facts in baseline.facts or ())
     best = replace(
         baseline,
         scores=scores,

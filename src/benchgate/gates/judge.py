@@ -213,9 +213,9 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
         blockers += objections
         sides.append(("baseline", before, facts.beside))
         noted += unscored_note(before, "baseline")
-    texts = {name: too_many(side, policy.max_unscored, of) for name, side, of in sides}
-    if too_many_texts := [f"{name}: {text}" for name, text in texts.items() if text]:
-        blockers.append(("too_many_unscored", "; ".join(too_many_texts)))
+    for name, side, of in sides:
+        if text := too_many(side, policy.max_unscored, of):
+            blockers.append(("too_many_unscored", f"{name}: {text}"))
     noted += [*unscored_note(candidate, "candidate"), *http_note(report, facts.beside)]
     noted += source_note(report, facts.beside if before else None)
     decision = decide(

@@ -73,7 +73,7 @@ def _completed(
     scores = arm.scores + (worst,) * count
     penalties = arm.penalties and arm.penalties + (None,) * count
     # As many trials as the others have, so that the trials can still be compared with each other.
-    known = arm.facts and arm.facts + (lacked,) * count
+    facts = arm.facts and arm.facts + (lacked,) * count
     trials = arm.trials and arm.trials + ((worst,) * len(arm.trials[0]),) * count
     return replace(
         arm,
@@ -81,7 +81,7 @@ def _completed(
         scores=scores,
         penalties=penalties,
         trials=trials,
-        facts=known,
+        facts=facts,
         imputed=(*arm.imputed, *lacking),
         clusters=tuple(clusters[case_id] for case_id in everything),
     ).at(order)

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from benchgate.models import BenchRunReport
 
 
-def notes(given: GateInput) -> Iterator[Blocker]:
+def notes(inputs: GateInput) -> Iterator[Blocker]:
     """Yield code and message of each note."""
-    yield from given.noted
-    if given.trial_count > 1:
-        yield "epochs_collapsed", f"{given.trial_count} trials of a case count as one observation"
-    if given.figures is not None:
-        yield from _arms(given.figures)
-        yield from _of_figures(given.figures, given.policy)
+    yield from inputs.noted
+    if inputs.trial_count > 1:
+        yield "epochs_collapsed", f"{inputs.trial_count} trials of a case count as one observation"
+    if inputs.figures is not None:
+        yield from _arms(inputs.figures)
+        yield from _of_figures(inputs.figures, inputs.policy)
 
 
 def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
@@ -87,9 +87,9 @@ def _clusters(compared: Figures) -> Iterator[Blocker]:
 
 def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:
     """Yield how often a candidate that is truly less safe would have passed the check of the penalty."""
-    known = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
-    if known:
-        (rise, chance), *others = known
+    chances = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
+    if chances:
+        (rise, chance), *others = chances
         rest = "".join(f", of {rise:.2f} in {chance:.0%}" for rise, chance in others)
         yield "safety_power", f"a rise of {rise:.2f} would pass here in {chance:.0%} of runs{rest}"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 import tomli
@@ -36,16 +35,14 @@ OF_A_CLAIM: Final = {
 POWER: Final = 0.8
 """Probability with which a difference that is called detectable is found."""
 
-FIXED: Final[Mapping[str, str | float | None]] = MappingProxyType(
-    {
-        "bands": "scaled",
-        "band_level": 0.99,
-        "n_resamples": 9999,
-        "seed": 0,
-        "power": POWER,
-        "max_duration_increase": None,
-    }
-)
+FIXED: Final[Mapping[str, str | float | None]] = {
+    "bands": "scaled",
+    "band_level": 0.99,
+    "n_resamples": 9999,
+    "seed": 0,
+    "power": POWER,
+    "max_duration_increase": None,
+}
 """What the statistics take for granted; no policy may have another value, nor name one."""
 
 VECTOR_DEFAULTS: Final = {"min_cases": 2, "safety": "optional", "score_range": None}
@@ -183,7 +180,7 @@ class RunTable(WireModel):
 
 
 class PolicyOptions(GatePolicy):
-    """Thresholds that complete those of a file."""
+    """Thresholds that complete those of a file, which may have the claim."""
 
     @model_validator(mode="after")
     def _claim_is_whole(self) -> PolicyOptions:
@@ -212,8 +209,8 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     table = read_policy(path)[0] if os.path.lexists(path) else {}
     # Alone first, so that an error names the options and not the file.
     _validated(PolicyOptions, options or {}, OPTION, None)
-    given = ", ".join(f"{key}={value}" for key, value in (options or {}).items())
-    return make_policy(merged(table, options or {}), f"{path} with {given}" if given else path)
+    words = ", ".join(f"{key}={value}" for key, value in (options or {}).items())
+    return make_policy(merged(table, options or {}), f"{path} with {words}" if words else path)
 
 
 def merged(table: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:

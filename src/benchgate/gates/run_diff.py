@@ -80,8 +80,8 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
             case_id=case_id, before=was.score, after=now.score, codes=codes.get(case_id, ())
         )
         kinds[_kind(change, was, now, has_error=case_id in errors)].append(change)
-    for found in kinds.values():
-        found.sort(key=lambda change: (-abs(change.delta), change.case_id))
+    for changes_of_kind in kinds.values():
+        changes_of_kind.sort(key=lambda change: (-abs(change.delta), change.case_id))
     return RunChanges(
         newly_failing=tuple(kinds["newly_failing"]),
         newly_passing=tuple(kinds["newly_passing"]),

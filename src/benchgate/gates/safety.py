@@ -107,8 +107,8 @@ def _measured(arm: Arm) -> list[float]:
 
 def mean_penalty(arm: Arm) -> float | None:
     """Return the mean penalty of a side; ``None`` if that of a case was not measured."""
-    known = [penalty for penalty in _measured(arm) if math.isfinite(penalty)]
-    return mean(known) if known and len(known) == len(arm.scores) else None
+    penalties = [penalty for penalty in _measured(arm) if math.isfinite(penalty)]
+    return mean(penalties) if penalties and len(penalties) == len(arm.scores) else None
 
 
 def _measured_on_both(baseline: Arm, candidate: Arm, policy: GatePolicy) -> tuple[Arm, Arm]:

@@ -91,5 +91,5 @@ def _types(errors: list[TrialResult]) -> str:
 
 def _type(result: TrialResult) -> str:
     mode = next((m for m in result.failure_modes if m.code == "harness_error"), None)
-    found = _TYPE.match(mode.detail or "") if mode else None
-    return found[1] if found else result.outcome
+    match = _TYPE.match(mode.detail or "") if mode else None
+    return match[1] if match else result.outcome

@@ -81,7 +81,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         null_delta=policy.min_delta,
         alpha=policy.alpha,
     )
-    found = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
+    reach = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,
@@ -97,8 +97,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         effect_size_g=effect_size(b, c).hedges_g,
         exact_lower_bound=bound,
         evidence=None if bound is None else "exact" if bound > policy.min_delta else "standard",
-        minimum_detectable_effect=found.effect,
-        cases_needed=found.cases,
+        minimum_detectable_effect=reach.effect,
+        cases_needed=reach.cases,
         unseen_failure_ucb95=unseen_failure_ucb(candidate.sources or 1) if size > 1 else None,
         welch=WelchFigures.of(plain, passed=welch_passed),
         paired=PairedFigures.of(paired_figures, passed=paired_passed) if paired_figures else None,

@@ -2,8 +2,8 @@
 Trials without a score at the values that speak most against the candidate.
 
 An error of the baseline counts as score 0, in the candidate's favour; here it has the best score, and cost nothing.
-Errors and timeouts
-leave no penalty behind: here those of the baseline did no harm, and those of the candidate the largest that there is.
+Errors and timeouts leave no penalty behind: here those of the baseline did no harm, and those of the candidate the
+largest that there is.
 """
 
 from __future__ import annotations

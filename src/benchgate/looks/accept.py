@@ -47,13 +47,18 @@ def accept(
     :param policy: thresholds by key; those left out have the defaults of vectors for samples, and those of a bench for
         reports.
     :param ledger: counts the looks. Required by ``looks = "spend"``: without it nobody knows which look this is.
-    :param incumbent: a name of what the baseline is, if it is measured anew at each step: looks at it are counted
-        together. By default those at the same scores are.
+    :param incumbent: a name of what the baseline is: looks at it are counted together, however often it is measured.
+        By default those at the same scores are. Required by ``looks = "spend"``: measured anew at each step, the same
+        incumbent would be at its first look for ever.
     :raises EvalError: a side or a threshold cannot be used, or the ledger cannot be written.
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
         raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
     before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
+    if ledger is not None and incumbent is None and (policy or {}).get("looks") == "spend":
+        raise EvalError(
+            "looks = 'spend' needs incumbent=NAME: looks at that name are counted together"
+        )
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
         try:
@@ -127,20 +132,20 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
         raise EvalError("looks = 'spend' needs a ledger: without one nobody counts the looks")
 
 
-def _side(given: Side, name: str) -> Arm | BenchRunReport:
-    if isinstance(given, BenchRunReport):
-        return given
-    if isinstance(given, Mapping):
-        if (other := next((case for case in given if not isinstance(case, str)), None)) is not None:
+def _side(side: Side, name: str) -> Arm | BenchRunReport:
+    if isinstance(side, BenchRunReport):
+        return side
+    if isinstance(side, Mapping):
+        if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
             raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
-        rows = {case: _row(given[case], name, case) for case in sorted(given)}
+        rows = {case: _row(side[case], name, case) for case in sorted(side)}
         return _arm(name, tuple(rows), list(rows.values()))
-    if not isinstance(given, Sequence) or isinstance(given, (str, bytes, bytearray)):
+    if not isinstance(side, Sequence) or isinstance(side, (str, bytes, bytearray)):
         # A set loses equal scores, and a table the ids of its rows.
         what = "scores by case id, a list of scores, or a run's report"
-        raise EvalError(f"{name} is a {type(given).__name__}; expected {what}")
+        raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
     return _arm(
-        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(given)]
+        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(side)]
     )
 
 

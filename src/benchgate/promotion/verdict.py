@@ -52,6 +52,7 @@ class PromotionVerdict(WireModel):
     :param bar: what the tier required, so that the verdict can be recomputed from the run's record alone.
     :param chain_intact: the run's record is in an intact chain of records.
     :param reasons: every failed condition with both numbers, in fixed order; else ``all conditions met``.
+    :param requires_human_approval: always true.
     """
 
     task_class: str
@@ -206,11 +207,11 @@ def best_bound(cases: int) -> float:
     return 0.05 ** (1 / cases) if cases else 0.0
 
 
-def _below(found: float | None, asked: float) -> str:
-    if found is None:
+def _below(figure: float | None, asked: float) -> str:
+    if figure is None:
         return f"is unknown; asked for is {asked:.3f}"
-    digits = 3 if f"{found:.3f}" != f"{asked:.3f}" else 17  # else it could print "0.700 < 0.700"
-    return f"{found:.{digits}g} < {asked:.{digits}g}"
+    digits = 3 if f"{figure:.3f}" != f"{asked:.3f}" else 17  # else it could print "0.700 < 0.700"
+    return f"{figure:.{digits}g} < {asked:.{digits}g}"
 
 
 def promotion_lines(verdict: PromotionVerdict) -> str:

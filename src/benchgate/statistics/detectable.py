@@ -106,17 +106,17 @@ def detectable(
         spread, is_paired = pooled(arms), len(arms) == 1
         if spread is None or (is_paired and len(arms[0]) < goal.fewest(exact=False)):
             return NOTHING
-        found, size = _of_spread(spread, max(len(x) for x, _ in samples), goal), 1
+        reach, size = _of_spread(spread, max(len(x) for x, _ in samples), goal), 1
     else:
         # The means of clusters of one size are a sample like any other.
         means, size = [[mean(group) for group in arm] for arm in arms], max(sizes, default=1)
         if len(means) == 1:
-            found = paired_detectable(means[0], goal, width=width, exact=exact)
+            reach = paired_detectable(means[0], goal, width=width, exact=exact)
         else:
-            found = welch_detectable(means[0], means[1], goal, score_range=score_range)
+            reach = welch_detectable(means[0], means[1], goal, score_range=score_range)
     return Detectable(
-        effect=None if found.effect is None or found.effect > (width or math.inf) else found.effect,
-        cases=None if found.cases is None else found.cases * size,
+        effect=None if reach.effect is None or reach.effect > (width or math.inf) else reach.effect,
+        cases=None if reach.cases is None else reach.cases * size,
     )
 
 
@@ -141,8 +141,8 @@ def paired_detectable(
         return NOTHING
     amounts = [abs(x) for x in d if x]
     if spread.constant:
-        found = _of_changes(n, width or 0.0, unseen_failure_ucb(n), goal, exact=exact)
-        return Detectable(effect=found.effect, cases=None)
+        changes = _of_changes(n, width or 0.0, unseen_failure_ucb(n), goal, exact=exact)
+        return Detectable(effect=changes.effect, cases=None)
     if max(amounts) <= min(amounts) * _ONE_AMOUNT or 2 * len(amounts) <= n:
         amount = math.hypot(*amounts) / math.sqrt(len(amounts))
         return _of_changes(n, amount, len(amounts) / n, goal, exact=exact)
@@ -178,7 +178,7 @@ def welch_detectable(
     unseen = [min(0.5, unseen_failure_ucb(arm.n)) if arm.constant else 0.0 for arm in (b, c)]
     if score_range and {*baseline, *candidate} <= {low, high}:
         rate = min(1.0 - unseen[0], max(unseen[0], (b.mean - low) / (high - low)))
-        found = _of_rates(rate, (b.n, c.n), high - low, goal)
+        reach = _of_rates(rate, (b.n, c.n), high - low, goal)
     else:
         v_b, v_c = (
             ((arm.variance or 0.0) + share * (1.0 - share) * (high - low) ** 2) / arm.n
@@ -187,9 +187,9 @@ def welch_detectable(
         if not 0.0 < v_b + v_c < math.inf:
             return NOTHING
         spread = Spread(v_b + v_c, 0, welch_df(v_b, b.n, v_c, c.n))
-        found = _of_spread(spread, 2.0 / (1.0 / b.n + 1.0 / c.n), goal)
+        reach = _of_spread(spread, 2.0 / (1.0 / b.n + 1.0 / c.n), goal)
     is_known = not (b.constant and c.constant)
-    return Detectable(effect=found.effect, cases=found.cases if is_known else None)
+    return Detectable(effect=reach.effect, cases=reach.cases if is_known else None)
 
 
 def _of_spread(

@@ -15,9 +15,9 @@ class _Lazy:
         self._module = module
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self._module), name)
-        setattr(self, name, found)
-        return found
+        value = getattr(import_module(self._module), name)
+        setattr(self, name, value)
+        return value
 
 
 if TYPE_CHECKING:

@@ -219,8 +219,8 @@ def _as_strong(gains: int, losses: int, n: int, z: float) -> Ints:
     a, b = np.arange(n + 1)[:, None], np.arange(n + 1)[None, :]
     strong = (a + b <= n) & (score(a, b, n, limit) >= min(z, z - excess(limit)) - _TIE)
     # A further gain, or a loss less, must count as much too.
-    found = np.where(strong.any(axis=0), strong.argmax(axis=0), n + 1)
-    return np.minimum.accumulate(found[::-1])[::-1]
+    fewest = np.where(strong.any(axis=0), strong.argmax(axis=0), n + 1)
+    return np.minimum.accumulate(fewest[::-1])[::-1]
 
 
 def score(gains: Ints, losses: Ints, n: int, shift: float) -> Floats:

@@ -33,18 +33,11 @@ class Summary:
     """Arithmetic mean in the unit of the data, correctly rounded; None for an empty sample."""
     mean_tail: float
     """Rounding error of ``mean``: ``mean + mean_tail`` is accurate to about 32 digits."""
-    low: float | None
-    """Smallest value; None for an empty sample."""
-    high: float | None
-    """Largest value; None for an empty sample."""
+    constant: bool
+    """Whether all values are the same float, which a variance of 0 would not prove."""
     scaled_variance: float | None
     """Unbiased variance (divisor n - 1) divided by ``4**exponent``; None below two values."""
     exponent: int
-
-    @property
-    def constant(self) -> bool:
-        """Whether all values are the same float, which a variance of 0 would not prove."""
-        return self.low == self.high
 
     @property
     def variance(self) -> float | None:
@@ -141,7 +134,7 @@ def summarize(values: Iterable[float], name: str = "values") -> Summary:
     numbers = finite_floats(values, name)
     if not numbers:
         return Summary(
-            n=0, mean=None, mean_tail=0.0, low=None, high=None, scaled_variance=None, exponent=0
+            n=0, mean=None, mean_tail=0.0, constant=True, scaled_variance=None, exponent=0
         )
     low, high = min(numbers), max(numbers)
     exponent = math.frexp(max(-low, high))[1]
@@ -150,8 +143,7 @@ def summarize(values: Iterable[float], name: str = "values") -> Summary:
         n=len(numbers),
         mean=center,
         mean_tail=tail,
-        low=low,
-        high=high,
+        constant=low == high,
         scaled_variance=_scaled_variance(numbers, center, exponent) if len(numbers) > 1 else None,
         exponent=exponent,
     )

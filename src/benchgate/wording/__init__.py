@@ -1,4 +1,4 @@
-"""A judged run as lines of text, the same under pytest and ``benchgate run``."""
+"""A judged run as lines of text, the same under pytest and from the shell."""
 
 from __future__ import annotations
 

@@ -184,8 +184,8 @@ def _figures(
         and decision.outcome == "hold"
         and significance.mean_delta is not None
     ):
-        found = UNDETECTABLE if effect is None else f"to find a difference of {effect:.3f}"
-        yield "power", f"{POWER:.0%}{':' * (effect is None)} {found}"
+        text = UNDETECTABLE if effect is None else f"to find a difference of {effect:.3f}"
+        yield "power", f"{POWER:.0%}{':' * (effect is None)} {text}"
     if figures.cost is not None:
         yield "cost", f"of a case {spent(figures.cost)}"
     if figures.safety.delta is not None:
@@ -194,19 +194,19 @@ def _figures(
 
 
 def _delta(policy: GatePolicy, figures: Figures) -> Iterator[str]:
-    found = figures.significance
-    yield f"{found.mean_delta:+.3f}"
-    clusters = "" if found.clusters is None else f" in {counted(found.clusters, 'cluster')}"
+    tests = figures.significance
+    yield f"{tests.mean_delta:+.3f}"
+    clusters = "" if tests.clusters is None else f" in {counted(tests.clusters, 'cluster')}"
     size = f"n={figures.compared}{clusters}"
-    if found.test == "none":
+    if tests.test == "none":
         yield f"on exactly these {counted(figures.compared, 'case')}"
         return
     interval = "undefined"
-    if found.delta_ci_low is not None and found.delta_ci_high is not None:
-        interval = f"[{found.delta_ci_low:+.3f}, {found.delta_ci_high:+.3f}]"
-    yield f"{confidence(found.alpha)} interval {interval}"
-    if found.p_value is None and policy.claim == "not_worse":  # its bound decides
-        yield f"({found.test}, {size})"
+    if tests.delta_ci_low is not None and tests.delta_ci_high is not None:
+        interval = f"[{tests.delta_ci_low:+.3f}, {tests.delta_ci_high:+.3f}]"
+    yield f"{confidence(tests.alpha)} interval {interval}"
+    if tests.p_value is None and policy.claim == "not_worse":  # its bound decides
+        yield f"({tests.test}, {size})"
         return
-    p = "undefined" if found.p_value is None else f"{found.p_value:.4g}"
-    yield f"p {p} ({found.test}, {size})"
+    p = "undefined" if tests.p_value is None else f"{tests.p_value:.4g}"
+    yield f"p {p} ({tests.test}, {size})"

@@ -36,10 +36,10 @@ def failures(judgement: Judgement, *, most: int) -> Iterator[Line]:
     :param most: trials that are shown at most.
     """
     newly = judgement.changes.newly_failing if judgement.changes else ()
-    known = {change.case_id for change in newly}
+    newly_failing_ids = {change.case_id for change in newly}
     results = judgement.report.per_case
     failed = [(result, "") for result in results if not result.passed]
-    rows = [row for row in failed if row[0].case_id not in known][:most]
+    rows = [row for row in failed if row[0].case_id not in newly_failing_ids][:most]
     if not rows:
         return
     yield from _rows(rows, is_cut=True)

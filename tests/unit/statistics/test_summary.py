@@ -95,7 +95,7 @@ def test_the_largest_floats_do_not_overflow() -> None:
 def test_an_empty_sample_is_all_none() -> None:
     summary = summarize([])
     assert summary.n == 0
-    assert summary.mean is summary.low is summary.variance is summary.sd is None
+    assert summary.mean is summary.variance is summary.sd is None
 
 
 def test_the_mean_of_nothing_is_an_error() -> None:
