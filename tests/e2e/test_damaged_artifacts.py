@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
 
 import pytest
 
@@ -16,8 +17,12 @@ REPLACEMENTS = (None, [], {}, "", -1)
 
 
 @pytest.fixture
-def recorded(bench):
-    """The folder of a gated run with every artifact there is."""
+def recorded(bench, kept, tmp_path_factory):
+    """The folder of a gated run with every artifact there is; it is made once."""
+    if kept:
+        shutil.rmtree(bench.root / "bench")
+        shutil.copytree(kept["tree"], bench.root, dirs_exist_ok=True)
+        return bench
     for number in range(4, 11):
         bench.case(f"{number:02}")
     (bench.root / "docs").mkdir()
@@ -26,6 +31,8 @@ def recorded(bench):
     bench.pin_once({})
     bench.system("if case.case_id == '10': raise ValueError('boom')")
     bench.run()
+    kept["tree"] = tmp_path_factory.mktemp("recorded")
+    shutil.copytree(bench.root, kept["tree"], dirs_exist_ok=True)
     return bench
 
 

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from benchgate.cli import main
+from benchgate.verify.validate import validate_file
 
 SYSTEM = """
 import os
@@ -137,7 +138,10 @@ def test_a_killed_run_is_completed(resumable, door):
     resumable.mended.unlink()
     resumable.killed(door)
     assert len(resumable.files()) == 6
-    name = resumable.left().name
+    left = resumable.left()
+    name = left.name
+    assert {validate_file(path) for path in (left / "cases").iterdir()} == {"case"}
+    assert not (left.parent / "HEAD.json").exists()
     resumable.mend()
     assert resumable.run(door, "resume") == 0
     assert resumable.record() == whole
