@@ -27,8 +27,8 @@ from benchgate.wire.model import (
     Version,
     WireModel,
     empty_mapping,
-    listed,
 )
+from benchgate.wire.plain import listed
 from benchgate.wire.usage import Usage as Usage
 
 if TYPE_CHECKING:

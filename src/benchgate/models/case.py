@@ -28,8 +28,8 @@ from benchgate.wire.model import (
     WireModel,
     empty_mapping,
     freeze_json,
-    listed,
 )
+from benchgate.wire.plain import listed
 from benchgate.wire.usage import UsageMeter
 
 Disposition = Literal["positive", "negative", "ambiguous"]

@@ -28,10 +28,9 @@ from benchgate.wire.model import (
     WireModel,
     empty_mapping,
     freeze_json,
-    listed,
     thaw_json,
 )
-from benchgate.wire.plain import plain_json
+from benchgate.wire.plain import listed, plain_json
 
 PAYLOAD_VERSION: Final = 1
 """The version of RL payloads, which programs of others write: it is none of the artifacts'."""

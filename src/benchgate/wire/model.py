@@ -122,11 +122,6 @@ def _stop_at_first_fault(schema: Any) -> None:
             _stop_at_first_fault(part)
 
 
-def listed(value: Any) -> Any:
-    """Return a list as a tuple, which frozen models have instead."""
-    return tuple(value) if isinstance(value, list) else value
-
-
 def empty_mapping() -> Mapping[str, Any]:
     """Return the default of a read-only mapping field."""
     return MappingProxyType({})
