@@ -163,7 +163,7 @@ def test_the_summary_is_a_table_the_figures_the_gate_and_the_files(mixed):
             "04        -        -  not_run",
             "... 1 passed; -v shows all",
             "",
-            "passed    1 of 4, mean score 0.250 (95 % lower bound *)",
+            "passed    1 of 4",
             "safety    mean penalty not measured; cost 0.5000 USD, without 2 trials that reported none",
             f"run       {mixed.record()['report']['run_id'][:16]}, full, incomplete",
             "written   .benchgate/runs/echo/00000001-*",

@@ -50,9 +50,10 @@ class Spending:
             self._dearest = max(cost, self._dearest or 0.0)
 
     def has_room(self) -> bool:
-        """Return whether a trial may start now."""
-        if self._cap is None:
-            return True
+        """Return whether a trial may start before the ones ahead of it are reported: none until a cost is known."""
+        return self._cap is None or (self._dearest is not None and self._fits())
+
+    def _fits(self) -> bool:
         if self._dearest is None:
             return not self._in_flight
         return self._spent + self._dearest * (self._in_flight + 1) <= self._share
@@ -75,7 +76,7 @@ class Spending:
         """Wait until a trial may start, and count it as running; one that may not is returned as not run."""
         while True:
             with self._lock:
-                if self.has_room():
+                if self._fits():
                     self._in_flight += 1
                     return None
                 if not self._in_flight:
