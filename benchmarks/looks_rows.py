@@ -173,19 +173,21 @@ def _climbed(population: Population, rng: Generator, kind: str) -> tuple[int, in
     for _ in range(STEPS):
         step = 0.0 if kind == "noise" else float(rng.choice([0.1, -0.1, 0.0], p=[0.1, 0.3, 0.6]))
         candidate = population.trial(rng, cases, level + step)
-        if _accepted(incumbent, candidate, policy, ledger):
+        if _accepted(incumbent, candidate, policy, ledger, f"v{accepted}"):
             accepted, mistakes = accepted + 1, mistakes + (step <= 0)
             incumbent, level = candidate, level + step
     return accepted, mistakes, level
 
 
-def _accepted(before: Any, after: Any, policy: dict[str, Any], ledger: LookLedger) -> bool:
+def _accepted(
+    before: Any, after: Any, policy: dict[str, Any], ledger: LookLedger, name: str
+) -> bool:
     if not _promising(before, after):  # a look all the same
         sides = (arm(side, named=True) for side in (before, after))
-        number_of_arms(*sides, make_policy(policy), ledger)
+        number_of_arms(*sides, make_policy(policy), ledger, name)
         return False
-    decision = accept(_by_case(before), _by_case(after), policy=policy, ledger=ledger)
-    return decision.promotion_allowed
+    sides = _by_case(before), _by_case(after)
+    return accept(*sides, policy=policy, ledger=ledger, incumbent=name).promotion_allowed
 
 
 def _by_case(scores: Any) -> dict[str, float]:

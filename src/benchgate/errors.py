@@ -287,10 +287,10 @@ class SampleError(EvalError):
 
 class SystemUnavailable(EvalError):
     """
-    Raised by a system under test: what it depends on failed, such as a provider, and not the system itself.
+    Raised by a system under test or a rubric: what it depends on failed, such as a provider, and not the system itself.
 
     The trial is tried again, and if that does not help it is ``unavailable``: not score 0, but a run that is incomplete
-    until it is resumed.
+    until it is resumed. Raised by a rubric, nothing is tried again; the recorded output is scored when it is resumed.
 
     :param retry_after: seconds that the service asked to wait.
     """

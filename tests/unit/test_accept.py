@@ -214,6 +214,19 @@ def test_spending_needs_a_ledger(tmp_path, capsys):
     assert not (tmp_path / "p").exists()
 
 
+def test_spending_needs_a_name_for_what_is_measured_anew():
+    with pytest.raises(EvalError, match="needs incumbent=NAME"):
+        accept(side(0), side(1), policy={"looks": "spend"}, ledger=LookLedger())
+    promotions = [
+        accept(
+            side(100 + n), side(n), policy={"looks": "spend"}, ledger=ledger, incumbent="v1"
+        ).promotion_allowed
+        for ledger in [LookLedger()]
+        for n in range(100)
+    ]
+    assert not any(promotions)
+
+
 @pytest.mark.parametrize("kind", ["memory", "file"])
 def test_looks_are_counted_by_baseline_and_results(tmp_path, kind):
     ledger = LookLedger(tmp_path / "looks.jsonl" if kind == "file" else None)
@@ -360,6 +373,7 @@ def test_signs_that_are_drawn_can_be_significant_at_any_level(n):
             side(seed + 1, 0.5, n=n),
             policy={"looks": "spend", "test": "auto"},
             ledger=ledger,
+            incumbent="v1",
         )
         found.append(decision.promotion_allowed)
     assert found[0]

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import time
+import tracemalloc
 import warnings
 from zipfile import ZipFile
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
-from benchgate.interop.log import found_in
+from benchgate.interop.log import Log, found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair, task_class_of
 from benchgate.interop.rows import RowReader
 from benchgate.interop.samples import parse_map
@@ -66,6 +67,11 @@ def test_every_row_of_a_csv_is_a_sample_or_an_error(log):
         "Unscored: resolved is 'oops'",
         "Unscored: resolved is nothing",
     ]
+
+
+def test_spaces_around_the_names_of_columns_are_no_part_of_them(log):
+    samples = read(log("a.csv", "\ufeffcase , score,\tcluster\na,0.25,x\n")).samples
+    assert [(one.case_id, one.score, one.cluster) for one in samples] == [("a", 0.25, "x")]
 
 
 def test_a_score_beside_an_error_is_an_error(log):
@@ -156,6 +162,13 @@ def archive(path, *members):
 def test_a_member_that_is_twice_in_a_log_of_inspect_is_refused(tmp_path, name):
     path = archive(tmp_path / "a.eval", "header.json", "summaries.json", name)
     with pytest.raises(EvalError, match=f"{name} is in it twice; expected one"):
+        read(path)
+
+
+def test_a_header_larger_than_anything_is_refused_by_its_declared_size(tmp_path, monkeypatch):
+    monkeypatch.setattr("benchgate.interop.inspect_log.MAX_MEMBER", 1)
+    path = archive(tmp_path / "a.eval", "header.json", "summaries.json")
+    with pytest.raises(EvalError, match=r"header\.json in it has 2 bytes; at most 1 are read"):
         read(path)
 
 
@@ -257,7 +270,7 @@ def test_scores_are_scaled_to_the_range_which_may_be_upside_down(log):
         ("a.json", '{\n "id": 1}', {}, "is one JSON object"),
         ("a.txt", "hello", {}, "is none of these"),
         ("a.csv", "case;score\na;1\n", {}, "a CSV has commas in its first line"),
-        ("a.csv", "case, score\na,1\n", {}, "there are case, ' score'"),
+        ("a.csv", "case,score, score\na,1,1\n", {}, "'score']: one is there twice"),
         ("a.txt", "", {}, "is empty"),
         ("a.xml", "<testsuite><testcase", {}, "no XML"),
         ("a.xml", "<testsuites/>", {}, "has no samples"),
@@ -394,6 +407,21 @@ def test_a_sample_with_an_error_needs_no_harm(log):
     assert [s.penalty for s in found.samples] == [0, None]
 
 
+@pytest.mark.parametrize("name", ["refused", "scores.refused"])
+def test_a_score_of_inspect_is_mapped_by_the_name_that_its_scorer_has(tmp_path, name):
+    """As ``--metric`` takes it, and as the scores that are not gated are printed."""
+    log = Log(
+        tool="inspect_ai",
+        rows=[(0, {"id": "a", "scores": {"match": 1, "refused": 0.75}})],
+        fields={"case": ("id",)},
+        metrics=lambda row: [f"scores.{name}" for name in row["scores"]],
+        metric_prefix="scores.",
+    )
+    reader = RowReader(tmp_path, log, {"safety": name}, "match")
+    assert [(one.score, one.penalty) for one in reader.samples()] == [(1, 0.25)]
+    assert (reader.harm, reader.ungated) == ("safety refused", ())
+
+
 def test_harm_has_one_field_and_may_be_above_one(log):
     rows = [{"id": n, "score": 1, "a": 3, "b": 1} for n in range(3)]
     assert read(log("a.jsonl", rows), map={"penalty": "a"}).harm == "harm a"
@@ -498,6 +526,19 @@ def test_an_error_of_a_suite_of_junit_is_not_lost(log):
     assert [(s.case_id, s.error) for s in found.errors] == [
         ("S (the suite itself)", "Error: crash")
     ]
+
+
+def test_what_is_no_test_of_junit_takes_no_memory(log):
+    properties = '<property name="n" value="v"/>' * 100_000
+    path = log(
+        "a.xml", f'<testsuite><properties>{properties}</properties><testcase name="a"/></testsuite>'
+    )
+    tracemalloc.start()
+    samples = read(path).samples
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [one.case_id for one in samples] == ["a"]
+    assert most < path.stat().st_size  # an element in memory has more than ten times its text
 
 
 def test_swebench_counts_what_could_not_be_evaluated(log):

@@ -199,7 +199,8 @@ def read_trial(
     Return the file of a finished trial and its bytes.
 
     :param key: case id, trial and seed.
-    :returns: ``None`` if it is missing, torn or that of another trial, or if it says nothing about the system.
+    :returns: ``None`` if it is missing, torn or that of another trial, or if it says nothing about the system. An
+        output that could not be scored yet does.
     """
     try:
         data = read_bytes(path, limit=MAX_JSON_BYTES)
@@ -208,6 +209,8 @@ def read_trial(
         return None
     result = file.result
     own = (file.task_class, result.case_id, result.trial, result.seed) == (task_class, *key)
-    return (
-        (file, data) if own and result.outcome not in INCOMPLETE and not path.is_symlink() else None
+    awaits_score = (
+        result.outcome == "unavailable" and file.output is not None and not result.left_files
     )
+    is_finished = result.outcome not in INCOMPLETE or awaits_score
+    return (file, data) if own and is_finished and not path.is_symlink() else None

@@ -89,10 +89,9 @@ def passed(arm: Arm) -> Mapping[str, bool | None]:
         return {}
     if arm.facts is not None:
         return {case_id: facts.passed for case_id, facts in zip(ids, arm.facts, strict=True)}
-    rows = arm.trials or [(score,) for score in arm.scores]
-    if any(score not in (0.0, 1.0) for row in rows for score in row):
+    if any(score not in (0.0, 1.0) for row in arm.rows for score in row):
         return {}
-    return dict(zip(ids, map(all, rows), strict=False))
+    return dict(zip(ids, map(all, arm.rows), strict=False))
 
 
 def _penalties(arm: Arm) -> dict[str, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import mean
@@ -117,6 +118,7 @@ def _pass_fail_fields(counts: Counts, policy: GatePolicy) -> dict[str, Any]:
     gains, losses, n = counts
     limit = policy.min_delta if policy.margin is None else -policy.margin
     test = pass_fail_test(gains, losses, n, alpha=policy.alpha, null_delta=limit)
+    tests = {name: value for name, value in asdict(test).items() if name != "p_two_sided"}
     return {
         "test": "pass_fail",
         "p_value": test.p_two_sided,
@@ -127,15 +129,7 @@ def _pass_fail_fields(counts: Counts, policy: GatePolicy) -> dict[str, Any]:
         "p_regression": pass_fail_p(losses, gains, n, alpha=policy.alpha),
         "exact_lower_bound": test.ci_low,
         "evidence": "exact" if test.ci_low > limit else "standard",
-        "pass_fail": PassFailFigures(
-            n=n,
-            gains=gains,
-            losses=losses,
-            p_greater=test.p_greater,
-            p_less=test.p_less,
-            ci_low=test.ci_low,
-            ci_high=test.ci_high,
-        ),
+        "pass_fail": PassFailFigures(n=n, gains=gains, losses=losses, **tests),
     }
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchgate.statistics.paired import PairedTest
-    from benchgate.statistics.welch import WelchTest
 
 
 class CasePair(NamedTuple):
@@ -81,6 +80,11 @@ class Arm:
         return self.clusters or (None,) * len(self.scores)
 
     @property
+    def rows(self) -> tuple[tuple[float, ...], ...]:
+        """The scores of each case's trials; of a case of which they are unknown its score."""
+        return self.trials or tuple((score,) for score in self.scores)
+
+    @property
     def measured(self) -> int:
         """Number of measured cases."""
         return len(self.scores) - len(self.imputed)
@@ -127,12 +131,6 @@ class WelchFigures(WireModel):
     p_two_sided: Number | None
     p_greater: Number | None
     passed: Annotated[bool, Field(alias="pass")]
-
-    @classmethod
-    def of(cls, welch: WelchTest, *, passed: bool) -> WelchFigures:
-        """Return the figures of the unshifted test."""
-        figures = {key: getattr(welch, key) for key in ("t", "df", "p_two_sided", "p_greater")}
-        return cls(**figures, passed=passed)
 
 
 class PairedFigures(WireModel):

@@ -21,7 +21,7 @@ from benchgate.gates.decision import GateInput
 from benchgate.gates.looks import judged_at
 from benchgate.gates.policy import POWER
 from benchgate.gates.vectors import weigh_arms
-from benchgate.statistics.bounds import gaffke_lower
+from benchgate.statistics.bounds import gaffke_lower, gaffke_upper
 from benchgate.statistics.summary import grouped, mean, summarize
 
 if TYPE_CHECKING:
@@ -57,11 +57,8 @@ class Chance(NamedTuple):
         """95 % interval of the share."""
         passed = round(self.share * self.runs)
         outcomes = [1.0] * passed + [0.0] * (self.runs - passed)
-        low, high = (
-            gaffke_lower(side, confidence=0.975)  # on 0 and 1 that of Clopper and Pearson
-            for side in (outcomes, [1.0 - outcome for outcome in outcomes])
-        )
-        return low, 1.0 - high
+        # On 0 and 1 these are the bounds of Clopper and Pearson.
+        return gaffke_lower(outcomes, confidence=0.975), gaffke_upper(outcomes, confidence=0.975)
 
 
 class Forecast(NamedTuple):
@@ -134,7 +131,7 @@ class Simulation:
     def __init__(self, baseline: Arm, policy: GatePolicy, trials: int) -> None:
         """Learn from the trials how far those of a case agree."""
         self.baseline, self.policy, self.trials = baseline, policy, trials
-        self.rows = baseline.trials or tuple((score,) for score in baseline.scores)
+        self.rows = baseline.rows
         self.pool = [score for row in self.rows for score in row]
         self.is_blind = not any(len({*row}) > 1 for row in self.rows)
         within = mean(summarize(row).variance or 0.0 for row in self.rows)

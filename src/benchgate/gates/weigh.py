@@ -82,6 +82,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         alpha=policy.alpha,
     )
     reach = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
+    welch = {key: getattr(plain, key) for key in ("t", "df", "p_two_sided", "p_greater")}
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,
@@ -100,7 +101,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         minimum_detectable_effect=reach.effect,
         cases_needed=reach.cases,
         unseen_failure_ucb95=unseen_failure_ucb(candidate.sources or 1) if size > 1 else None,
-        welch=WelchFigures.of(plain, passed=welch_passed),
+        welch=WelchFigures(**welch, passed=welch_passed),
         paired=PairedFigures.of(paired_figures, passed=paired_passed) if paired_figures else None,
         clusters=sources if is_clustered else None,
         effective_cases=_effective(paired, labels, baseline, candidate) if is_clustered else None,

@@ -28,7 +28,7 @@ def unscored(figures: Figures, policy: GatePolicy) -> str:
         names = arm.case_ids or tuple(f"case {n}" for n in range(1, len(arm.scores) + 1))
         ids = {
             case_id if len(row) == 1 else f"{case_id}-t{place}"
-            for case_id, row, facts in zip(names, _rows(arm), arm.facts or (), strict=False)
+            for case_id, row, facts in zip(names, arm.rows, arm.facts or (), strict=False)
             for place in (
                 facts.errors + facts.timeouts if is_measured else facts.errors * is_filled
             )
@@ -51,7 +51,7 @@ def against_candidate(figures: Figures, policy: GatePolicy) -> tuple[Arm, Arm] |
 def _scored(arm: Arm, best: float) -> Arm:
     rows = [
         (tuple(best if n in facts.errors else score for n, score in enumerate(row)), facts)
-        for row, facts in zip(_rows(arm), arm.facts or (), strict=True)
+        for row, facts in zip(arm.rows, arm.facts or (), strict=True)
     ]
     return replace(
         arm,
@@ -71,7 +71,7 @@ def _free(facts: CaseFacts) -> CaseFacts:
 def _harmed(arm: Arm, harm: float) -> Arm:
     if arm.penalties is None or arm.facts is None:
         return arm
-    rows = zip(arm.penalties, _rows(arm), arm.facts, strict=True)
+    rows = zip(arm.penalties, arm.rows, arm.facts, strict=True)
     return replace(
         arm, penalties=tuple(_mean_harm(p, len(row), f.unscored, harm) for p, row, f in rows)
     )
@@ -81,7 +81,3 @@ def _mean_harm(penalty: float | None, trials: int, unscored: int, harm: float) -
     if penalty is None and unscored < trials:
         return None
     return ((penalty or 0.0) * (trials - unscored) + harm * unscored) / trials
-
-
-def _rows(arm: Arm) -> tuple[tuple[float, ...], ...]:
-    return arm.trials or tuple((score,) for score in arm.scores)

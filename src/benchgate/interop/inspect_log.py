@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LETTERS: Final = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 """Values that its scorers give for correct, partially correct, incorrect and no answer."""
 
+MAX_MEMBER: Final = 256 * 2**20
+"""Bytes of the largest part of an archive that is parsed as a whole, which takes several times its size."""
+
 UNUSED: Final = {"messages", "events", "events_data", "attachments", "store"}
 """Large parts of a sample that say nothing of its score."""
 
@@ -85,6 +88,10 @@ def _check_archive(file: LogFile) -> None:
             members = archive.infolist()
     except (BadZipFile, NotImplementedError, EOFError) as error:
         raise Unreadable(file.path, f"inspect_ai cannot read it: {_first_line(error)}") from error
+    for member in members:
+        if member.file_size > MAX_MEMBER and not member.filename.startswith("samples/"):
+            why = f"{member.filename} in it has {member.file_size} bytes; at most {MAX_MEMBER} are read"
+            raise Unreadable(file.path, why)
     names = [m.filename for m in members if m.filename in ("header.json", "summaries.json")]
     if (twice := repeated(names)) is not None:
         raise Unreadable(file.path, f"{twice} is in it twice; expected one")

@@ -7,7 +7,6 @@ from xml.etree.ElementTree import ParseError, XMLPullParser
 
 from benchgate.errors import Unreadable
 from benchgate.interop.log import Log, ahead, moment
-from benchgate.wire.files import CHUNK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
 
     from benchgate.interop.log import LogFile, Row
 
+PIECE: Final = 64 * 1024
+"""Bytes that are parsed at once: their elements take many times as much memory."""
 
 RERUNS: Final = ("rerunFailure", "rerunError", "flakyFailure", "flakyError")
 XFAIL: Final = "pytest.xfail"
@@ -58,7 +59,7 @@ class _Reader:
         parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
         parents: list[Element] = []
         try:
-            while chunk := self._file.file.read(CHUNK):
+            while chunk := self._file.file.read(PIECE):
                 parser.feed(chunk)
                 yield from self._read(parser, parents)
             parser.close()
@@ -80,7 +81,8 @@ class _Reader:
                 yield from self._test(element)
             elif name in ("error", "failure") and parents and _plain(parents[-1]) == "testsuite":
                 yield 0, self._of_suite(parents[-1], element)
-            if name in ("testcase", "testsuite") and parents:
+            # Whatever is no part of a test goes at once: properties may be larger than all else.
+            if parents and not any(_plain(parent) == "testcase" for parent in parents):
                 parents[-1].remove(element)
 
     def _head(self, suite: Element) -> None:

@@ -57,7 +57,8 @@ class RowReader:
         score = fields.pop("score", None)
         self._path = path
         self._log = log
-        self._fields = {**log.fields, **{role: (name,) for role, name in fields.items()}}
+        own = {role: (name, log.metric_prefix + name) for role, name in fields.items()}
+        self._fields = {**log.fields, **own}
         self._asked = fields
         self._required = tuple(role for role in fields if role not in MAY_LACK)
         self._wanted = score or (None if metric is None else log.metric_prefix + metric)
@@ -92,7 +93,7 @@ class RowReader:
         field = next(
             (name for name in self._fields.get(self._harm, ()) if name in self._seen), None
         )
-        return field and f"{'safety' if self._harm == 'safety' else 'harm'} {field}"
+        return field and f"{'safety' if self._harm == 'safety' else 'harm'} {self._short(field)}"
 
     @property
     def ungated(self) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ class RowReader:
         if self._wanted and len(erred) < len(found):  # where all erred, nothing else can have it
             asked["score"] = self._wanted
         for role, name in asked.items():
-            if name not in self._seen:
+            if self._seen.isdisjoint((name, self._log.metric_prefix + name)):
                 why = f"no sample has {self._short(name)!r}, which is to be the {role}"
                 why += f"; there are {', '.join(self._names)}"
                 raise SampleError(self._path, why)
@@ -152,9 +153,7 @@ class RowReader:
         self._metrics |= dict.fromkeys(metrics)
         if not self._names:
             scores = map(self._short, metrics) if self._log.metric_prefix else ()
-            names = [*scores, *list(row)[:12]]
-            # A space at an end, as in a header "case, score", would not be seen.
-            self._names = [name if name == name.strip() else repr(name) for name in names]
+            self._names = [*scores, *list(row)[:12]]
         if self._score is None:
             self._score = self._choose(row, metrics)
         case = self._text(row, "case", line)

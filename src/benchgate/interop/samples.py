@@ -26,7 +26,7 @@ class Samples:
     :param header: what the log says of itself, such as ``tool``, ``version``, ``task`` and ``system``.
     :param case_field: which field pairs the cases, and ``other_fields`` that might.
     :param metric: which score was read.
-    :param harm: role and field of harm or safety, as in ``safety scores.refused``; ``None`` if none was named.
+    :param harm: role and field of harm or safety, as in ``safety refused``; ``None`` if none was named.
     :param ungated: scores of the log that were not read.
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.

@@ -72,9 +72,10 @@ def csv_rows(file: LogFile) -> Iterator[Row]:
     try:
         lines = (line.decode("utf-8-sig" if n == 1 else "utf-8") for n, line in _lines(file))
         rows = csv.DictReader(lines, strict=True)
-        names = rows.fieldnames or []
+        names = [name.strip() for name in rows.fieldnames or ()]
         if len({*names}) != len(names):
-            raise SampleError(path, f"columns {list(names)}: one is there twice", line=1)
+            raise SampleError(path, f"columns {names}: one is there twice", line=1)
+        rows.fieldnames = names
         for row in rows:
             if None in row or None in row.values():
                 raise SampleError(path, f"expected {len(names)} values", line=rows.line_num)

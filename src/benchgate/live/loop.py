@@ -72,6 +72,14 @@ class SessionLoop:
         if not loop.is_running():  # else a coroutine blocks it; its thread ends with the process
             loop.close()
 
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Run the loop until the session is over: a system that stops it, or a task that exits, ends no other trial."""
+        while True:
+            with suppress(BaseException):
+                loop.run_forever()
+            if self._closed or loop.is_closed():
+                return
+
     def _started(self) -> asyncio.AbstractEventLoop:
         import asyncio
 
@@ -81,11 +89,11 @@ class SessionLoop:
             if self._closed:  # a trial that was given up must not start another
                 msg = "the session is over"
                 raise TrialTimeout(msg)
-            if self._loop is None:
+            if self._loop is None or self._loop.is_closed():  # by a system
                 self._loop = asyncio.new_event_loop()
                 self._loop.set_default_executor(HelperThreads())
                 self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="benchgate-loop", daemon=True
+                    target=self._run, args=(self._loop,), name="benchgate-loop", daemon=True
                 )
                 self._thread.start()
             return self._loop

@@ -47,13 +47,18 @@ def accept(
     :param policy: thresholds by key; those left out have the defaults of vectors for samples, and those of a bench for
         reports.
     :param ledger: counts the looks. Required by ``looks = "spend"``: without it nobody knows which look this is.
-    :param incumbent: a name of what the baseline is, if it is measured anew at each step: looks at it are counted
-        together. By default those at the same scores are.
+    :param incumbent: a name of what the baseline is: looks at it are counted together, however often it is measured.
+        By default those at the same scores are. Required by ``looks = "spend"``: measured anew at each step, the same
+        incumbent would be at its first look for ever.
     :raises EvalError: a side or a threshold cannot be used, or the ledger cannot be written.
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
         raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
     before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
+    if ledger is not None and incumbent is None and (policy or {}).get("looks") == "spend":
+        raise EvalError(
+            "looks = 'spend' needs incumbent=NAME: looks at that name are counted together"
+        )
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from benchgate.errors import SystemUnavailable, Unreadable
@@ -11,8 +12,6 @@ from benchgate.trials.executor import TrialRecord
 from benchgate.trials.inputs import MODIFIED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.replay.recording import Recording
     from benchgate.trials.executor import TrialRequest
     from benchgate.trials.trial import TrialRunner
@@ -36,25 +35,31 @@ class Player:
         try:
             file = self.recording.trial(request.case)
         except Unreadable as error:  # changed since the run began
-            return replace(self.runner, system=_unavailable(error)).run(request)
-        then, output = file.result, file.output
-        if then.outcome not in {"scored", "rubric_error"}:
-            output_json = None if output is None else json.dumps(output)
-            return TrialRecord(result=then, output_json=output_json)
-        record = replace(self.runner, system=lambda _: output).run(request)
-        now = record.result
-        found = tuple(mode for mode in then.failure_modes if mode.code == MODIFIED)
-        scoring = {
-            "outcome": now.outcome,
-            "score": now.score,
-            "failure_modes": (*now.failure_modes, *found),
-            "detail": now.detail,
-        }
-        return replace(record, result=then.model_copy(update=scoring))
+            return replace(self.runner, system=partial(_gone, str(error))).run(request)
+        output_json = None if file.output is None else json.dumps(file.output)
+        record = TrialRecord(result=file.result, output_json=output_json)
+        is_scored = file.result.outcome in {"scored", "rubric_error"} or awaits_score(record)
+        return scored_now(self.runner, request, record) if is_scored else record
 
 
-def _unavailable(error: Unreadable) -> Callable[[object], NoReturn]:
-    def gone(case: object) -> NoReturn:  # noqa: ARG001 - the signature of a system
-        raise SystemUnavailable(str(error))
+def awaits_score(record: TrialRecord) -> bool:
+    """Whether a system answered, and what scores its outputs was unavailable."""
+    return record.result.outcome == "unavailable" and record.output_json is not None
 
-    return gone
+
+def scored_now(runner: TrialRunner, request: TrialRequest, then: TrialRecord) -> TrialRecord:
+    """Score an output as if the system had just returned it; duration and attempts are those that it had."""
+    output = json.loads(then.output_json or "null")
+    record = replace(runner, system=lambda _: output).run(request)
+    now, modes = record.result, then.result.failure_modes
+    scoring = {
+        "outcome": now.outcome,
+        "score": now.score,
+        "failure_modes": (*now.failure_modes, *(m for m in modes if m.code == MODIFIED)),
+        "detail": now.detail,
+    }
+    return replace(record, result=then.result.model_copy(update=scoring))
+
+
+def _gone(why: str, _: object) -> NoReturn:
+    raise SystemUnavailable(why)

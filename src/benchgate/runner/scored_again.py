@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from benchgate.errors import ArtifactError
 from benchgate.ids import SCORE
+from benchgate.replay.player import awaits_score
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.inputs import MODIFIED
 from benchgate.trials.trial import TrialRunner
@@ -84,7 +85,7 @@ def _doubts(
     is_cost_gated = is_merge and bench.policy.max_cost_increase is not None
     for request in _requests(planned, side):
         record = files.of(request)
-        if record is None:
+        if record is None or awaits_score(record):
             continue
         name = files.path(request.case.case_id, request.case.trial, side).name
         if reason := _unknowable(record, bench.rubric_digest, is_merge=is_merge):

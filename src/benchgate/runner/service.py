@@ -10,7 +10,7 @@ from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
-from benchgate.replay.player import Player
+from benchgate.replay.player import Player, awaits_score, scored_now
 from benchgate.runner.lane import Lane
 from benchgate.runner.trial_files import TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest, ended
@@ -248,15 +248,27 @@ class TrialService:
                     costs = taken_over(folder, own=self._is_replacement)
                     served.lane.spending.before(costs)
         files = self._classes[request.case.task_class].files
-        return files.of(request) if files else None
+        record = files.of(request) if files else None
+        if record is None or not awaits_score(record):
+            return record
+        runner = self._runner_of(request)
+        if not isinstance(runner, TrialRunner):
+            return None  # a replay scores all outputs
+        again = partial(scored_now, runner, then=record)
+        return self.keep(self._limited(again, request), request)
 
     def _attempt(self, request: TrialRequest) -> TrialRecord:
+        return self._limited(self._runner_of(request).run, request)
+
+    def _limited(
+        self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest
+    ) -> TrialRecord:
         backstop = self._backstop
         with (
             backstop.over(request.limit) if backstop else nullcontext(),
             self._alarm(request.limit),
         ):
-            return self._runner_of(request).run(request)
+            return run(request)
 
     def _run_beside(self, pacing: Pacing, request: TrialRequest, pause: Pause) -> TrialRecord:
         return pacing.run(self._runner_of(request).run, request, pause)

@@ -86,6 +86,8 @@ class Pacing:
             asked = record.retry_after
             if record.result.outcome != "unavailable" or (asked or 0) > MAX_RETRY_AFTER:
                 break
+            if record.output_json is not None:  # the system did answer; what scores did not
+                break
             if tried < self._retries and not self._affords(record.result):
                 break
             if tried < self._retries:
@@ -122,8 +124,8 @@ def is_unavailable(system: object, error: BaseException) -> bool:
     """
     Whether an exception of a system means that the world outside failed, and not the system.
 
-    The system says so by raising :class:`~benchgate.errors.SystemUnavailable`, or declares it in its attribute
-    ``unavailable``: exception types, or a predicate on the exception.
+    System and rubric say so by raising :class:`~benchgate.errors.SystemUnavailable`; a system may declare it instead,
+    in its attribute ``unavailable``: exception types, or a predicate on the exception.
     """
     if isinstance(error, SystemUnavailable):
         return True

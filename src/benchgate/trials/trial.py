@@ -168,7 +168,8 @@ class _Attempt:
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
         text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
-        if self._outcome == "harness_error" and is_unavailable(self._runner.system, error):
+        in_rubric = self._outcome == "rubric_error"
+        if is_unavailable(None if in_rubric else self._runner.system, error):
             self._outcome, self._detail, self._retry_after = "unavailable", text, retry_after(error)
             return
         self._modes = (FailureMode(code=self._code or self._outcome, detail=text),)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -45,8 +47,6 @@ def test_a_free_thread_is_used_again_and_there_are_never_too_many(pool):
 
 def test_no_thread_outlives_the_loop():
     async def work():
-        import asyncio
-
         await asyncio.to_thread(time.sleep, 0.01)
 
     loop = SessionLoop()
@@ -92,3 +92,48 @@ def test_a_loop_that_is_closed_is_not_opened_again():
     with pytest.raises(TrialTimeout):
         loop.wait(coroutine, 1)
     coroutine.close()
+
+
+def stops():
+    asyncio.get_running_loop().stop()
+
+
+def exits():
+    asyncio.get_running_loop().call_soon(sys.exit, 3)
+
+
+@pytest.mark.parametrize("harm", [stops, exits])
+def test_a_system_that_ends_the_loop_ends_no_other_trial(harm):
+    loop = SessionLoop()
+
+    async def innocent():
+        await asyncio.sleep(0.1)
+        return "innocent"
+
+    async def guilty():
+        harm()
+        await asyncio.sleep(0)
+        return "guilty"
+
+    with ThreadPoolExecutor() as threads:
+        beside = threads.submit(loop.wait, innocent(), 20)
+        assert loop.wait(guilty(), 20) == "guilty"
+        assert beside.result(20) == "innocent"
+    assert loop.wait(innocent(), 20) == "innocent"
+    loop.close()
+
+
+def test_a_loop_that_a_system_closed_is_replaced():
+    loop = SessionLoop()
+
+    async def innocent():
+        return asyncio.get_running_loop()
+
+    first = loop.wait(innocent(), 20)
+    first.run_forever = first.close  # between two runs: no other moment lets anybody close it
+    first.call_soon_threadsafe(first.stop)
+    while not first.is_closed():
+        time.sleep(0.001)
+    second = loop.wait(innocent(), 20)
+    assert second is not first
+    loop.close()
