@@ -5,21 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.models import (
-        BenchRunReport,
-        IsolationClass,
-        RunDigests,
-        Scope,
-        Side,
-        TrialResult,
-    )
+    from benchgate.models import BenchRunReport, RunDigests, Scope, Side, TrialResult
 
 MAX_FILE_ID: Final = 200
 """Longest case id, in bytes, that is the name of a file as it is."""
@@ -56,7 +51,7 @@ def trial_seed(task_class: str, case_id: str, trial: int, bench_seed: int) -> in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
-    """What is to be run, and everything that its results depend on."""
+    """What is to be run, and everything that its results depend on; ``clusters`` only what is made of them."""
 
     task_class: str
     case_ids: tuple[str, ...]
@@ -65,13 +60,12 @@ class RunPlan:
     trial_count: int
     seed: int
     digests: RunDigests
-    harness_version: str
-    isolation_class: IsolationClass = "none"
+    harness_version: str = field(default_factory=partial(version, "pytest-benchgate"))
     clusters: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of_report(cls, report: BenchRunReport, harness_version: str) -> RunPlan:
-        """Return what a run was planned as, by its report."""
+    def of_report(cls, report: BenchRunReport, **own: Any) -> RunPlan:
+        """Return what a run was planned as, by its report; ``own`` are fields that this does not say."""
         return cls(
             task_class=report.task_class,
             case_ids=tuple({result.case_id for result in report.per_case}),
@@ -80,8 +74,7 @@ class RunPlan:
             trial_count=report.trial_count,
             seed=report.seed,
             digests=report.digests,
-            harness_version=harness_version,
-            isolation_class=report.isolation_class,
+            **own,
         )
 
     def plan_id(self) -> str:
@@ -101,7 +94,7 @@ class RunPlan:
                 "policy": digests.policy,
                 "trials": self.trial_count,
                 "seed": self.seed,
-                "isolation_class": self.isolation_class,
+                "isolation_class": "none",
                 "harness_version": self.harness_version,
             }
         )

@@ -317,7 +317,7 @@ def test_wrong_use(bench, pin, arguments, status, message):
 def test_of_two_classes_with_that_number_one_has_to_be_named(bench, pin):
     run_class()
     shutil.copytree(bench.out / "runs/echo", bench.out / "runs/other")
-    assert "several classes have a run 1: echo, other; --task-class" in pin(1)[2]
+    assert "several classes have a run 1: echo, other; name the class" in pin(1)[2]
     assert pin(1, "--task-class=echo")[0] == 0
     assert pin(bench.folder())[0] == 0
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from benchgate.cli import main
+from benchgate.errors import ArtifactError
 from benchgate.report.history import past_runs
+from benchgate.wire.argument_types import baseline as baseline_option
 
 
 def baselines(echo):
@@ -98,3 +103,35 @@ def test_of_no_baseline_nothing_is_deployed(echo, capsys):
     assert main(["runs", *where, "--task-class=other"]) == 1
     assert "no baseline is pinned of other" in capsys.readouterr().err
     assert main(["runs", *where, "--json"]) == 2
+
+
+def test_a_number_is_a_run_wherever_one_is_asked_for(echo, capsys):
+    echo.run(trials=2)
+    first = echo.folder() / "record.json"
+    echo.run(trials=2, baseline=baseline_option("1"))
+    assert baselines(echo) == [1]
+    assert (echo.folder() / echo.record()["baseline"]["path"]).resolve() == first
+    out = f"--out={echo.out}"
+    capsys.readouterr()
+    assert main(["report", "1", out]) == 0
+    by_number = capsys.readouterr().out
+    assert main(["report", str(first)]) == 0
+    assert by_number == capsys.readouterr().out
+    assert main(["plan", "--aa=1", f"--runs={echo.out}"]) == 0
+    assert "alarms    0 of 200" in capsys.readouterr().out
+
+
+def test_a_number_of_no_run_is_told(echo, capsys):
+    with pytest.raises(ArtifactError, match=r"runs/echo: there is no run '1'"):
+        echo.run(baseline="1")
+    with pytest.raises(ArtifactError, match=r"run 1: is found in an output folder only"):
+        echo.run(baseline="1", out=None)
+    echo.run()
+    shutil.copytree(echo.out / "runs/echo", echo.out / "runs/other")
+    assert main(["report", "1", f"--out={echo.out}"]) == 2
+    assert "several classes have a run 1: echo, other; name the class" in capsys.readouterr().err
+    assert main(["report", "1", f"--out={echo.out}", "--task-class=echo"]) == 0
+
+
+def test_a_file_may_have_a_number_as_its_name():
+    assert (baseline_option("1"), baseline_option("./1")) == ("1", Path("1"))

@@ -198,8 +198,9 @@ GATES = {
 }
 
 
-@pytest.mark.parametrize("rule", ["strict", "gate"])
-@pytest.mark.parametrize("how", GATES)
+@pytest.mark.parametrize(
+    ("how", "rule"), [*((how, "strict") for how in GATES), ("objects", "gate"), ("fails", "gate")]
+)
 def test_a_further_gate_that_objects_or_breaks_holds_and_fails(bench, how, rule):
     source, objection = GATES[how]
     bench.pytester.makeconftest(

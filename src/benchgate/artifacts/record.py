@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_evidence import RunEvidence
@@ -54,7 +55,6 @@ class RunTerms:
     :param tiers: ``None`` if there is no file of tiers, or none that can be read.
     """
 
-    harness_version: str
     severities: Mapping[str, Severity]
     meanings: Mapping[str, str]
     cases: tuple[tuple[BenchCase, Mapping[str, str]], ...]
@@ -107,7 +107,7 @@ def record_entry(
         finished_at=finished,
         clock_regressed=slot.previous_finished is not None and finished < slot.previous_finished,
         harness=Harness(
-            benchgate=terms.harness_version,
+            benchgate=version("pytest-benchgate"),
             python=platform.python_version(),
             platform=f"{sys.platform}-{platform.machine()}",
         ),

@@ -136,8 +136,23 @@ def chosen(where: Path, classes: Iterable[Path], wanted: str | Path) -> KnownRun
         raise ArtifactError(where, why)
     if len(named) > 1:
         names = ", ".join(run.folder.parent.name for run in named)
-        raise ArtifactError(where, f"several classes have a run {wanted}: {names}; --task-class")
+        raise ArtifactError(where, f"several classes have a run {wanted}: {names}; name the class")
     return named[0]
+
+
+def run_of_class(out: Path | None, task_class: str, wanted: str | Path) -> KnownRun:
+    """Return a run of one class; errors as in :func:`chosen`, and without an output folder."""
+    if out is None:
+        raise ArtifactError(f"run {wanted}", "is found in an output folder only: give one")
+    runs = out / "runs" / task_class
+    return chosen(runs, [runs], wanted)
+
+
+def record_path(word: str, out: Path, task_class: str | None = None) -> Path:
+    """Return the record of a run that a number names, else the path that the word is: ``./1`` is a file."""
+    if not word.isdecimal():
+        return Path(word)
+    return chosen(out, class_runs(out, task_class), word).folder / RECORD_FILE
 
 
 def _is_called(run: KnownRun, wanted: str | Path) -> bool:

@@ -72,16 +72,8 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
             class_path / "tests", 1, "has no test; expected a test_*.py that tests the rubric"
         )
     for entry in sorted(class_path.iterdir()):
-        if not (entry.is_dir() or _is_known(entry.name)):
-            known = ", ".join((*REQUIRED_FILES, *sorted(OTHER_FILES)))
-            message = f"stray file; expected {known}, .py files, and folders for data"
+        name, files = entry.name, (*REQUIRED_FILES, *sorted(OTHER_FILES))
+        is_expected = name in files or name.endswith(".py") or name.startswith(_IGNORED_PREFIXES)
+        if not (entry.is_dir() or is_expected):
+            message = f"stray file; expected {', '.join(files)}, .py files, and folders for data"
             yield Problem(entry, 1, message)
-
-
-def _is_known(name: str) -> bool:
-    return (
-        name in REQUIRED_FILES
-        or name in OTHER_FILES
-        or name.endswith(".py")
-        or name.startswith(_IGNORED_PREFIXES)
-    )

@@ -91,14 +91,12 @@ def _called(kind: Kind) -> str:
 
 def _side(given: argparse.Namespace, word: str) -> tuple[Kind, Path]:
     """Return what a word of the command line is, and the file to read."""
-    from benchgate.audit.runs import chosen, class_runs
+    from benchgate.audit.runs import record_path
     from benchgate.interop.vectors import kind_of
 
+    path = record_path(word, given.out or Path(".benchgate"), given.task_class)
     if word.isdecimal():
-        out = given.out or Path(".benchgate")
-        run = chosen(out, class_runs(out, given.task_class), word)
-        return "record", run.folder / "record.json"
-    path = Path(word)
+        return "record", path
     return ("record", path / "record.json") if os.path.isdir(path) else (kind_of(path), path)
 
 

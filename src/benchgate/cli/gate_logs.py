@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +97,6 @@ def _terms(sealed: SealedPlan | None) -> RunTerms:
     from benchgate.interop.reports import TAXONOMY
 
     return RunTerms(
-        harness_version=version("pytest-benchgate"),
         severities=TAXONOMY.severities,
         meanings=TAXONOMY.meanings,
         cases=(),

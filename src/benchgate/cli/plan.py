@@ -33,10 +33,9 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument("task_class", metavar="CLASS", nargs="?")
     parser.add_argument(
         "--aa",
-        type=Path,
         metavar="RUN",
-        help="no plan: compare the trials of this record with each other; every promotion is a false alarm, and more "
-        "of them than alpha exit with 1",
+        help="no plan: compare the trials of this run, a number or a path, with each other; every promotion is a false "
+        "alarm, and more of them than alpha exit with 1",
     )
     parser.add_argument(
         "--bench-root",
@@ -76,13 +75,14 @@ def _positive(text: str) -> int:
 
 def _execute(given: argparse.Namespace) -> int:
     """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
+    from benchgate.audit.runs import record_path
     from benchgate.errors import ArtifactError
     from benchgate.gates.policy import parse_options
     from benchgate.wire.writing import model_bytes, write_file
 
     options = parse_options(given.policy)
     if given.aa is not None:
-        return _false_alarms(given.aa, options)
+        return _false_alarms(record_path(given.aa, given.runs, given.task_class), options)
     if given.task_class is None:
         complain("give a CLASS to plan a run of, or --aa=RUN")
         return 2

@@ -17,10 +17,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "report",
         help="show what was decided and why: as one HTML page, or as Markdown for a pull request",
-        description="RUN is the folder of a run in runs/CLASS/ or in last-selected/, RECORD its record.json, PROOF a "
-        "proof.json with its files beside it. Exits with 0 whatever was decided.",
+        description="RUN is the number of a run, or its folder in runs/CLASS/ or in last-selected/, RECORD its "
+        "record.json, PROOF a proof.json with its files beside it. Exits with 0 whatever was decided.",
     )
-    parser.add_argument("sources", nargs="+", type=Path, metavar="RUN|RECORD|PROOF")
+    parser.add_argument("sources", nargs="+", metavar="RUN|RECORD|PROOF")
+    parser.add_argument(
+        "--out", type=Path, default=Path(".benchgate"), metavar="DIR", help="where a number is"
+    )
+    parser.add_argument("--task-class", metavar="CLASS", help="of a number, whose run it is")
     parser.add_argument(
         "--html",
         type=Path,
@@ -37,13 +41,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def _execute(given: argparse.Namespace) -> int:
     """Write the page, print the Markdown; 2 if a source cannot be read or the page not be written."""
+    from benchgate.audit.runs import record_path
     from benchgate.report.html import write_page
     from benchgate.report.markdown import markdown_of
 
+    paths = [record_path(word, given.out, given.task_class) for word in given.sources]
     if given.html is not None:
-        write_page(given.sources, given.html)
+        write_page(paths, given.html)
     if given.markdown or given.html is None:
-        print(markdown_of(given.sources), end="")
+        print(markdown_of(paths), end="")
     else:
         say(f"written   {given.html}")
     return 0

@@ -157,8 +157,6 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
         yield f"cases changed since: {few(changed)}"
     if old.scorer != new.scorer:
         yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
-    if baseline.isolation_class != candidate.isolation_class:
-        yield f"its isolation class is {baseline.isolation_class!r}, not {candidate.isolation_class!r}"
 
 
 def _case_ids(report: BenchRunReport) -> set[str]:

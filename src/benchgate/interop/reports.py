@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.aggregate import build_report
@@ -143,7 +142,6 @@ def report_of(
             policy=terms.policy.digest,
             baseline=system_digest(baseline) if baseline else None,
         ),
-        harness_version=version("pytest-benchgate"),
         clusters={
             case_id: one
             for case_id, rows in cases.items()

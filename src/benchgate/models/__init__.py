@@ -9,7 +9,6 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from benchgate.models.case import BenchCase as BenchCase
 from benchgate.models.case import Cassette as Cassette
 from benchgate.models.case import HandedCheckpoint as HandedCheckpoint
-from benchgate.models.case import listed
 from benchgate.wire.model import (
     MAX_ENTRIES,
     SCHEMA_VERSION,
@@ -29,6 +28,7 @@ from benchgate.wire.model import (
     WireModel,
     empty_mapping,
 )
+from benchgate.wire.plain import listed
 from benchgate.wire.usage import Usage as Usage
 
 if TYPE_CHECKING:

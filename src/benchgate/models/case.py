@@ -29,16 +29,12 @@ from benchgate.wire.model import (
     empty_mapping,
     freeze_json,
 )
+from benchgate.wire.plain import listed
 from benchgate.wire.usage import UsageMeter
 
 Disposition = Literal["positive", "negative", "ambiguous"]
 Difficulty = Literal["easy", "medium", "hard"]
 Source = Literal["curated", "outcome-ledger-derived", "regression-converted"]
-
-
-def listed(value: Any) -> Any:
-    """Return a list as a tuple, which frozen models have instead."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(listed)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 from benchgate.errors import SystemUnavailable, Unreadable
@@ -11,8 +12,6 @@ from benchgate.trials.executor import TrialRecord
 from benchgate.trials.inputs import MODIFIED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.replay.recording import Recording
     from benchgate.trials.executor import TrialRequest
     from benchgate.trials.trial import TrialRunner
@@ -36,7 +35,7 @@ class Player:
         try:
             file = self.recording.trial(request.case)
         except Unreadable as error:  # changed since the run began
-            return replace(self.runner, system=_unavailable(error)).run(request)
+            return replace(self.runner, system=partial(_gone, str(error))).run(request)
         output_json = None if file.output is None else json.dumps(file.output)
         record = TrialRecord(result=file.result, output_json=output_json)
         is_scored = file.result.outcome in {"scored", "rubric_error"} or awaits_score(record)
@@ -62,8 +61,5 @@ def scored_now(runner: TrialRunner, request: TrialRequest, then: TrialRecord) ->
     return replace(record, result=then.result.model_copy(update=scoring))
 
 
-def _unavailable(error: Unreadable) -> Callable[[object], NoReturn]:
-    def gone(case: object) -> NoReturn:  # noqa: ARG001 - the signature of a system
-        raise SystemUnavailable(str(error))
-
-    return gone
+def _gone(why: str, _: object) -> NoReturn:
+    raise SystemUnavailable(why)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from benchgate.artifacts.run_kinds import Replayed, TrialFile
 from benchgate.audit.chain import RECORD_FILE
-from benchgate.audit.runs import chosen
+from benchgate.audit.runs import run_of_class
 from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest, file_faults
 from benchgate.errors import ArtifactError, EvalError, PlanChanged, Unreadable
 from benchgate.ids import trial_file_name
@@ -134,10 +134,7 @@ def find_recording(
         return None
     if isinstance(wanted, str) and not wanted.isdecimal():
         return _of_cassette(class_path / FOLDER / wanted)
-    if out is None:
-        raise ArtifactError(f"replay {wanted}", "a run is found in an output folder only: give one")
-    runs = out / "runs" / class_path.name
-    return _of_run(chosen(runs, [runs], wanted))
+    return _of_run(run_of_class(out, class_path.name, wanted))
 
 
 def _of_cassette(folder: Path) -> Recording:

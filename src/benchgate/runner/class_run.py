@@ -11,7 +11,6 @@ import os
 import sys
 from datetime import timedelta
 from functools import partial
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from benchgate.aggregate import INCOMPLETE, cost_of
@@ -141,12 +140,10 @@ class ClassRun:
             self.warnings.append(f"not validated for more than 90 days: {', '.join(stale[:5])}")
 
     def _plan(self) -> RunPlan:
-        harness = version("pytest-benchgate")
         sha256 = self._baseline.sha256 if self._baseline else None
         if "baseline" in self.sides:
-            plan = self.sides["baseline"].run_plan(harness_version=harness, baseline=None)
-            sha256 = system_digest(plan)
-        return self.candidate.run_plan(harness_version=harness, baseline=sha256)
+            sha256 = system_digest(self.sides["baseline"].run_plan())
+        return self.candidate.run_plan(sha256)
 
     def _open_store(self, out: Path) -> None:
         request, given = self.request, self.request.settings
@@ -258,7 +255,6 @@ def _terms(run: ClassRun, tiers: TierConfig | None) -> RunTerms:
 
     bench = run.request.bench
     return RunTerms(
-        harness_version=version("pytest-benchgate"),
         severities=bench.taxonomy.severities,
         meanings=bench.taxonomy.meanings,
         cases=run.candidate.texts,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from benchgate.audit.store import RunStore, unfinished_name
@@ -41,15 +40,13 @@ def facts_of_run(
 ) -> RunFacts:
     """Return what is known of a run once no trial of it runs any more."""
     candidate, beside = sides["candidate"], sides.get("baseline")
-    harness, recording = version("pytest-benchgate"), request.recording
+    recording = request.recording
     problems = candidate.checkpoint_problems()
     if beside is not None:
-        baseline = baseline_beside(beside.report(harness_version=harness, baseline=None))
+        baseline = baseline_beside(beside.report())
         problems += tuple(f"baseline: {why}" for why in beside.checkpoint_problems())
     facts = RunFacts(
-        report=candidate.report(
-            harness_version=harness, baseline=baseline.sha256 if baseline else None
-        ),
+        report=candidate.report(baseline.sha256 if baseline else None),
         policy=request.bench.policy,
         choice=grounds.choice,
         baseline=baseline,
@@ -139,7 +136,7 @@ def record_reports(
 
     store = RunStore(out, facts.report.task_class, "full", unfinished_name(clock.now()))
     plan = plan_file(
-        RunPlan.of_report(facts.report, version("pytest-benchgate")),
+        RunPlan.of_report(facts.report),
         timeout=timeout,
         started=started,
         baseline_system=facts.choice.system,

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.audit.chain import RECORD_FILE
+from benchgate.audit.runs import run_of_class
 from benchgate.audit.store import unfinished_name
 from benchgate.cassettes.recorder import CassetteRecorder
 from benchgate.errors import ArtifactError
@@ -179,8 +181,12 @@ class Grounds:
             from benchgate.artifacts.sealed_plan import SealedPlan
 
             sealed = SealedPlan.read_file(settings.plan, "sealed plan")
+        baseline = settings.baseline or "auto"
+        if isinstance(baseline, str) and baseline.isdecimal():
+            run = run_of_class(settings.out, class_path.name, baseline)
+            baseline = run.folder / RECORD_FILE
         return cls(
-            choice=choose_baseline(settings.baseline or "auto", class_path),
+            choice=choose_baseline(baseline, class_path),
             sealed=sealed,
             checkpoints=read_checkpoints(settings.checkpoints),
         )

@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from benchgate.wire.model import (
+    FrozenJson,
     Number,
     Text,
     WireModel,
@@ -29,7 +30,7 @@ from benchgate.wire.model import (
     freeze_json,
     thaw_json,
 )
-from benchgate.wire.plain import plain_json
+from benchgate.wire.plain import listed, plain_json
 
 PAYLOAD_VERSION: Final = 1
 """The version of RL payloads, which programs of others write: it is none of the artifacts'."""
@@ -44,20 +45,14 @@ def _plain(value: Any) -> Any:
     return plain_json(value, "value", finite=False)
 
 
-def _read_array(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
 Time = Annotated[AwareDatetime, BeforeValidator(_read_time)]
-Vector = Annotated[tuple[Number, ...], BeforeValidator(_read_array)]
+Vector = Annotated[tuple[Number, ...], BeforeValidator(listed)]
 Json = Annotated[
     Any, BeforeValidator(_plain), AfterValidator(freeze_json), PlainSerializer(thaw_json)
 ]
 Metadata = Annotated[
-    Mapping[str, Any],
+    FrozenJson,
     BeforeValidator(lambda value: _plain(value) if isinstance(value, Mapping) else value),
-    AfterValidator(freeze_json),
-    PlainSerializer(thaw_json, return_type=dict[str, Any]),
 ]
 
 
@@ -112,7 +107,7 @@ class EpisodeTrajectory(Payload):
     trajectory_id: Text
     rollout_id: Text | None = None
     episode_id: Text | None = None
-    steps: Annotated[tuple[TrajectoryStep, ...], BeforeValidator(_read_array)]
+    steps: Annotated[tuple[TrajectoryStep, ...], BeforeValidator(listed)]
     discount_factor: Number
     total_return: Number
     created_at: Time

@@ -19,6 +19,7 @@ JSON_LINES: Final = frozenset({".jsonl", ".ndjson"})
 
 MAX_BUNDLE_BYTES: Final = 64 * 1024 * 1024
 """Largest bundle that is read; a larger line or file is an error."""
+TOO_LARGE: Final = f"more than {MAX_BUNDLE_BYTES} bytes, which are not read"
 
 
 def validate_rl_payload(value: Mapping[str, Any]) -> RlPayloadBundle:
@@ -51,9 +52,7 @@ def read_checkpoint(path: Path | str) -> CheckpointRecord:
     with open_regular(path) as file:
         data = file.read(MAX_BUNDLE_BYTES + 1)
     if len(data) > MAX_BUNDLE_BYTES:
-        raise ValueError(
-            f"more than {MAX_BUNDLE_BYTES} bytes; so large a checkpoint record is not read"
-        )
+        raise ValueError(TOO_LARGE)
     return parse_checkpoint(data)
 
 
@@ -107,10 +106,7 @@ def _documents(file: IO[bytes], json_lines: bool) -> Iterator[tuple[int, bytes]]
 def _document_errors(data: bytes) -> Iterator[tuple[int, RlPayloadError]]:
     """Yield the errors of one document, with the line inside it or 0 if unknown."""
     if len(data) > MAX_BUNDLE_BYTES:
-        yield (
-            0,
-            MalformedPayload(f"more than {MAX_BUNDLE_BYTES} bytes; so large a bundle is not read"),
-        )
+        yield 0, MalformedPayload(TOO_LARGE)
         return
     try:
         bundle = RlPayloadBundle.read_json(data)

@@ -199,7 +199,7 @@ class PlannedTrials:
         planned = self._cases.get(key[0])
         return unscored(self.bench.name, key, self.seed, planned and planned.case, **fields)
 
-    def report(self, *, harness_version: str, baseline: str | None) -> BenchRunReport:
+    def report(self, baseline: str | None = None) -> BenchRunReport:
         """
         Aggregate the run. All inputs are digested again first, to find those that a system changed.
 
@@ -209,16 +209,15 @@ class PlannedTrials:
         for (case_id, _), entry in self._entries.items():
             if case_id in modified and entry.result is not None:
                 entry.result = marked_modified(entry.result)
-        plan = self.run_plan(harness_version=harness_version, baseline=baseline)
         return build_report(
-            plan,
+            self.run_plan(baseline),
             self.results(),
             self.bench.taxonomy,
             interrupted=self.interrupted,
             critical=[c for c, p in self._cases.items() if p.case is not None and p.case.critical],
         )
 
-    def run_plan(self, *, harness_version: str, baseline: str | None) -> RunPlan:
+    def run_plan(self, baseline: str | None = None) -> RunPlan:
         """Return what is run; what scores the trials is known only once there are results."""
         scorers = sorted(self.scorers) or [self.bench.rubric_digest]
         return RunPlan(
@@ -228,7 +227,6 @@ class PlannedTrials:
             system=self.system.name,
             trial_count=self.trials,
             seed=self.seed,
-            harness_version=harness_version,
             clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
             digests=RunDigests(
                 cases={c: p.digest for c, p in self._cases.items() if p.problem is None},

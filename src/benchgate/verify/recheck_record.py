@@ -90,7 +90,7 @@ def file_faults(
 def _plan(folder: Path, record: RunRecord) -> Iterator[str]:
     stated = PlanFile.read_file(folder / PLAN_FILE, "plan of a run")
     expected = plan_file(
-        RunPlan.of_report(record.report, record.harness.benchgate),
+        RunPlan.of_report(record.report, harness_version=record.harness.benchgate),
         timeout=stated.timeout_seconds,
         started=record.started_at,
         resumes=record.resumes,
@@ -140,7 +140,7 @@ def _identity(record: RunRecord) -> Iterator[str]:
     yield from same("report.run_id", run_id(name, report.per_case), report.run_id)
     yield from same(
         "report.plan_id",
-        RunPlan.of_report(record.report, record.harness.benchgate).plan_id(),
+        RunPlan.of_report(record.report, harness_version=record.harness.benchgate).plan_id(),
         report.plan_id,
     )
     yield from same("report.suite.name", name, report.suite.name)

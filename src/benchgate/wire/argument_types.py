@@ -122,9 +122,9 @@ def recording(text: str) -> str | Path:
 
 
 def baseline(text: str) -> str | Path:
-    """Parse what to compare with: ``auto``, ``pinned``, ``none``, ``run:`` and a system, else the path of a record."""
+    """Parse what to compare with: a word, ``run:`` and a system, the number of a run, else the path of a record."""
     if text == "run:":
         _refuse(text, "run:SYSTEM, a registered system or module:attr")
-    is_word = text in {"auto", "pinned", "none"} or text.startswith("run:")
+    is_word = text in {"auto", "pinned", "none"} or text.startswith("run:") or text.isdecimal()
     compared: str | Path = text if is_word else path(text)
     return compared

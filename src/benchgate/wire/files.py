@@ -116,14 +116,10 @@ def tree_files(folder: Path) -> list[tuple[str, str]]:
         for name, entry in _walk(os.fspath(folder)):
             found.append((name, entry.path))
             size += entry.stat().st_size
-            if size > MAX_TREE_BYTES:
-                raise Unreadable(
-                    folder, f"more than {MAX_TREE_BYTES} bytes; so large a folder is not read"
-                )
-            if len(found) > MAX_TREE_FILES:
-                raise Unreadable(
-                    folder, f"more than {MAX_TREE_FILES} files; so large a folder is not read"
-                )
+            if size > MAX_TREE_BYTES or len(found) > MAX_TREE_FILES:
+                is_large = size > MAX_TREE_BYTES
+                most = f"{MAX_TREE_BYTES} bytes" if is_large else f"{MAX_TREE_FILES} files"
+                raise Unreadable(folder, f"more than {most}; so large a folder is not read")
     except OSError as error:
         raise Unreadable(folder, f"cannot be read: {error.strerror}") from error
     return sorted(found)

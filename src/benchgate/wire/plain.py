@@ -22,6 +22,11 @@ MAX_DEPTH: Final = 64
 """Depth allowed in any other value."""
 
 
+def listed(value: Any) -> Any:
+    """Return a list as a tuple, which frozen models have instead."""
+    return tuple(value) if isinstance(value, list) else value
+
+
 def output_json(produced: object) -> str:
     """
     Return a system's output as JSON text; the text cannot change while the rubric works on a copy.

@@ -32,9 +32,9 @@ RUN_OPTIONS: Final = (
     ),
     RunOption(
         name="baseline",
-        metavar="auto|pinned|none|run:SYSTEM|PATH",
+        metavar="auto|pinned|none|run:SYSTEM|N|PATH",
         help="Run to compare with; auto is bench/<class>/baseline.json if there is one, run:SYSTEM runs that system "
-        "too, case by case beside the candidate (default: auto)",
+        "too, case by case beside the candidate, N is the number of a run (default: auto)",
         parse=baseline,
         default="auto",
     ),
