@@ -134,8 +134,7 @@ class Session:
         return json.loads((self.bench.root / "out.json").read_bytes())
 
 
-# pytest-json-report reads `fspath`, which a plugin gives that other tests leave out.
-REPORTS = ("--junitxml=out.xml", "--json-report", "--json-report-file=out.json", "-plegacypath")
+REPORTS = ("--junitxml=out.xml", "--json-report", "--json-report-file=out.json")
 
 
 def everything(bench: Bench, *workers: str) -> Session:
