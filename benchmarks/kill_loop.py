@@ -3,8 +3,9 @@ Kill runs at random moments and resume them: no finished trial is run twice, the
 
     python benchmarks/kill_loop.py --kills 200 [--seed 0]
 
-Each round runs a bench of forty cases in one of four ways, kills it with SIGKILL until the number of kills for the
-round is reached or it ends, then lets it end. The system logs each call with a line that is appended when it begins.
+Each round runs a bench of 24 cases in one of five ways, kills it with SIGKILL until its share of the kills is reached
+or it ends, then lets it end. Rounds go on until the number of kills is reached and every way was killed.
+The system logs each call with a line that is appended when it begins.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-CASES = 40
+CASES = 24
+MOST = 12
+"""Kills of one run at most."""
 WAYS = {
     "serial": ("pytest",),
     "-n2": ("pytest", "-n2"),
@@ -153,11 +156,14 @@ def report(record: Path) -> Any:
     return found
 
 
-def kill_round(way: str, root: Path, chance: random.Random, longest: float) -> tuple[int, int]:
+def kill_round(
+    way: str, root: Path, chance: random.Random, longest: float, most: int
+) -> tuple[int, int]:
     """
-    Run a class once, with up to twelve kills, until it is recorded.
+    Run a class once, with some kills, until it is recorded.
 
     :param longest: seconds after the first call.
+    :param most: kills at most.
 
     :returns: kills, and finished trials that were run again.
     """
@@ -165,7 +171,7 @@ def kill_round(way: str, root: Path, chance: random.Random, longest: float) -> t
     while not recorded(root):
         done, before = finished(root), calls(root)
         going = start(way, root)
-        if kills < 12:
+        if kills < most:
             if chance.random() < 0.8:  # else perhaps before the first call
                 await_call(going, root, before)
             kills += kill(going, chance.uniform(0, longest), workers=chance.random() < 0.5)
@@ -199,11 +205,12 @@ def main() -> None:
             if report(whole) != expected:
                 sys.exit(f"{way}: another report without any kill")
         rounds = 0
-        while total < given.kills:
+        most = max(1, min(MOST, given.kills // len(WAYS)))
+        while total < given.kills or not all(wanted[way] for way in WAYS):
             way = list(WAYS)[rounds % len(WAYS)]
             root = base / f"round-{rounds}"
             make_bench(root)
-            kills, again = kill_round(way, root, chance, longest[way])
+            kills, again = kill_round(way, root, chance, longest[way], most)
             rounds, total = rounds + 1, total + kills
             wanted[way] += kills
             (record,) = recorded(root)

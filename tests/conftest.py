@@ -66,7 +66,7 @@ CASE = {
 }
 
 LEFT_OUT = ["randomly", "hypothesispytest", "anyio", "platformdirs", "xdist.looponfail"]
-LEFT_OUT += ["pastebin", "setuponly", "setupplan", "legacypath"]
+LEFT_OUT += ["pastebin", "setuponly", "setupplan"]
 """Plugins that no test of a bench needs; one that does names it with ``-p``."""
 
 

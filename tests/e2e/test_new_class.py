@@ -48,7 +48,7 @@ def test_one_of_its_systems_is_better(new_class, capsys):
     weaker = ["--system=first-number", "--baseline=none", "--out=.benchgate"]
     assert main(["run", "--task-class=mail", *weaker]) == 1
     assert '"passed_count": 1' in capsys.readouterr().out
-    assert main(["pin", "1", "--yes"]) == 0
+    assert main(["pin", "1", "--yes", "--reason=the weaker one is where it begins"]) == 0
     assert main(["run", "--task-class=mail", "--policy=min_cases=3"]) == 10
     out = capsys.readouterr().out
     assert '"passed_count": 3' in out

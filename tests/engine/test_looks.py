@@ -125,6 +125,13 @@ def test_a_baseline_that_runs_too_is_known_by_its_system(looks, jobs):
     assert looks.is_valid()
 
 
+def test_a_baseline_that_runs_too_need_not_have_the_same_results(looks):
+    noisy = "0.1 + random.SystemRandom().random() / 1000"
+    looks.echo.write("registration.py", "import random\n" + OLD.lstrip().replace("0.1", noisy))
+    numbers = [looks.number(score, baseline="run:old") for score in (0.2, 0.3, 0.4)]
+    assert numbers == [1, 2, 3]
+
+
 def test_a_count_that_was_lowered_is_found(looks, capsys):
     looks.run(0.2)
     record = looks.run(0.3).published.folder / "record.json"

@@ -112,6 +112,7 @@ def test_torn_and_foreign_files_count_as_missing(four):
     (cases / "stray.json").write_text("{}")
     (folder / ".record.json.77.tmp").write_text("of a process that was killed at its end")
     (folder / "evidence").mkdir()
+    four.relist(folder)  # each file is as long as it was meant to be
     completes(four, resume="auto")
     assert four.calls == ["01", "02", "04", "04-t1"]
 
@@ -147,6 +148,18 @@ def test_what_is_resumed_by_itself_is_the_newest_run_or_none(four):
     run = four.run(trials=2, resume="auto")
     assert (run.taken_over, four.calls) == (0, ALL)
     assert four.record()["resumes"] is None
+
+
+def test_the_newest_of_recorded_runs_is_resumed(four):
+    four.run(trials=2)
+    four.instead["03"] = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        four.run(trials=2)
+    del four.instead["03"]
+    four.calls.clear()
+    assert completes(four, resume="auto").taken_over == 4
+    assert four.calls == ALL[4:]
+    assert four.record()["resumes"]["seq"] == 2
 
 
 def test_an_abandoned_run_is_removed(four):

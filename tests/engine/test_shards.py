@@ -54,8 +54,8 @@ def is_valid(echo, *options) -> bool:
 
 @pytest.mark.parametrize("total", [1, 2, 3])
 def test_the_parts_make_the_run_of_one_process(seven, total):
-    one = seven.run(trials=2, baseline="auto", out=seven.root / "one")
-    whole = merged(seven, parts(seven, total, trials=2))
+    one = seven.run(trials=2, seed=7, baseline="auto", out=seven.root / "one")
+    whole = merged(seven, parts(seven, total, trials=2, seed=7))
     assert whole.judgement.report.run_id == one.judgement.report.run_id
     assert whole.judgement.decision == one.judgement.decision
     assert is_valid(seven, "--require-complete")

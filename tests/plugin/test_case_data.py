@@ -121,10 +121,3 @@ def test_a_conftest_beside_a_case_file_is_not_imported(bench):
     result.stdout.fnmatch_lines(
         ["bench/echo/cases/01/case.toml:1: stray 'conftest.py' in the case folder;*"]
     )
-
-
-@pytest.mark.slow
-def test_planted_files_are_not_imported_by_workers(planted):
-    result = planted.run("-n2", apart=True)
-    result.assert_outcomes(passed=3)
-    assert result.ret == pytest.ExitCode.OK

@@ -74,10 +74,9 @@ def test_a_claim_that_is_none_is_wrong_use(twelve, capsys):
 
 
 @pytest.mark.parametrize("rule", ["strict", "gate"])
-@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
-def test_a_held_run_exits_with_10_and_other_reporters_agree(twelve, rule, workers):
+def test_a_held_run_exits_with_10_and_other_reporters_agree(twelve, rule):
     given = ["--json-report", "--json-report-file=out.json", "--junitxml=x.xml"]
-    result = twelve.run(f"--bench-exit={rule}", *given, *workers, apart=bool(workers))
+    result = twelve.run(f"--bench-exit={rule}", *given)
     assert result.ret == HELD
     result.assert_outcomes(passed=12)
     result.stdout.fnmatch_lines(["gate      HOLD", "next      *", "HELD the gate decided hold"])

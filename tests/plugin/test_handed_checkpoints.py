@@ -121,7 +121,6 @@ def test_what_was_handed_is_recorded_and_named_by_the_decision(played, door):
     assert main(["verify", str(played.out)]) == 0
 
 
-@pytest.mark.parametrize("door", [by_pytest, by_runner])
 @pytest.mark.parametrize(
     ("checkpoint", "body", "message"),
     [
@@ -137,10 +136,10 @@ def test_what_was_handed_is_recorded_and_named_by_the_decision(played, door):
     ],
     ids=["no file", "text is no file", "another file", "unnamed", "another name"],
 )
-def test_a_checkpoint_that_was_not_handed_is_not_promoted(played, door, checkpoint, body, message):
+def test_a_checkpoint_that_was_not_handed_is_not_promoted(played, checkpoint, body, message):
     (played.root / "other.bin").write_text("other weights")
     use(played, checkpoint, body)
-    assert door(played) == 1
+    assert by_runner(played) == 1
     assert played.record()["decision"]["outcome"] == "hold"
     assert message in told(played)[0]
     assert main(["verify", str(played.out)]) == 0
@@ -220,7 +219,7 @@ def test_a_copy_that_a_trial_changed_does_not_reach_the_next(played, damage):
     line = f"found = handed.path.read_text(); {damage}"
     source = source.replace(NAMED, f"{NAMED}; {line}").replace(spoilt, '"bytes": found')
     (played.path / "system.py").write_text(source)
-    assert by_pytest(played) == 0
+    assert by_runner(played) == 0
     assert {played.trial(f"{n:02}")["output"]["bytes"] for n in range(1, 13)} == {"the weights"}
 
 

@@ -67,13 +67,6 @@ def test_a_hook_that_gives_none_leaves_it_to_the_class(bench):
     bench.run().assert_outcomes(passed=3)
 
 
-@pytest.mark.slow
-def test_the_hook_gives_the_system_to_workers_too(bench):
-    bench.pytester.makeconftest(SYSTEM)
-    bench.run("-n2", apart=True).assert_outcomes(failed=3)
-    assert bench.record()["report"]["system"] == "whisper"
-
-
 def test_a_system_from_a_hook_that_cannot_be_called_is_wrong_use(bench):
     bench.pytester.makeconftest("def pytest_bench_system(task_class): return 1")
     result = bench.run()
@@ -119,26 +112,6 @@ def test_the_root_conftest_scores_all_cases(bench):
     assert bench.record()["report"]["mean_score"] == 0.25
 
 
-@pytest.mark.slow
-def test_a_scoring_hook_works_in_workers_and_gives_the_same_run(bench):
-    bench.write(
-        "conftest.py",
-        """
-        from benchgate import BenchScore
-
-        def pytest_bench_score(case):
-            return BenchScore(passed=True, score=int(case.case_id) / 10)
-        """,
-    )
-    bench.run()
-    first = bench.record()["report"]
-    bench.run("-n2", apart=True).assert_outcomes(passed=3)
-    second = bench.record()["report"]
-    assert first["run_id"] == second["run_id"]
-    assert first["plan_id"] == second["plan_id"]
-    assert first["mean_score"] == pytest.approx(0.2)
-
-
 def test_a_change_of_the_scoring_hook_changes_the_scorer(bench):
     hook = "def pytest_bench_score(case): return None\n"
     bench.write("conftest.py", hook)
@@ -160,13 +133,10 @@ def test_a_scoring_hook_that_returns_rubbish_is_a_violation(bench):
 # pytest_bench_case_finished, pytest_bench_run_finished, pytest_bench_gates
 
 
-@pytest.mark.parametrize(
-    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["one process", "workers"]
-)
-def test_observers_are_called_once_in_the_process_that_writes(bench, workers):
+def test_observers_are_called_once_in_the_process_that_writes(bench):
     bench.pytester.makeconftest(LOG)
     bench.write("cases/02/case.toml", "[case\n")
-    bench.run(*workers, apart=bool(workers))
+    bench.run()
     calls = logged(bench)
     assert {call[0] for call in calls} == {None}
     cases = sorted(call[1:] for call in calls if call[1] == "case")
@@ -228,8 +198,9 @@ GATES = {
 }
 
 
-@pytest.mark.parametrize("rule", ["strict", "gate"])
-@pytest.mark.parametrize("how", GATES)
+@pytest.mark.parametrize(
+    ("how", "rule"), [*((how, "strict") for how in GATES), ("objects", "gate"), ("fails", "gate")]
+)
 def test_a_further_gate_that_objects_or_breaks_holds_and_fails(bench, how, rule):
     source, objection = GATES[how]
     bench.pytester.makeconftest(

@@ -25,14 +25,10 @@ def gate(bench):
     return case
 
 
-@pytest.mark.parametrize(
-    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["one process", "workers"]
-)
-def test_a_held_run_is_a_file_with_a_failure(held, workers):
-    given = ("--junitxml=out.xml", *workers)
-    held.run(*given, apart=bool(workers))
+def test_a_held_run_is_a_file_with_a_failure(held):
+    held.run("--junitxml=out.xml")
     assert suite(held).get("failures") == "0"
-    result = held.run(*given, "--bench-junit-gate", apart=bool(workers))
+    result = held.run("--junitxml=out.xml", "--bench-junit-gate")
     result.assert_outcomes(passed=3)  # the terminal counts cases alone
     assert result.ret == 10
     assert (suite(held).get("tests"), suite(held).get("failures")) == ("4", "1")

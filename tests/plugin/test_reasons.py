@@ -59,8 +59,7 @@ def reason(result) -> list[str]:
     return lines[start : end + 1]
 
 
-@WORKERS
-def test_a_failing_case_says_what_lost_points_and_what_its_code_means(graded, workers):
+def test_a_failing_case_says_what_lost_points_and_what_its_code_means(graded):
     said = [
         "not passed, score 0.625: wrong",
         "  zeal: 0.5",
@@ -70,10 +69,10 @@ def test_a_failing_case_says_what_lost_points_and_what_its_code_means(graded, wo
         "  output: .benchgate/runs/echo/<newest>/cases/02.json",
         "bench/echo/cases/02/case.toml:1",
     ]
-    assert reason(graded.run(*workers, apart=bool(workers))) == said
+    assert reason(graded.run()) == said
     said[5] = "  output: .benchgate/last-selected/echo/cases/02.json"
     node = "bench/echo/cases/02/case.toml::02"
-    assert reason(graded.pytest(node, *workers, apart=bool(workers))) == said
+    assert reason(graded.pytest(node)) == said
     assert (graded.root / said[5].partition(": ")[2]).is_file()
 
 
@@ -97,10 +96,9 @@ def test_an_exception_says_where_it_was_raised(bench, part, place, said):
     assert place not in json.dumps(mode)  # a detail is `Type: message`
 
 
-@WORKERS
-def test_reporters_get_the_reason_as_one_line_at_the_case(graded, workers):
+def test_reporters_get_the_reason_as_one_line_at_the_case(graded):
     graded.pytester.makeconftest(ANNOTATE)
-    result = graded.run("--junitxml=out.xml", *workers, apart=bool(workers))
+    result = graded.run("--junitxml=out.xml")
     path, line, text, crash_path, crash_line, whole = json.loads(
         (graded.root / "told.json").read_text()
     )

@@ -26,11 +26,8 @@ def properties(bench) -> dict[str, list[tuple[str, str]]]:
     }
 
 
-@pytest.mark.parametrize(
-    "workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)], ids=["one process", "workers"]
-)
-def test_junit_has_each_property_once(mixed, workers):
-    mixed.run("--junitxml=out.xml", *workers, apart=bool(workers))
+def test_junit_has_each_property_once(mixed):
+    mixed.run("--junitxml=out.xml")
     found = properties(mixed)
     assert sorted(found["01"]) == [
         ("bench.cost_usd", "0.25"),
@@ -94,15 +91,6 @@ def test_json_report_has_a_section_and_metadata(mixed):
     for case_id in ("01", "02", "03"):
         assert metadata[case_id]["benchgate"] == {**mixed.result(case_id), "reruns": 0}
     assert metadata["04"] is None
-
-
-@pytest.mark.slow
-def test_json_report_under_xdist_has_the_same_section(mixed):
-    mixed.run("--json-report", "--json-report-file=out.json", "-n2", apart=True)
-    report = json.loads((mixed.root / "out.json").read_bytes())
-    assert report["benchgate"][0]["run_id"] == mixed.record()["report"]["run_id"]
-    metadata = {test["nodeid"].partition("::")[2]: test.get("metadata") for test in report["tests"]}
-    assert metadata["02"]["benchgate"]["score"]["score"] == 0.0
 
 
 def test_json_report_of_a_selection_says_that_nothing_was_decided(bench):

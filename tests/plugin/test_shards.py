@@ -52,6 +52,7 @@ def timeless(found):
     )
     for key in ("started_at", "finished_at", "case_files", "evidence_files", "plan_sha256"):
         kept.pop(key)
+    kept["provenance"].pop("system_source")  # a merge has no system
     return kept
 
 

@@ -121,12 +121,7 @@ def test_ctrl_c_in_the_last_case_is_still_incomplete(bench):
     assert bench.record()["report"]["complete"] is False
 
 
-@pytest.mark.parametrize(
-    "apart",
-    [False, pytest.param(True, marks=pytest.mark.slow)],
-    ids=["in one process", "with workers"],
-)
-def test_subclasses_of_builtins_survive_the_way_into_the_report(bench, apart):
+def test_subclasses_of_builtins_survive_the_way_into_the_report(bench):
     bench.system("""
         import enum
         import numpy
@@ -152,7 +147,7 @@ def test_subclasses_of_builtins_survive_the_way_into_the_report(bench, apart):
             safety_penalty=numpy.float64(0.0),
         )
     """)
-    result = bench.run(*["-n2"] * apart, apart=apart)
+    result = bench.run()
     result.assert_outcomes(passed=3)
     assert result.ret == pytest.ExitCode.OK
     assert bench.trial("01")["output"] == {"answer": "Q01", "figure": 0.5}

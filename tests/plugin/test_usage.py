@@ -27,8 +27,7 @@ async def system(case):
 """
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize("outcome", FALLS)
+@pytest.mark.parametrize(("outcome", "jobs"), [*((name, "2") for name in FALLS), ("timeout", "1")])
 def test_a_trial_that_fails_keeps_what_it_had_spent(bench, outcome, jobs):
     bench.system(SPENDS + f"if case.case_id == '02': {FALLS[outcome]}")
     bench.run("--bench-timeout=0.2", "--bench-retries=1", f"--bench-jobs={jobs}")

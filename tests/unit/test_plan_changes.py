@@ -55,5 +55,7 @@ def test_cases_that_changed_or_cannot_be_read_any_more_are_named(plan):
     cases = plan.digests.cases
     now = with_digests(plan, cases={"01": cases["01"], "02": OTHER})
     assert list(plan_changes(plan, now)) == ["cases that changed: 02, 03"]
+    gone = with_digests(plan, cases={name: cases[name] for name in ("01", "02")})
+    assert list(plan_changes(plan, gone)) == ["cases that changed: 03"]
     # What could not be read before was not run, so that nothing depends on what it was.
     assert not list(plan_changes(now, with_digests(plan, cases=cases | {"02": OTHER})))

@@ -167,7 +167,7 @@ def _cases(view: RunView) -> Iterator[str]:
         (group.title, case, "" if key in {"newly_passing", "rose"} else _why(case))
         for key, group in view.groups.items()
         for case in group.cases[: group.rows]
-        if view.compared or case.after is None or not case.after.passed
+        if view.changes or case.after is None or not case.after.passed
     ]
     if not rows:
         return
@@ -183,7 +183,7 @@ def _cases(view: RunView) -> Iterator[str]:
     left = {
         group.title.lower(): len(group.cases) - group.rows
         for key, group in view.groups.items()
-        if view.compared or key != "passing"
+        if view.changes or key != "passing"
     }
     more = [f"{title} {count}" for title, count in left.items() if count > 0]
     if more:

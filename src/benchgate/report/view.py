@@ -52,11 +52,6 @@ class RunView:
     history: tuple[PastRun, ...]
 
     @property
-    def compared(self) -> bool:
-        """Whether there is a baseline to compare case by case."""
-        return self.changes is not None
-
-    @property
     def headline(self) -> str:
         """The decision as a sentence."""
         return words.headline(self.decided.outcome, self.candidate, self.baseline)

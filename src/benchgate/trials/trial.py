@@ -202,9 +202,7 @@ class _Attempt:
     def timed_out(self) -> None:
         self._score = None
         self._outcome, self._detail = "timeout", None
-        self._modes = (
-            FailureMode(code="timeout", detail=f"timed out after {self._request.limit:g} s"),
-        )
+        self._modes = self._request.timed_out().result.failure_modes
 
     def record(self, duration: float) -> TrialRecord:
         result = self._request.result(
