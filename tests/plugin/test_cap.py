@@ -243,8 +243,8 @@ def test_what_a_recording_answered_is_paid_for_no_more():
         http_cassettes=("web",),
     )
     for _ in range(5):
-        assert spending.has_room()
         spending.run(lambda _: TrialRecord(result=result, output_json=None), None, lambda _: None)
+        assert spending.has_room()
 
 
 def test_a_small_cost_is_shown_and_an_unknown_one_is_not(paid):

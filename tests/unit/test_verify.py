@@ -20,6 +20,7 @@ from benchgate.gates.baseline import read_baseline
 from benchgate.ids import run_id
 from benchgate.runner.run import RunSettings, run_class
 from benchgate.verify import recheck_decision
+from benchgate.verify.agreement import same
 from benchgate.verify.validate import validate_file
 from benchgate.verify.verification import verify
 from benchgate.wire import clock
@@ -1059,3 +1060,13 @@ def test_four_processes_of_forty_runs_leave_one_unforked_chain(project):
     assert [seq for seq, _ in numbered(runs)] == list(range(1, 161))
     assert chain_faults(runs) == []
     assert not [name for name in os.listdir(runs) if name.startswith("incomplete-")]
+
+
+def test_what_was_added_to_a_file_is_a_difference():
+    """An explanation in the record that the file of the trial has not, or a field in a file of evidence."""
+    then = {"score": {"breakdown": {}}, "n": 1}
+    now = {"score": {"breakdown": {"exact": 1.0}}, "n": 1, "explanation": "right"}
+    assert list(same("result", then, now)) == [
+        "result.score.breakdown.exact is 1.0; recomputed: nothing",
+        "result.explanation is 'right'; recomputed: nothing",
+    ]

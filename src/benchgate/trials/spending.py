@@ -54,6 +54,8 @@ class Spending:
         return self._cap is None or (self._dearest is not None and self._fits())
 
     def _fits(self) -> bool:
+        if self._cap is None:
+            return True
         if self._dearest is None:
             return not self._in_flight
         return self._spent + self._dearest * (self._in_flight + 1) <= self._share

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.errors import Unreadable
@@ -33,13 +33,23 @@ def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
         yield f"{where}: the SHA-256 of {path.name} is not the recorded one"
 
 
+class _Nothing:
+    """Stands for a field that is not there."""
+
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+NOTHING: Final = _Nothing()
+
+
 def same(where: str, expected: Any, found: Any) -> Iterator[str]:
     """Yield a message for each place where two JSON values differ; floats are compared to nine digits."""
     if expected == found:  # most of a large file
         return
     if isinstance(expected, dict) and isinstance(found, dict):
-        for key in expected:
-            yield from same(f"{where}.{key}", expected[key], found.get(key))
+        for key in expected | found:
+            yield from same(f"{where}.{key}", expected.get(key, NOTHING), found.get(key))
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for index, (wanted, there) in enumerate(zip(expected, found, strict=True)):
             yield from same(f"{where}.{index}", wanted, there)
