@@ -84,7 +84,7 @@ def test_the_other_door_runs_many_at_once_too(waiting, capsys, source, kept):
 
 @pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
 def test_items_are_reported_in_order_with_their_own_prints_and_durations(waiting, source):
-    bench = waiting(source, {"01": 0.4, "02": 0.2})
+    bench = waiting(source, {"01": 0.8, "02": 0.4})
     started = time.monotonic()
     result = bench.run("--bench-jobs=12", "-rP", "-v", "--durations=0", "-vv")
     assert time.monotonic() - started < 30
@@ -95,9 +95,9 @@ def test_items_are_reported_in_order_with_their_own_prints_and_durations(waiting
     sections = re.findall(r"_+ (\d\d) _+\n-+ Captured stdout call -+\n(.*)\n(.*)\n", text)
     assert sections == [(c, f"asked {c}", f"answered {c}") for c in reported]
     durations = {case: float(s) for s, case in re.findall(r"([\d.]+)s call .*::(\d\d)", text)}
-    assert durations["01"] >= 0.4
-    assert 0.2 <= durations["02"] < 0.4
-    assert durations["03"] < 0.2
+    assert durations["01"] >= 0.8
+    assert 0.4 <= durations["02"] < 0.8
+    assert durations["03"] < 0.4
 
 
 def test_an_async_system_over_its_limit_is_cancelled(waiting):

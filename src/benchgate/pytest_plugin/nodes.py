@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from benchgate.aggregate import is_capped
 from benchgate.errors import BenchCaseLoadError, printable
 from benchgate.pytest_plugin.item_outcome import (
     BenchCaseFailed,
@@ -221,11 +220,14 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.result, self.output_json = record.result, record.output_json
         self.scorer, self.file_sha256 = record.scorer, record.file_sha256
         self.user_properties.extend(properties(record.result, self.side))
+        if record.result.passed:
+            return
+        from benchgate.aggregate import is_capped
+        from benchgate.artifacts.run_kinds import case_file_name
+
         if is_capped(record.result):
             raise pytest.skip.Exception(str(record.result.detail), _use_item_location=True)
-        if not record.result.passed and self.side == "candidate":
-            from benchgate.artifacts.run_kinds import case_file_name
-
+        if self.side == "candidate":
             meanings = self.bench.benches[self.task_class].taxonomy.meanings
             output = self.bench.folder_of(self.task_class) / "cases" / case_file_name(record.result)
             text = failure_text(record, meanings, self._shown, output)

@@ -43,16 +43,21 @@ class _Nothing:
 NOTHING: Final = _Nothing()
 
 
-def same(where: str, expected: Any, found: Any) -> Iterator[str]:
-    """Yield a message for each place where two JSON values differ; floats are compared to nine digits."""
+def same(where: str, expected: Any, found: Any, *, is_file: bool = False) -> Iterator[str]:
+    """
+    Yield a message for each place where two JSON values differ; floats are compared to nine digits.
+
+    :param is_file: fields that only the found value has may be those of a newer version.
+    """
     if expected == found:  # most of a large file
         return
     if isinstance(expected, dict) and isinstance(found, dict):
-        for key in expected | found:
-            yield from same(f"{where}.{key}", expected.get(key, NOTHING), found.get(key))
+        for key in expected if is_file else expected | found:
+            value = expected.get(key, NOTHING)
+            yield from same(f"{where}.{key}", value, found.get(key), is_file=is_file)
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for index, (wanted, there) in enumerate(zip(expected, found, strict=True)):
-            yield from same(f"{where}.{index}", wanted, there)
+            yield from same(f"{where}.{index}", wanted, there, is_file=is_file)
     elif isinstance(expected, float) and isinstance(found, (int, float)):
         if not math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-12):
             yield f"{where} is {found!r}; recomputed: {expected!r}"
@@ -89,4 +94,4 @@ def content_faults(where: str, expected: bytes, found: bytes, folder: Path) -> I
             part: file_sha256(folder / name, limit=MAX_JSON_BYTES)
             for part, name in PROOF_PARTS.items()
         }
-    yield from same(where, wanted, content)
+    yield from same(where, wanted, content, is_file=True)
