@@ -21,8 +21,8 @@ PRINTING = {
 import threading, time
 def go():
     while True:
-        time.sleep(0.01)
         print('{FORGED}', flush=True)
+        time.sleep(0.01)
 threading.Thread(target=go, daemon=True).start()
 """,
     "a child, every descriptor": f"""

@@ -16,9 +16,7 @@ def test_trials_that_a_cap_kept_from_running_are_no_failures(echo, capsys, monke
     assert run.exit_status == 1
     lines = list(summary(run.judgement))
     assert lines[0] == "passed    1 of 3"
-    assert (
-        "missing   2 of 3 trials say nothing of the system; --bench-resume runs only them" in lines
-    )
+    assert "missing   2 of 3 trials have no result; --bench-resume runs only them" in lines
     assert not any("mean score" in line or "bound" in line for line in lines)
     main(["runs", "--scores", "--out", str(echo.out)])
     header, row = (line.split() for line in capsys.readouterr().out.splitlines()[1:3])

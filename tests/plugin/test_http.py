@@ -135,7 +135,7 @@ def test_a_trial_that_went_on_without_an_answer_until_its_limit_is_no_timeout(sh
         "        return {", "        import time; time.sleep(60)\n        return {"
     )
     bench = shop(waits, path="/other")
-    bench.run("--bench-timeout=0.2")
+    bench.run("--bench-timeout=0.3")
     assert set(bench.outcomes().values()) == {"not_run"}
 
 

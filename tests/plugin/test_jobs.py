@@ -120,8 +120,8 @@ def test_a_thread_over_its_limit_is_given_up_and_does_not_hang_the_session(waiti
 
 
 def test_what_a_thread_returns_after_its_limit_is_dropped(waiting):
-    bench = waiting(SYNC, {"01": 0.5, "12": 0.4})
-    bench.run("--bench-jobs=2", "--bench-timeout=0.2")
+    bench = waiting(SYNC, {"01": 1.2, "12": 0.9})
+    bench.run("--bench-jobs=2", "--bench-timeout=0.5")
     assert bench.outcomes()["01"] == "timeout"
     assert bench.outcomes()["12"] == "timeout"
     assert "output" not in (bench.trial("01")["output"] or {})

@@ -88,7 +88,7 @@ def test_one_that_stays_away_makes_the_run_incomplete_and_is_no_score_of_0(flaky
     result.stdout.fnmatch_lines(
         [
             "02  * unavailable (tried 2 times)",
-            "missing   1 of 3 trials say nothing of the system; --bench-resume runs only them",
+            "missing   1 of 3 trials have no result; --bench-resume runs only them",
         ]
     )
     assert main(["verify", str(bench.out)]) == 0

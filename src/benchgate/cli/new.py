@@ -157,7 +157,7 @@ benchgate check {name}{root}
 pytest {shlex.quote(str(made / "tests"))}
 # {first}, and make that run the baseline by the number in its line head
 {run} {option}system={system} {option}baseline=none
-benchgate pin 1 --task-class {name}{root} --yes
+benchgate pin 1 --task-class {name}{root} --yes --reason 'the first baseline'
 # {second}
 {run}{last and last + root}"""
 

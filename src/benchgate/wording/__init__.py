@@ -101,7 +101,7 @@ def _missing(reports: Sequence[BenchRunReport]) -> Iterator[str]:
     is_bench = reports[0].source is None
     able = is_bench and reports[0].scope == "full" and any(r.outcome in ABLE for r in missing)
     then = "; --bench-resume runs only them" if able else ""
-    yield f"missing   {len(missing)} of {len(results)} trials say nothing of the system{then}"
+    yield f"missing   {len(missing)} of {len(results)} trials have no result{then}"
     why = Counter(r.detail for r in missing if r.detail and not is_capped(r))
     for detail, count in why.most_common(2):
         yield f"          {counted(count, 'time')}: {excerpt(detail, 160)}"
