@@ -281,12 +281,16 @@ def test_a_trial_that_ends_every_worker_is_tried_twice_and_no_more(logged, morta
 @pytest.mark.slow
 def test_without_the_scheduler_the_session_ends_and_the_run_is_resumed(logged, mortal):
     cluster = mortal(2)
-    bench = logged("time.sleep(0.3)")
+    is_lost = cluster.folder / "lost"
+    bench = logged(
+        f"while case.case_id > '04' and not os.path.exists({str(is_lost)!r}):\n    time.sleep(0.05)"
+    )
     bench.pytester.makeconftest(f"""
-        import os
+        import os, pathlib
         def pytest_bench_case_finished(result):
             if result.case_id == "02" and result.outcome == "scored":
                 os.kill({cluster.scheduler.pid}, 9)
+                pathlib.Path({str(is_lost)!r}).touch()
     """)
     started_at = time.monotonic()
     bench.run(given(cluster))
