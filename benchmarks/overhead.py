@@ -4,9 +4,10 @@ What a bench case costs beside an ordinary test, as ratios of figures that are m
     python benchmarks/overhead.py [CASES [ROUNDS]]
 
 Whole processes, each kind in turn; of each kind the least CPU seconds of all rounds count, since other work on the
-machine only ever adds. The figure per case is the difference between CASES cases and one, so start-up drops out. All
-files are below ``TMPDIR``, and what its file system takes for the folder and the file of a trial is part of the figure.
-Needs what the package itself needs and nothing else.
+machine only ever adds. The floor is what pytest takes for a file with an item that does nothing. The figure per case is
+the difference between CASES cases and one, so start-up drops out. All files are below ``TMPDIR``, and what its file
+system takes for the folder and the file of a trial is part of the figure. Needs what the package itself needs and
+nothing else.
 """
 
 from __future__ import annotations
@@ -49,6 +50,21 @@ import pytest
 @pytest.mark.parametrize("number", range({0}))
 def test_nothing(number):
     pass
+"""
+FLOOR = """\
+import pytest
+
+class Item(pytest.Item):
+    def runtest(self):
+        self.user_properties += [("outcome", "scored"), ("score", 1.0)]
+
+class File(pytest.File):
+    def collect(self):
+        yield Item.from_parent(self, name=self.path.stem)
+
+def pytest_collect_file(parent, file_path):
+    if file_path.suffix == ".case":
+        return File.from_parent(parent, path=file_path)
 """
 LIBRARY = "from benchgate import run_eval; run_eval('trivial')"
 PYTEST = ("-m", "pytest", "-q", "-p", "pytest_timeout", "-p", "no:cacheprovider")
@@ -105,6 +121,10 @@ def main() -> None:
             make_bench(folder, count)
             (folder / "test_plain.py").write_text(TESTS.format(count))
             (folder / "pytest.ini").write_text("[pytest]\n")
+            (folder / "floor").mkdir()
+            (folder / "floor" / "conftest.py").write_text(FLOOR)
+            for number in range(count):
+                (folder / "floor" / f"c{number:05}.case").touch()
         bench = (*PYTEST, *PLUGIN, "--bench=trivial", "--bench-baseline=none")
         by_id = f"bench/trivial/cases/c{cases // 2:05}/case.toml::c{cases // 2:05}"
         kinds = {
@@ -112,6 +132,8 @@ def main() -> None:
             "bench of one": (bench, one),
             "plain": ((*PYTEST, *PLUGIN, "test_plain.py"), many),
             "plain of one": ((*PYTEST, *PLUGIN, "test_plain.py"), one),
+            "floor": ((*PYTEST, "floor"), many),
+            "floor of one": ((*PYTEST, "floor"), one),
             "by id": ((*PYTEST, *PLUGIN, by_id), many),
             "without": ((*PYTEST, "test_plain.py"), one),
             "run_eval": (("-W", "ignore", "-c", LIBRARY), many),
@@ -126,12 +148,13 @@ def main() -> None:
     mb = {kind: min(mb for _, mb in found) for kind, found in runs.items()}
     per_case = {
         kind: (cpu[kind] - cpu[f"{kind} of one"]) / (cases - 1) * 1000
-        for kind in ("bench", "plain", "run_eval")
+        for kind in ("bench", "plain", "floor", "run_eval")
     }
     figures = {
         "cases": cases,
         "cpu_ms_per_case": {kind: round(ms, 3) for kind, ms in per_case.items()},
         "ratio_of_a_case_to_a_test": round(per_case["bench"] / per_case["plain"], 2),
+        "ratio_of_an_empty_item_to_a_test": round(per_case["floor"] / per_case["plain"], 2),
         "ratio_of_run_eval_to_a_test": round(per_case["run_eval"] / per_case["plain"], 2),
         "ratio_of_one_case_to_bare_pytest": round(cpu["bench of one"] / cpu["without"], 2),
         "ratio_of_one_by_id_to_bare_pytest": round(cpu["by id"] / cpu["without"], 2),

@@ -34,21 +34,13 @@ def write_trial(
 
     :raises ArtifactError: it cannot be written.
     """
-    head = json.dumps(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "report_kind": "case",
-            "task_class": task_class,
-            "case_id": result.case_id,
-        }
-    )
     # Concatenated as text: the output may be large, and it is JSON already.
-    told = result.model_dump_json(ensure_ascii=True)
     data = (
-        f'{head[:-1]}, "result": {told}, "output": {output_json or "null"}, '
-        f'"scorer": {json.dumps(scorer)}}}\n'
+        f'{{"schema_version": {SCHEMA_VERSION}, "report_kind": "case", "task_class": {json.dumps(task_class)}, '
+        f'"case_id": {json.dumps(result.case_id)}, "result": {result.model_dump_json(ensure_ascii=True)}, '
+        f'"output": {output_json or "null"}, "scorer": {json.dumps(scorer)}}}\n'
     ).encode()
     name, sha256 = f"cases/{case_file_name(result, side)}", sha256_hex(data)
-    write_file(folder / name, data, durable=False)
+    write_file(f"{folder}/{name}", data, durable=False)
     add_whole(folder, name, sha256)
     return sha256

@@ -193,7 +193,7 @@ def finished_trials(
 
 
 def read_trial(
-    path: Path, task_class: str, key: tuple[str, int, int]
+    path: Path | str, task_class: str, key: tuple[str, int, int]
 ) -> tuple[TrialFile, bytes] | None:
     """
     Return the file of a finished trial and its bytes.
@@ -213,4 +213,4 @@ def read_trial(
         result.outcome == "unavailable" and file.output is not None and not result.left_files
     )
     is_finished = result.outcome not in INCOMPLETE or awaits_score
-    return (file, data) if own and is_finished and not path.is_symlink() else None
+    return (file, data) if own and is_finished and not os.path.islink(path) else None

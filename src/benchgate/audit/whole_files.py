@@ -28,7 +28,7 @@ def add_whole(folder: Path, name: str, sha256: str) -> None:
 
     :raises ArtifactError: it cannot be written.
     """
-    path, flags = folder / WHOLE_FILES, os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    path, flags = f"{folder}/{WHOLE_FILES}", os.O_WRONLY | os.O_APPEND | os.O_CREAT
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:

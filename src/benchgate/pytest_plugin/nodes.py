@@ -268,6 +268,12 @@ class CaseItem(_HookedAtCases, pytest.Item):
         """Return the case file and the 0-based line of ``[case]``; never None, which breaks skip marks."""
         return self.path, self._line(), self.name
 
+    @cached_property
+    def location(self) -> tuple[str, int | None, str]:
+        """File, line and name; the file is in the id already, and pytest takes long to find it for each case."""
+        file = self.parent.nodeid
+        return super().location if file.startswith("/") else (file, self._line(), self.name)
+
     def where(self) -> str:
         """Return ``path:line`` of the case, relative to rootdir where it lies below."""
         return f"{self._shown(self.path)}:{self._line() + 1}"

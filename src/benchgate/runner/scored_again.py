@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from benchgate.errors import ArtifactError
-from benchgate.ids import SCORE
+from benchgate.ids import SCORE, trial_file_name
 from benchgate.replay.player import awaits_score
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.inputs import MODIFIED
@@ -87,7 +87,7 @@ def _doubts(
         record = files.of(request)
         if record is None or awaits_score(record):
             continue
-        name = files.path(request.case.case_id, request.case.trial, side).name
+        name = trial_file_name(request.case.case_id, request.case.trial, side)
         if reason := _unknowable(record, bench.rubric_digest, is_merge=is_merge):
             yield Doubt(name, reason, is_wrong=False)
         elif record.result.outcome == "scored":

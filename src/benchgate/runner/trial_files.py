@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -56,14 +57,11 @@ class TrialFiles:
             record = replace(record, file_sha256=sha256)
         return record
 
-    def path(self, case_id: str, trial: int, side: Side) -> Path:
-        """Return where the file of a trial is, or will be."""
-        return self.folder / "cases" / trial_file_name(case_id, trial, side)
-
     def find(self, case_id: str, trial: int, seed: int, side: Side) -> TrialRecord | None:
         """Return a trial that is finished already, in the run that is resumed or by a worker that died."""
-        path = self.path(case_id, trial, side)
-        read = read_trial(path, self.task_class, (case_id, trial, seed)) if path.exists() else None
+        path = f"{self.folder}/cases/{trial_file_name(case_id, trial, side)}"
+        key = case_id, trial, seed
+        read = read_trial(path, self.task_class, key) if os.path.exists(path) else None
         if read is None:
             return None
         file, data = read

@@ -221,7 +221,7 @@ class WireModel(BaseModel):
         return cls.parse(path, read_bytes(path, limit=MAX_JSON_BYTES), what)
 
     @classmethod
-    def parse(cls, path: Path, data: bytes, what: str) -> Self:
+    def parse(cls, path: Path | str, data: bytes, what: str) -> Self:
         """
         Parse a file's bytes that were read already, such as to compute their digest.
 

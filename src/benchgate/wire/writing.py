@@ -8,7 +8,7 @@ import json
 import os
 import stat
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import ArtifactError
@@ -47,7 +47,7 @@ def make_folder(path: Path) -> None:
         raise ArtifactError(path, f"cannot be created: {error.strerror}") from error
 
 
-def write_file(path: Path, data: bytes, *, durable: bool = True) -> None:
+def write_file(path: Path | str, data: bytes, *, durable: bool = True) -> None:
     """
     Write a file atomically and durably: readers see the old bytes or the new ones, also after a power cut.
 
@@ -57,15 +57,18 @@ def write_file(path: Path, data: bytes, *, durable: bool = True) -> None:
 
     :raises ArtifactError: it cannot be written; the old file is unchanged.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         _write(temporary, data, os.O_EXCL, sync=durable)
         os.replace(temporary, path)
         if durable:
-            sync_folder(path.parent)
+            sync_folder(folder or ".")
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            os.unlink(temporary)
         raise ArtifactError(path, f"cannot be written: {error.strerror}") from error
 
 
@@ -81,7 +84,7 @@ def write_draft(path: Path, data: bytes) -> None:
         raise ArtifactError(path, f"cannot be written: {error.strerror}") from error
 
 
-def _write(path: Path, data: bytes, flag: int, *, sync: bool) -> None:
+def _write(path: Path | str, data: bytes, flag: int, *, sync: bool) -> None:
     try:
         check_size(data)
     except ValueError as error:
@@ -98,7 +101,7 @@ def _write(path: Path, data: bytes, flag: int, *, sync: bool) -> None:
             os.fsync(file.fileno())
 
 
-def sync_folder(path: Path) -> None:
+def sync_folder(path: Path | str) -> None:
     """Wait until a folder's entries are on the disk; a rename is lost in a power cut before that."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
