@@ -143,7 +143,8 @@ def check_folders(out: Path, *folders: Path) -> Iterator[str]:
     :returns: a warning for each folder that belongs to somebody else, as in containers of CI.
     :raises ArtifactError: a folder below ``out`` is a link, or every user can replace its files.
     """
-    for path in sorted({out, *(p for folder in folders for p in _down_from(out, folder))}):
+    below = (path for folder in folders for path in folder.parents if out in path.parents)
+    for path in sorted({out, *folders, *below}):
         if path != out and path.is_symlink():
             raise ArtifactError(path, "is a link, so files would be written elsewhere; remove it")
         if not path.is_dir():
@@ -153,10 +154,6 @@ def check_folders(out: Path, *folders: Path) -> Iterator[str]:
             raise ArtifactError(path, "every user can write to it; chmod o-w it, or name another")
         if found.st_uid != os.geteuid():
             yield f"{path} belongs to user {found.st_uid}, not to {os.geteuid()}"
-
-
-def _down_from(out: Path, folder: Path) -> list[Path]:
-    return [folder, *(path for path in folder.parents if out in path.parents)]
 
 
 @contextmanager
