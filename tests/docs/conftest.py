@@ -139,16 +139,6 @@ def repository(name: str, root: Path) -> None:
     (root / ".venv/bin").symlink_to(SCRIPTS)
 
 
-def readme(root: Path) -> None:
-    """Copy the repository, and add what the README leaves out of its own example."""
-    repository("vuln-remediation", root)
-    path = "bench/summaries/failure_modes.toml"
-    write(root, path, SUMMARIES[path])
-    write(root, "bench/summaries/cases/001-short/case.toml", case_toml("001-short"))
-    write(root, "bench/summaries/cases/001-short/input/text.txt", "Bees dance. They do.\n")
-    write(root, "bench/summaries/cases/001-short/expected/words.txt", "Bees dance\n")
-
-
 def summaries(
     root: Path, *, cases: int = 10, default: str = "agent", recorded: bool = False
 ) -> None:
@@ -194,7 +184,7 @@ def logs(root: Path) -> None:
 
 
 PROJECTS = {
-    "README.md": readme,
+    "README.md": partial(repository, "vuln-remediation"),
     "docs/tutorial.md": empty,
     "docs/how-to/bring-your-own-bench.md": summaries,
     "docs/how-to/bring-your-own-system.md": summaries,

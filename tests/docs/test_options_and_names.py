@@ -17,7 +17,7 @@ def page(name):
 
 
 def test_the_table_of_options_is_the_one_in_the_code():
-    text = page("command-line").replace(r"\|", "&")
+    text = page("pytest").replace(r"\|", "&")
     rows = re.findall(
         r"^\| `--bench-([^=`]+)=([^`]+)` \| (.+?) \| `(\w+)` \| `(\w+)` \|", text, re.MULTILINE
     )
@@ -36,7 +36,7 @@ def test_the_table_of_options_is_the_one_in_the_code():
 
 def test_every_option_is_explained():
     """A definition starts with the option, alone or beside its kin."""
-    text = page("command-line")
+    text = page("pytest")
     terms = re.findall(r"^(`--bench[^\n]*)\n: ", text, re.MULTILINE)
     named = {name for term in terms for name in re.findall(r"`--bench-([\w-]+)`", term)}
     assert named == {option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
