@@ -219,6 +219,25 @@ def test_a_process_that_no_alarm_reaches_ends_and_leaves_an_incomplete_run(bench
     assert main(["verify", str(bench.out), "--require-complete"]) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [(), ("-n1",)], ids=["here", "in a worker"])
+def test_a_trial_that_holds_the_interpreter_ends_the_process_and_is_named(bench, workers):
+    holds = "import re; re.match('(a+)+$', 'a' * 40 + 'b'); woken()"
+    bench.system(hang(bench, holds))
+    limits = ("--bench-jobs=3", "--bench-timeout=0.5")
+    result = bench.run(*limits, *workers, apart=True)
+    printed = "\n".join([*result.outlines, *result.errlines])
+    assert "in case 02 trial 0" in printed
+    assert "Timeout (0:00:0" in printed
+    assert not (bench.root / "woken").exists()
+    if workers:  # whoever takes its place begins ahead too
+        assert bench.outcomes()["02"] == "not_run"
+        assert "timeout" not in bench.outcomes().values()
+    bench.system("pass")
+    assert bench.run("--bench-resume", *limits).ret == 0
+    assert set(bench.outcomes().values()) == {"scored"}
+
+
 @pytest.fixture
 def armed(monkeypatch):
     """Return what the timer that ends a process is set to."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import math
 import sys
 import time
 
@@ -74,3 +75,20 @@ def test_a_debugger_gets_no_timer(timer, monkeypatch):
     monkeypatch.setattr(sys, "gettrace", lambda: print)
     trial(backstop, clock, 600, 0.0)
     assert done == [660, "ended"]
+
+
+def test_trials_side_by_side_share_a_timer_that_follows_the_first_deadline(timer):
+    done, clock = timer
+    backstop = Backstop()
+    backstop.until(1010, 10)
+    assert done == [20]  # as much time again as the limit
+    backstop.until(1014, 10)
+    assert done == [20]  # still between half of that and all of it after the deadline
+    clock[0] = 1008
+    backstop.until(1016, 10)
+    assert done == [20, 18]
+    backstop.until(1009, 1)  # of another limit, and sooner
+    assert done == [20, 18, 6]
+    backstop.until(math.inf, 0)
+    backstop.until(math.inf, 0)
+    assert done == [20, 18, 6, "ended"]

@@ -44,7 +44,7 @@ BUDGETS = {
     "http": 525,
     "ids": 150,
     "interop": 1925,
-    "live": 450,
+    "live": 475,
     "loader": 1250,
     "looks": 475,
     "models": 425,
@@ -61,14 +61,14 @@ BUDGETS = {
     "testing": 100,
     "training": 875,
     "training_types": 100,
-    "trials": 1475,
+    "trials": 1500,
     "verify": 1425,
     "wire": 1925,
     "wording": 725,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 31900
+TOTAL = 31825
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

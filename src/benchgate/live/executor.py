@@ -11,6 +11,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Final
 
 from benchgate.live.prints import printing
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from benchgate.live.prints import PrintRouter
     from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pause
+    from benchgate.trials.time_limit import Backstop
 
 
 GRACE: Final = 0.2
@@ -48,6 +50,8 @@ class LiveExecutor:
     :param run: runs one trial in the calling thread; a system's own errors are part of its result. It is given a way to
         wait that its time limit does not count.
     :param prints: keeps apart what trials print, each in its record; whoever gives it closes it.
+    :param backstop: ends the process if a trial is over its limit and holds the interpreter, so that no thread runs
+        that could give it up. What the process prints then names the trials that ran.
     :param grace: seconds that a trial has to end by itself after its limit, as one on the event loop does. Infinite: no
         trial is given up, as whoever runs it elsewhere keeps the limit.
     """
@@ -58,11 +62,13 @@ class LiveExecutor:
         jobs: int,
         *,
         prints: PrintRouter | None = None,
+        backstop: Backstop | None = None,
         grace: float = GRACE,
     ) -> None:
         self._run = run
         self._jobs = jobs
         self._prints = prints
+        self._backstop = backstop
         self._grace = grace
         self._changed = threading.Condition()
         self._waiting: deque[tuple[TrialRequest, Future[TrialRecord]]] = deque()
@@ -130,11 +136,15 @@ class LiveExecutor:
                 job.future.set_exception(error)
 
     def _record(self, job: _Job) -> TrialRecord:
-        pause = partial(self._pause, job)
+        case, pause = job.request.case, partial(self._pause, job)
+        # A name of code is all that faulthandler prints of a thread besides files and lines.
+        code = _call.__code__.replace(co_name=f"case {case.case_id} trial {case.trial}")
+        call: Callable[[Callable[[], TrialRecord]], TrialRecord] = FunctionType(code, {})
+        run = partial(call, partial(self._run, job.request, pause))
         if self._prints is None:
-            return self._run(job.request, pause)
+            return run()
         with printing() as printed:
-            record = self._run(job.request, pause)
+            record = run()
         return replace(record, printed=printed.getvalue())
 
     def _next(self) -> _Job | None:
@@ -150,6 +160,7 @@ class LiveExecutor:
                 if future.set_running_or_notify_cancel():
                     job = _Job(request, future, time.monotonic() + request.limit + self._grace)
                     self._running.add(job)
+                    self._nearest()  # here, for the thread that watches may never run again
                     self._changed.notify_all()
                     return job
 
@@ -164,6 +175,14 @@ class LiveExecutor:
             job.deadline = deadline
             self._changed.notify_all()
 
+    def _nearest(self) -> float:
+        """Return when the first trial is over its limit, and set the backstop to it; called under the lock."""
+        ends = ((job.deadline, job.request.limit) for job in self._running)
+        deadline, limit = min(ends, default=(math.inf, 0.0))
+        if self._backstop is not None:
+            self._backstop.until(deadline, limit)
+        return deadline
+
     def _watch(self) -> None:
         """Give up the trials that are over their limits."""
         while not self._closed:
@@ -175,7 +194,13 @@ class LiveExecutor:
                     self._threads -= 1
                     self._staff()
                 if not late:
-                    nearest = min((job.deadline for job in self._running), default=math.inf)
-                    self._changed.wait(None if nearest == math.inf else nearest - now)
+                    deadline = self._nearest()
+                    self._changed.wait(None if deadline == math.inf else deadline - now)
             for job in late:
                 job.future.set_result(job.request.timed_out())
+        if self._backstop is not None:
+            self._backstop.release()
+
+
+def _call(run: Callable[[], TrialRecord]) -> TrialRecord:
+    return run()

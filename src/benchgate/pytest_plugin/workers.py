@@ -103,8 +103,10 @@ class Workers:
         trials = run.sides[side]
         case, file = session.load(case_file), self._tracebacks / vars(report)["node"].gateway.id
         traceback = file.read_text(errors="replace") if file.is_file() else ""
-        if isinstance(case, BenchCase) and traceback:
+        if traceback:
             report.sections.append(("the process of the trial when it was ended", traceback))
+        # Of trials side by side it is not known which one hung.
+        if isinstance(case, BenchCase) and traceback and session.settings_of[run.name].jobs == 1:
             result = trials.ended(key, session.settings_of[run.name].limit(case))
             self._controller.file(run, report, result, {"side": side})
         else:

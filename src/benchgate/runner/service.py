@@ -76,7 +76,7 @@ class TrialService:
     The trials of one process, of all classes that it runs.
 
     :param runs: by the names of their classes.
-    :param backstop: ends the process if a trial in the calling thread ignores its limit; ``None``: somebody else does.
+    :param backstop: ends the process if a trial ignores its limit; ``None``: somebody else does.
     :param alarm: ends such a trial at its limit, if nobody else does.
     :param is_timeout: recognises the exception of whoever does.
     :param workers: processes that share pace and cap with this one.
@@ -121,6 +121,8 @@ class TrialService:
         if own is not None:
             self._exit.callback(own.close)
         cluster = self._connected() if connects else None
+        # Python has one timer: it is for the trials in turn, or for those side by side where none is in turn.
+        backstop = self._backstop if all(r.settings.jobs > 1 for r in self._runs.values()) else None
         # Shared, however else the settings of classes differ.
         turns: dict[int | None, Turns] = {}
         spendings: dict[float | None, Spending] = {}
@@ -141,7 +143,10 @@ class TrialService:
                     executor = cluster.lane(pacing, spending, given.jobs)
                 elif own is None and given.jobs > 1:
                     run_one = partial(self._run_beside, pacing)
-                    executor = LiveExecutor(run_one, given.jobs, prints=self._prints)
+                    executor = LiveExecutor(
+                        run_one, given.jobs, prints=self._prints, backstop=backstop
+                    )
+                    backstop = None
                 if executor is not None and executor is not own:
                     self._exit.callback(executor.close)
                 lanes[pace] = Lane(pacing, spending, executor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import math
 import signal
 import sys
 import threading
@@ -66,6 +67,20 @@ class Backstop:
         finally:
             if not kept:
                 self.release()
+
+    def until(self, deadline: float, limit: float) -> None:
+        """
+        Guard trials in threads instead: end this process if this is not called again soon after a deadline.
+
+        :param deadline: when the first of them is over its limit, by time.monotonic(); infinite if none runs.
+        """
+        extra = ends_after(limit) - limit
+        if math.isinf(deadline) or _is_debugged():
+            self.release()
+        elif not extra / 2 <= self._end - deadline <= extra:
+            self._end = deadline + extra
+            seconds = max(self._end - time.monotonic(), extra / 2)
+            faulthandler.dump_traceback_later(seconds, file=self._stderr, exit=True)
 
     def release(self) -> None:
         """End the timer."""

@@ -16,6 +16,15 @@ from benchgate.live.executor import LiveExecutor
 class Request:
     name: str
     limit: float = 30.0
+    trial: int = 0
+
+    @property
+    def case(self):
+        return self
+
+    @property
+    def case_id(self):
+        return self.name
 
     def timed_out(self):
         return f"timeout of {self.name}"
