@@ -7,6 +7,7 @@ from pathlib import Path
 
 import benchgate
 from benchgate import training_types
+from benchgate.pytest_plugin.options import DAILY
 from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -32,6 +33,10 @@ def test_the_table_of_options_is_the_one_in_the_code():
         )
         for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)
     ]
+
+
+def test_the_daily_options_are_options():
+    assert set(DAILY) <= {option.key for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
 
 
 def test_every_option_is_explained():

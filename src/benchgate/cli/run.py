@@ -31,7 +31,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "run",
         help="run the cases of a task class without pytest",
         description="Prints one JSON line for each trial and then one for the run. Exits with 0 if the run is "
-        "complete, nothing of severity block occurred and the gate, if it binds, says promote; with 10 if it holds.",
+        "complete, nothing of severity block occurred and the gate promotes or has no baseline; with 10 if it holds.",
     )
     parser.add_argument("--task-class", required=True, metavar="CLASS")
     parser.add_argument("--cases", metavar="GLOB", help="only cases whose id matches")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 OPTIONS = (*RUN_OPTIONS, *PYTEST_OPTIONS)
 PREFIX = "bench-"
+DAILY = ("system", "baseline", "trials", "jobs", "policy", "resume", "out", "html", "exit")
+"""What ``pytest --help`` shows first."""
 
 
 def _class_pattern(text: str) -> str:
@@ -26,21 +28,21 @@ def _class_pattern(text: str) -> str:
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declare the options, all in one group and all ``--bench...``, and the ini setting of each."""
-    group = parser.getgroup("benchgate", "agent benches (benchgate)")
+    """Declare the options in two groups, all ``--bench...``, and the ini setting of each."""
+    daily = parser.getgroup("benchgate", "agent benches (benchgate)")
+    more = parser.getgroup("benchgate-more", "agent benches, more (benchgate)")
     # Not among the others: from an ini file or the environment it would make a plain pytest run cases.
-    group.addoption(
+    daily.addoption(
         "--bench",
         dest="bench_classes",
         action="append",
         default=[],
         type=_class_pattern,
         metavar="CLASS",
-        help="Run the cases of a task class and nothing else; a name, a glob or 'all'; repeatable. "
-        "Paths and node ids on the command line win over it. Write it as one word: --bench=CLASS",
+        help="Run the cases of a class, a glob or 'all'; repeatable. Write it as one word",
     )
     for option in OPTIONS:
-        option.declare(group.addoption, PREFIX)
+        option.declare((daily if option.key in DAILY else more).addoption, PREFIX)
         text = f"{option.help}; in the environment: {option.variable}"
         kind: Any = "linelist" if option.repeatable else "string"
         if option.is_number and pytest.version_tuple >= (9, 2):  # where [tool.pytest] has numbers

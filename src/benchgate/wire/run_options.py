@@ -28,13 +28,12 @@ RUN_OPTIONS: Final = (
     RunOption(
         name="system",
         metavar="NAME|module:attr",
-        help="System under test (default: the class's default system)",
+        help="System under test (default: that of the class)",
     ),
     RunOption(
         name="baseline",
         metavar="auto|pinned|none|run:SYSTEM|N|PATH",
-        help="Run to compare with; auto is bench/<class>/baseline.json if there is one, run:SYSTEM runs that system "
-        "too, case by case beside the candidate, N is the number of a run (default: auto)",
+        help="Run to beat (default: auto, the pinned one if any)",
         parse=baseline,
         default="auto",
     ),
@@ -48,55 +47,53 @@ RUN_OPTIONS: Final = (
     RunOption(
         name="seed",
         metavar="N",
-        help="Seed that the seeds of the trials are derived from (default: 0)",
+        help="Seed of the trials' seeds (default: 0)",
         parse=natural,
         default=0,
     ),
     RunOption(
         name="timeout",
         metavar="SECONDS",
-        help="Time limit of a trial whose case names no timeout_seconds (default: 600)",
+        help="Time limit of a trial whose case has none (default: 600)",
         parse=seconds,
         default=600.0,
     ),
     RunOption(
         name="jobs",
         metavar="N",
-        help="Trials that run at once in each process, async systems on one event loop (default: 1)",
+        help="Trials at once in each process (default: 1)",
         parse=positive,
         default=1,
     ),
     RunOption(
         name="executor",
         metavar="dask://HOST:PORT",
-        help="Run the trials on the workers of a Dask cluster; needs the extra 'dask' (default: in this process)",
+        help="Run the trials on a Dask cluster; needs the extra 'dask'",
         parse=executor,
     ),
     RunOption(
         name="retries",
         metavar="N",
-        help="Further attempts of a trial whose system was unavailable (default: 3)",
+        help="Further tries of an unavailable system (default: 3)",
         parse=natural,
         default=3,
     ),
     RunOption(
         name="max-rpm",
         metavar="N",
-        help="Attempts started per minute, all trials of the session together (default: unlimited)",
+        help="Attempts started per minute (default: unlimited)",
         parse=positive,
     ),
     RunOption(
         name="max-cost-usd",
         metavar="USD",
-        help="Cap of what all trials of the session cost, in US dollars: none starts that could pass it "
-        "(default: unlimited)",
+        help="Cap on the cost of all trials (default: unlimited)",
         parse=dollars,
     ),
     RunOption(
         name="resume",
         metavar="auto|none|RUN",
-        help="Complete a full run that was killed, stopped or held up by an outage: a folder of runs/CLASS/ or a "
-        "number; alone it is auto, the newest one of each class. Write it as one word (default: none)",
+        help="Finish an interrupted run: alone the newest, else this one. Write it as one word (default: none)",
         parse=run_reference,
         default="none",
         bare="auto",
@@ -104,65 +101,62 @@ RUN_OPTIONS: Final = (
     RunOption(
         name="shard",
         metavar="I/N",
-        help="Run part I of N of the cases, for benchgate merge to put together with the others",
+        help="Run part I of N, for benchgate merge",
         parse=shard,
     ),
     RunOption(
         name="record",
         metavar="NAME",
-        help="Keep what the system returned, or how it failed, in cassettes/NAME/ of the class; of a complete run only",
+        help="Keep all outputs of a complete run in cassettes/NAME/",
         parse=cassette_name,
     ),
     RunOption(
         name="replay",
         metavar="NAME|RUN",
-        help="Score what was recorded, and call no system: a cassette of the class, or a folder of runs/CLASS/ or the "
-        "number of a record",
+        help="Score recorded outputs, and call no system",
         parse=recording,
     ),
     RunOption(
         name="policy",
         metavar="KEY=VALUE|gate.toml",
-        help="A threshold of the gate, over the gate.toml of the class, or a file in its place; repeatable. benchgate "
-        "policy lists the keys",
+        help="Threshold of the gate, or a file; keys: benchgate policy",
         parse=lambda text: text if "=" in text else Path(text),
         repeatable=True,
     ),
     RunOption(
         name="plan",
         metavar="FILE",
-        help="Sealed plan that this run keeps, as benchgate plan wrote it: the proof names it, and a bar that was "
-        "moved since holds the promotion",
+        help="Sealed plan that this run must keep",
         parse=path,
     ),
     RunOption(
         name="out",
         metavar="DIR",
-        help="Folder of the artifacts (default under pytest: .benchgate in rootdir; else nothing is written)",
+        help="Folder of artifacts (pytest: .benchgate; else: none)",
         parse=path,
     ),
     RunOption(
         name="html",
         metavar="FILE",
-        help="Also write a page on what was decided and why, of all classes of the session; needs the extra 'report'",
+        help="Also write a page; needs the extra 'report'",
         parse=path,
     ),
     RunOption(
         name="checkpoint",
         metavar="FILE",
-        help="Checkpoint record that the trajectories of this run must belong to; it becomes the subject",
+        help="Record of the candidate's checkpoint",
         parse=path,
     ),
     RunOption(
         name="baseline-checkpoint",
         metavar="FILE",
-        help="Checkpoint record of the baseline, named in the proof",
+        help="Record of the baseline's checkpoint",
         parse=path,
     ),
     RunOption(
         name="lineage",
         metavar="FILE",
-        help="JSON array of checkpoint records; the baseline's must be an ancestor of the candidate's",
+        help="JSON array of checkpoint records, for the ancestry",
         parse=path,
     ),
 )
@@ -171,8 +165,7 @@ RUN_OPTIONS: Final = (
 EXIT_OPTION: Final = RunOption(
     name="exit",
     metavar="strict|gate",
-    help="strict: failing cases fail the session; gate: only completeness, block severities and the gate do "
-    "(default: strict)",
+    help="strict: failing cases fail the session; gate: the gate decides alone (default: strict)",
     parse=choice("strict", "gate"),
     default="strict",
 )
@@ -181,8 +174,7 @@ EXIT_OPTION: Final = RunOption(
 JUNIT_OPTION: Final = RunOption(
     name="junit-gate",
     metavar="yes|no",
-    help="Add the gate of each class to --junitxml as a test case, which fails if the gate binds and does not promote; "
-    "alone it is yes. Write it as one word (default: no)",
+    help="Add the gate to --junitxml as a test case; alone: yes. Write it as one word (default: no)",
     parse=choice("yes", "no"),
     default="no",
     bare="yes",
