@@ -238,6 +238,26 @@ def test_a_trial_that_holds_the_interpreter_ends_the_process_and_is_named(bench,
     assert set(bench.outcomes().values()) == {"scored"}
 
 
+@pytest.mark.slow
+def test_a_worker_that_has_broken_its_connection_is_replaced(bench):
+    bench.case("02", timeout_seconds="0.5")
+    writes = """
+        import os
+        for descriptor in range(3, 30):
+            try:
+                os.write(descriptor, bytes([127]) * 40)
+            except OSError:
+                pass
+    """
+    bench.system(hang(bench, writes))
+    bench.pytester.makepyfile(test_long="import time\ndef test_long(): time.sleep(14)")
+    files = ["bench/echo/cases", "test_long.py"]
+    result = bench.pytest("-n2", "--bench-retries=0", *files, apart=True)
+    # The trial had ended, and its file was whole.
+    assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}
+    result.assert_outcomes(passed=3, failed=1)
+
+
 @pytest.fixture
 def armed(monkeypatch):
     """Return what the timer that ends a process is set to."""

@@ -49,7 +49,7 @@ BUDGETS = {
     "looks": 475,
     "models": 425,
     "promotion": 325,
-    "pytest_plugin": 2400,
+    "pytest_plugin": 2450,
     "registry": 225,
     "remote": 800,
     "replay": 225,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32075
+TOTAL = 32125
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -131,14 +131,18 @@ class ItemTrials:
 
     def _backstop(self) -> Backstop | None:
         """Return ``None`` if the user has set pytest's own timer; Python has one alone."""
-        config = self._config
-        plugin = config.pluginmanager.has_plugin("faulthandler")
-        if plugin and float(config.getini("faulthandler_timeout") or 0) > 0:
+        if timer_is_taken(self._config):
             return None
         descriptor = _traceback_file((self._worker or {}).get(TRACEBACK))
         self._exit.callback(os.close, descriptor)
         # A worker of xdist may wait for its next item.
         return Backstop(descriptor, keep=self._worker is None)
+
+
+def timer_is_taken(config: pytest.Config) -> bool:
+    """Whether pytest sets the one timer of faulthandler."""
+    plugin = config.pluginmanager.has_plugin("faulthandler")
+    return plugin and float(config.getini("faulthandler_timeout") or 0) > 0
 
 
 def _traceback_file(path: str | None) -> int:

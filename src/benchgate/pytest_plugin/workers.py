@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import shutil
 import tempfile
+import threading
+import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
@@ -16,13 +19,16 @@ from benchgate.audit.chain import UNFINISHED
 from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.reports import excuse
-from benchgate.pytest_plugin.trials import TRACEBACK
+from benchgate.pytest_plugin.trials import TRACEBACK, timer_is_taken
+from benchgate.trials.time_limit import ends_after
 
 if TYPE_CHECKING:
     from benchgate.pytest_plugin.controller import Controller
 
 
 ADDOPTS = "PYTEST_ADDOPTS"
+SLACK: Final = 5.0
+"""Seconds that a worker's report may take to come."""
 
 
 def restore_addopts(before: str | None) -> None:
@@ -41,6 +47,8 @@ class Workers:
         self._addopts: str | None = None
         self._nodes: list[Any] = []
         self._tracebacks = Path()
+        self._due: dict[Any, tuple[float, float]] = {}
+        self._is_over = threading.Event()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self) -> None:
@@ -59,6 +67,9 @@ class Workers:
         config.add_cleanup(lambda: restore_addopts(self._addopts))
         self._tracebacks = Path(tempfile.mkdtemp(prefix="benchgate-"))
         config.add_cleanup(partial(shutil.rmtree, self._tracebacks, ignore_errors=True))
+        config.add_cleanup(self._is_over.set)
+        if not timer_is_taken(config):
+            threading.Thread(target=self._watch, name="benchgate-workers", daemon=True).start()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -78,10 +89,30 @@ class Workers:
         if not self._session.interrupts.came:
             return
         for node in self._nodes:
-            # There is no public way to ask; without it, it takes the five seconds.
-            process = getattr(getattr(node.gateway, "_io", None), "popen", None)
-            if process is not None:
+            if (process := _process_of(node)) is not None:
                 process.terminate()
+
+    def _expect(self, report: pytest.TestReport) -> None:
+        """Note until when the next report of a worker must come: while a case runs there, and at no other time."""
+        node = vars(report).get("node")
+        self._due.pop(node, None)
+        path = self._session.config.rootpath / report.nodeid.partition("::")[0]
+        if node is None or report.when != "setup" or not report.passed or not is_case_file(path):
+            return
+        settings, case = self._session.settings_of[path.parents[2].name], self._session.load(path)
+        if isinstance(case, BenchCase) and settings.jobs == 1:
+            self._due[node] = time.time(), ends_after(settings.limit(case)) + SLACK
+
+    def _watch(self) -> None:
+        """End workers of which nothing comes, though their own limit has ended whatever ran there."""
+        while not self._is_over.wait(1.0):
+            for node, (since, most) in list(self._due.items()):
+                process, file = _process_of(node), self._tracebacks / node.gateway.id
+                # Dated by the worker while its trial waits to be tried again.
+                waits = file.stat().st_mtime if file.exists() else math.inf
+                if process is not None and max(since, waits) + most < time.time():
+                    self._due.pop(node, None)
+                    process.kill()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -91,6 +122,7 @@ class Workers:
         That it was the backstop is known by its traceback. Time alone does not tell: a trial may have waited for a
         retry, or have ended, when something else ended the worker. Then it counts as not run.
         """
+        self._expect(report)
         if report.when != "???":  # type: ignore[comparison-overlap]
             return
         session = self._session
@@ -103,13 +135,19 @@ class Workers:
         trials = run.sides[side]
         case, file = session.load(case_file), self._tracebacks / vars(report)["node"].gateway.id
         traceback = file.read_text(errors="replace") if file.is_file() else ""
-        if traceback:
+        is_over = "Timeout (" in traceback  # else what a system wrote into each descriptor
+        if is_over:
             report.sections.append(("the process of the trial when it was ended", traceback))
         # Of trials side by side it is not known which one hung.
-        if isinstance(case, BenchCase) and traceback and session.settings_of[run.name].jobs == 1:
+        if isinstance(case, BenchCase) and is_over and session.settings_of[run.name].jobs == 1:
             result = trials.ended(key, session.settings_of[run.name].limit(case))
             self._controller.file(run, report, result, {"side": side})
         else:
             trials.not_run(key, str(report.longrepr))
         if side == "baseline":
             excuse(report)
+
+
+def _process_of(node: Any) -> Any:
+    """Return the process of a worker on this machine; there is no public way to ask."""
+    return getattr(getattr(node.gateway, "_io", None), "popen", None)

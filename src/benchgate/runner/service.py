@@ -204,7 +204,7 @@ class TrialService:
             return finished
 
         def pause(seconds: float) -> None:
-            self.pause()
+            self.pause(seconds)
             sleep_unlimited(seconds, request.limit)
 
         lane = self._classes[request.case.task_class].lane
@@ -232,10 +232,10 @@ class TrialService:
         files = self._classes[request.case.task_class].files
         return files.keep(record, request.side) if files else record
 
-    def pause(self) -> None:
-        """Expect that something else than a trial comes next, which may take any time."""
+    def pause(self, wait: float = 0.0) -> None:
+        """Expect that something else than a trial comes next, which may take any time; or that a trial waits."""
         if self._backstop is not None:
-            self._backstop.release()
+            self._backstop.release(wait)
 
     def close(self) -> None:
         """End what still runs."""

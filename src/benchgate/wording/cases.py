@@ -97,7 +97,8 @@ def _failing(report: BenchRunReport, label: str) -> Iterator[Line]:
     codes: dict[str, list[str]] = {}
     for result in report.per_case:
         if not result.passed:
-            modes = [mode.code for mode in result.failure_modes] or [result.outcome]
+            modes = [mode.code for mode in result.failure_modes]
+            modes = modes or [result.outcome] * (result.outcome != "scored")
             codes.setdefault(result.case_id, []).extend(modes)
     for case_id, words in codes.items():
         yield Line(label, case_id, "plain", tail=_codes(dict.fromkeys(words)))
