@@ -16,14 +16,14 @@ SESSIONS = re.findall(r"^    \$ pytest (.*)\n\n((?:    .*\n)+)", PAGE, re.MULTIL
 
 
 def test_there_are_three():
-    heads = [block.split()[1] for _, block in SESSIONS]
+    heads = [block.split()[0] for _, block in SESSIONS]
     assert heads == ["PROMOTE", "HOLD", "REJECT"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("options", "block"), SESSIONS, ids=["promote", "hold", "reject"])
 def test_each_is_what_the_run_prints(tmp_path, options, block):
-    command = [sys.executable, "-m", "pytest", *options.split(), "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *options.split(), "-p", "no:cacheprovider"]
     done = subprocess.run(
         [*command, f"--bench-out={tmp_path}"],
         cwd=ROOT,

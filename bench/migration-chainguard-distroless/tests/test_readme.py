@@ -26,7 +26,7 @@ def test_the_tables_are_what_the_command_prints(capsys):
 def test_the_gate_promotes_stage_aware_as_the_readme_shows(tmp_path):
     found = gate_summary(gated_run(CLASS, "stage-aware", out=tmp_path))
 
-    assert "\ngate      PROMOTE\n" in found
+    assert found.startswith("PROMOTE ")
     assert indent(found, "    ") in README
 
 
