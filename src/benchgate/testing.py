@@ -19,7 +19,7 @@ from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
 from benchgate.runner.run import run_class, run_eval
 from benchgate.runner.settings import RunSettings
-from benchgate.wording.block import block
+from benchgate.wording.block import Door, block
 from benchgate.wording.lines import laid_out
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def gated_run(class_path: Path, system: str, out: Path | None = None) -> ClassRu
 
 
 def gate_summary(run: ClassRun) -> str:
-    """Return what a session prints of a run, without its trials: what changed, decision, figures and tier."""
+    """Return what a session prints of a run, without its trials: the block, details and tier."""
     if run.judgement is None:
         raise EvalError("; ".join(run.problems))
-    shown = laid_out(block(run.judgement, more="-v"), 80)
-    lines = [*(text for text, _ in shown), "", *wording.summary(run.judgement)]
+    shown = laid_out(block(run.judgement, Door(prefix="--bench-", more="-v")), 80)
+    lines = [*(text for text, _ in shown), "", *wording.details(run.judgement)]
     if run.published is not None:
         lines += wording.tier(run.published.verdict, run.judgement.decision)
     return "\n".join(lines)

@@ -85,7 +85,7 @@ def test_no_gain_and_a_loss_fail_with_an_analysis(vectors, capsys, baseline, tra
     assert proof(baseline=baseline, trained=trained) == (10 if baseline == trained else 1)
     printed = capsys.readouterr()
     assert printed.out == "proof_status=fail\n"
-    assert f"why       {reason.removeprefix('checkpoint_promotion_blocked_')}: " in printed.err
+    assert printed.err.startswith("HOLD " if baseline == trained else "REJECT ")
     analysis = read("proof.json")["failure_analysis"]
     assert reason in analysis["reasons"]
     assert "reward_gain_below_threshold" in analysis["reasons"]
@@ -98,7 +98,7 @@ def test_gate_judges_two_files_of_samples_as_proof_does(vectors, capsys):
     assert main(["gate", "low.json", "high.json", "--policy=min_delta=0.9"]) == 10
     shown = capsys.readouterr().out
     assert "baseline  low.json: samples\ncandidate high.json: samples\n" in shown
-    for label in ("why ", "delta ", "limits "):
+    for label in ("score ", "test ", "next "):
         assert [line for line in shown.splitlines() if line.startswith(label)] == [
             line for line in said.splitlines() if line.startswith(label)
         ]
@@ -353,7 +353,7 @@ def test_cases_in_other_clusters_hold_and_it_is_said_what_to_do(vectors, capsys)
         main([*arguments, "--run-id=r1", "--policy=test=auto", "--policy=score_range=[0,1]"]) == 10
     )
     said = capsys.readouterr().err
-    assert "case_mismatch: " in said
+    assert "(case_mismatch)" in said
     assert "in other clusters: c3" in said
     assert "give both sides the same cases, with the same ids and clusters" in said
 
@@ -380,12 +380,12 @@ def test_missing_cases_can_count_as_the_worst(failing_cases_left_out, capsys):
     assert scores["c0"] == 0.0
     paired = read("significance.json")["significance"]["paired"]
     told = capsys.readouterr().err
-    assert f"n={paired['n']})" in told
+    assert f", {paired['n']} cases\n" in told
     assert {s["case_id"]: s["score"] for s in baseline["samples"]}["e"] == 1.0
     assert baseline["metrics"]["episodes"] == trained["metrics"]["episodes"] == 22
     assert read("significance.json")["policy"]["missing"] == "worst"
     assert read("significance.json")["significance"]["test"] == "paired"
-    assert "missing_in_candidate: counted as the worst score: c0, c10" in told
+    assert "counted as the worst score: c0, c10" in told
     files = [str(path) for path in Path("proof").iterdir()]
     assert main(["verify", *files]) == 0
     # An imputed score is computed again, and is no fact for the next comparison.
@@ -439,7 +439,7 @@ def test_unequal_numbers_of_trials_are_noted(vectors, capsys):
         (vectors / f"{name}.csv").write_text("\n".join(["case,score,trial", *rows]))
     samples = ["--baseline-samples=low.csv", "--trained-samples=high.csv"]
     main(["evaluate", *samples, "--run-id=r", "--out=out.json"])
-    assert "unequal_trials: trials of a case: 2 against 1, 3" in capsys.readouterr().err
+    assert "trials of a case: 2 against 1, 3" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("without", ["low", "high"])
@@ -449,7 +449,7 @@ def test_ids_cannot_be_dropped_on_one_side(failing_cases_left_out, capsys, witho
     path.write_text(json.dumps(list(json.loads(path.read_text()).values())))
     assert proof(*options) == 10
     other = "baseline" if without == "high" else "candidate"
-    assert f"case_mismatch: the sides have different cases; only the {other} has case ids" in (
+    assert f"the sides have different cases; only the {other} has case ids" in (
         capsys.readouterr().err
     )
 
@@ -457,4 +457,4 @@ def test_ids_cannot_be_dropped_on_one_side(failing_cases_left_out, capsys, witho
 def test_lists_of_different_length_are_noted(vectors, capsys):
     (vectors / "high.json").write_text(json.dumps(HIGH[:8]))
     proof()
-    assert "unequal_cases: 10 scores against 8, without ids" in capsys.readouterr().err
+    assert "10 scores against 8, without ids" in capsys.readouterr().err

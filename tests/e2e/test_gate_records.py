@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from datetime import UTC, datetime
 
@@ -93,34 +94,31 @@ def gate(*arguments):
     return main(["gate", *map(str, arguments)])
 
 
-def test_what_became_worse_stands_first_then_the_gate(toy, capsys):
-    assert gate(toy.run("weak"), toy.run("strong")) == 0
+def test_the_verdict_stands_first_then_what_became_worse(toy, capsys):
+    assert gate(toy.run("weak"), toy.run("strong"), "-v") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.rpartition(": ")[2] for line in lines[:2]] == ["record of toy"] * 2
-    assert lines[2].startswith("baseline  weak, run ")
-    assert lines[3] == "changed   newly failing 1, newly passing 11"
-    assert lines[4].startswith("failing   c07  0.600 -> 0.100")
-    assert [line.split()[0] for line in lines[5:16]] == ["passing"] * 11
-    assert lines[16:18] == ["", "gate      PROMOTE"]
-    (passed,) = [line for line in lines if line.startswith("passed    ")]
-    assert passed.startswith("passed    11 of 12, mean score 0.774 (95 % lower bound ")
+    assert lines[2].startswith("PROMOTE   strong may replace weak: it is better")
+    assert lines[5] == "cases     11 of 12 pass, before 1: 11 newly passing, 1 newly failing"
+    assert lines[6].startswith("  fails   c07  0.600 -> 0.100")
+    assert [line.split()[0] for line in lines[7:18]] == ["passes"] * 11
 
 
 def test_a_worse_run_is_rejected(toy, capsys):
-    assert gate(toy.run("strong"), toy.run("weak")) == 1
+    assert gate(toy.run("strong"), toy.run("weak"), "-v") == 1
     out = capsys.readouterr().out
-    assert "\nfailing   c01  0.890 -> 0.210" in out
-    assert "\npassing   c07  0.100 -> 0.600" in out
-    assert "gate      REJECT\n" in out
-    assert "\nwhy       significant_regression: " in out
+    assert "\n  fails   c01  0.890 -> 0.210" in out
+    assert "\n  passes  c07  0.100 -> 0.600" in out
+    assert "\nREJECT    weak must not replace strong: its score changed by -" in out
+    assert "\nreason    significant_regression: " in out
 
 
 def test_scores_that_change_without_passing_or_failing_come_after_those_that_do(toy, capsys):
-    gate(toy.run("noisy", seed=1), toy.run("noisy", seed=2))
+    gate(toy.run("noisy", seed=1), toy.run("noisy", seed=2), "-v")
     lines = capsys.readouterr().out.splitlines()
-    titles = [line.split()[0] for line in lines if " -> " in line]
+    titles = [line.split()[0] for line in lines if re.match("  .* -> ", line)]
     assert len(titles) == 12
-    assert list(dict.fromkeys(titles)) == ["failing", "fell", "passing", "rose"]
+    assert list(dict.fromkeys(titles)) == ["fails", "lower", "passes", "higher"]
 
 
 def test_new_missing_and_changed_cases_are_named_and_hold(toy, capsys):
@@ -131,8 +129,8 @@ def test_new_missing_and_changed_cases_are_named_and_hold(toy, capsys):
     assert gate(before, toy.run("strong")) == 10
     out = capsys.readouterr().out
     assert "new       1 case: c13\nmissing   1 case: c01\nedited    1 case: c02\n" in out
-    assert "gate      HOLD\n" in out
-    assert "why       baseline_mismatch: " in out
+    assert "\nHOLD      strong may not replace weak yet: the baseline is no complete run of" in out
+    assert "(baseline_mismatch)\n" in out
 
 
 def test_a_folder_a_record_and_a_pinned_baseline_are_runs(toy, capsys):
@@ -152,7 +150,7 @@ def test_the_policy_is_that_of_the_second_run_with_options_over_it(toy, capsys):
     before = toy.run("weak")
     strict = toy.run("strong", policy={"min_delta": 0.9})
     assert gate(before, strict) == 10
-    assert "delta_below_minimum" in capsys.readouterr().out
+    assert "not above 0.9" in capsys.readouterr().out
     assert gate(before, strict, "--policy=min_delta=0.1") == 0
     assert gate(before, toy.run("strong"), "--policy=min_cases=13") == 10
     assert "insufficient_cases" in capsys.readouterr().out

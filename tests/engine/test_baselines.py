@@ -72,7 +72,7 @@ def test_what_is_deployed_is_answered_whatever_came_after(echo, capsys, monkeypa
     assert first["since"].endswith(" UTC, by ada")
     assert (first["reason"], first["later"]) == ("the first", "no run was compared with it")
     assert first["evidence"].startswith(
-        "Echo.agent: passed 3 of 3, mean score 1.000 (95 % lower bound"
+        "Echo.agent: passed 3 of 3, mean score 1.000 (95% lower bound"
     )
     echo.run(baseline="auto")
     echo.instead["02"] = {"answer": "no"}

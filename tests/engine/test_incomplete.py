@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from benchgate.cli import main
 from benchgate.report.words import UNKNOWN
-from benchgate.wording import summary
-from benchgate.wording.block import block
+from benchgate.wording.block import Door, block
 
 
 def test_trials_that_a_cap_kept_from_running_are_no_failures(echo, capsys, monkeypatch):
@@ -14,10 +13,14 @@ def test_trials_that_a_cap_kept_from_running_are_no_failures(echo, capsys, monke
     why = "2 of 3 not run: the cap of 0.3 USD"
     assert run.failures == [f"the run is incomplete: {why}"]
     assert run.exit_status == 1
-    lines = list(summary(run.judgement))
-    assert lines[0] == "passed    1 of 3"
-    assert "missing   2 of 3 trials have no result; --bench-resume runs only them" in lines
-    assert not any("mean score" in line or "bound" in line for line in lines)
+    lines = list(block(run.judgement, Door(prefix="--bench-", verbosity=1)))
+    text = {line.label: line.text for line in lines}
+    assert text["cases"] == "1 of 3 pass"
+    assert text["missing"] == "2 of 3 trials have no result; --bench-resume runs only them"
+    assert "score" not in text
+    in_shell = {line.label: line.text for line in block(run.judgement, Door())}
+    assert in_shell["missing"].endswith("; --resume runs only them")
+    assert in_shell["next"].endswith("run only them: --resume")
     main(["runs", "--scores", "--out", str(echo.out)])
     header, row = (line.split() for line in capsys.readouterr().out.splitlines()[1:3])
     assert (header[3:6], row[4:7]) == (["mean", "bound", "delta"], [UNKNOWN, UNKNOWN, "-"])
@@ -30,7 +33,7 @@ def test_a_case_of_several_trials_says_how_many_pass(echo):
     echo.instead["01"] = lambda case: {"answer": "no"} if case.trial == 1 else None
     echo.instead["02"] = lambda case: {"answer": "no"} if case.trial else None
     run = echo.run(trials=3, baseline=before)
-    rows = [line.text for line in block(run.judgement) if line.label == "failing"]
+    rows = [line.text for line in block(run.judgement, Door()) if line.label == "  fails"]
     assert rows == [
         "02  1.000 -> 0.333  1 of 3 trials pass, before 3 of 3",
         "01  1.000 -> 0.667  2 of 3 trials pass, before 3 of 3",

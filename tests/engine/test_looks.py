@@ -154,7 +154,7 @@ def test_verify_says_what_it_cannot_know_of_a_chain_that_is_not_anchored(looks, 
     capsys.readouterr()
     assert looks.is_valid()
     said = capsys.readouterr().out
-    assert "looks     look 2 against this baseline" in said
+    assert "candidate no. 2 compared with this baseline" in said
     assert "made elsewhere are not counted" in said
     head = looks.echo.head()
     anchor = f"--head=echo={head['seq']}:{head['sha256']}"
@@ -168,7 +168,7 @@ def test_gate_judges_at_the_look_that_the_run_was(looks, capsys):
     pinned = str(looks.echo.path / "baseline.json")
     assert last.judgement.decision.outcome == "hold"
     assert main(["gate", pinned, str(last.published.folder)]) == HELD
-    assert "look 8 against this baseline" in capsys.readouterr().out
+    assert "candidate no. 8 compared with this baseline" in capsys.readouterr().out
     seen = looks.run(0.6, baseline="none", **SPEND)  # seen, but not compared yet
     assert main(["gate", pinned, str(seen.published.folder)]) == HELD
-    assert "look 9 against this baseline" in capsys.readouterr().out
+    assert "candidate no. 9 compared with this baseline" in capsys.readouterr().out

@@ -30,8 +30,9 @@ def test_nothing_is_sent_after_a_violation(echo, settings):
     ]
     assert all("llm_judge" in r.detail for r in report.per_case if r.outcome == "not_run")
     (line,) = stopped(run.judgement)
-    assert line.startswith("stopped   RubricViolation: rubric of 'echo' on case '02': ")
-    assert "breakdown key 'llm_judge' contains the banned token 'llm'" in line
+    assert (line.label, line.tone) == ("stopped", "bad")
+    assert line.text.startswith("RubricViolation: rubric of 'echo' on case '02': ")
+    assert "breakdown key 'llm_judge' contains the banned token 'llm'" in line.text
 
 
 def test_a_trial_that_waits_to_be_tried_again_is_not(echo):

@@ -63,7 +63,9 @@ def test_a_better_system_is_promoted(graded):
     assert record["decision"]["promotion_allowed"] is True
     assert record["decision"]["reason_codes"] == []
     assert record["baseline"]["run_id"] != record["report"]["run_id"]
-    result.stdout.fnmatch_lines(["gate      PROMOTE", "delta     +0.787, 95% interval *"])
+    result.stdout.fnmatch_lines(
+        ["PROMOTE   *: it is better and *", "score     * +0.787, between *"]
+    )
     assert {path.stem for path in (graded.folder() / "evidence").iterdir()} == EVIDENCE
     proof = graded.read("evidence/echo/proof.json")
     assert proof["significance"]["pass"] is True

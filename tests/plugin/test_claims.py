@@ -79,7 +79,7 @@ def test_a_held_run_exits_with_10_and_other_reporters_agree(twelve, rule):
     result = twelve.run(f"--bench-exit={rule}", *given)
     assert result.ret == HELD
     result.assert_outcomes(passed=12)
-    result.stdout.fnmatch_lines(["gate      HOLD", "next      *", "HELD the gate decided hold"])
+    result.stdout.fnmatch_lines(["HOLD      *", "next      *", "HELD the gate decided hold"])
     assert json.loads((twelve.root / "out.json").read_bytes())["exitcode"] == HELD
     junit = (twelve.root / "x.xml").read_text()
     assert 'failures="0"' in junit

@@ -81,15 +81,15 @@ def test_both_doors_count_in_one_chain(looks):
 
 
 def test_the_line_of_a_look_says_what_the_count_means(looks):
-    looks.bench.run().stdout.no_fnmatch_line("looks *")
+    looks.bench.run().stdout.no_fnmatch_line("* compared with this baseline: *")
     looks.scores(0.2)
-    line = "looks     look 2 against this baseline, at alpha 0.05: at this count up to one in * worthless series *"
+    line = "careful   candidate no. 2 compared with this baseline: by now 1 in * useless series *"
     looks.bench.run().stdout.fnmatch_lines([line])
     policy = GatePolicy()
     look = Look(number=7, alpha=0.05, chance=series_chance(policy, 7), can_promote=True)
     assert looks_text(look, policy) == (
-        "look 7 against this baseline, at alpha 0.05: at this count up to one in 6 worthless series "
-        "would have had a promotion"
+        "candidate no. 7 compared with this baseline: by now 1 in 6 useless series would have had a "
+        "lucky promotion"
     )
     spent = look.model_copy(update={"number": 8, "can_promote": False})
     assert looks_text(spent, GatePolicy(looks="spend")).endswith(
@@ -100,7 +100,7 @@ def test_the_line_of_a_look_says_what_the_count_means(looks):
 def test_a_first_look_says_its_level_if_that_is_not_the_whole_of_alpha(looks):
     looks.scores(0.2)
     result = looks.bench.run("--bench-policy=looks=spend")
-    result.stdout.fnmatch_lines(["looks     look 1 against this baseline, at alpha 0.0304: *"])
+    result.stdout.fnmatch_lines(["test      *(needed 0.0304)*", "careful   candidate no. 1 *"])
 
 
 @given(st.integers(2, 1000), st.sampled_from(["count", "spend"]))
@@ -108,7 +108,7 @@ def test_the_share_that_a_line_states_is_no_smaller_than_the_chance(number, rule
     policy = GatePolicy(looks=rule)
     chance = series_chance(policy, number)
     look = Look(number=number, alpha=0.05, chance=chance, can_promote=True)
-    if found := re.search(r"one in (\d+) ", looks_text(look, policy)):
+    if found := re.search(r"1 in (\d+) ", looks_text(look, policy)):
         assert 1 / int(found[1]) >= chance
 
 
@@ -118,7 +118,7 @@ def test_shards_are_no_looks_and_the_run_that_they_make_is_one(looks):
     looks.scores(0.3)
     for number in (1, 2):
         result = bench.run(f"--bench-shard={number}/2", "--bench-exit=gate")
-        result.stdout.no_fnmatch_line("looks *")
+        result.stdout.no_fnmatch_line("* compared with this baseline: *")
     shards = [str(bench.out / "shards" / "echo" / f"{number}-of-2") for number in (1, 2)]
     looks.run(0.25)
     assert looks.number == 2

@@ -422,9 +422,9 @@ def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, caps
     assert "became the baseline" in table
     page = Elements(page_of(bench)).text
     assert page.count("became the baseline") >= 1
-    assert "ook 2 against this baseline, at alpha 0.05" in page
+    assert "andidate no. 2 compared with this baseline" in page
     assert main(["report", str(bench.folder())]) == 0
-    assert "* Looks: look 2 against this baseline" in capsys.readouterr().out
+    assert "* Looks: candidate no. 2 compared with this baseline" in capsys.readouterr().out
 
 
 def test_a_class_without_runs_has_no_history(bench, capsys):

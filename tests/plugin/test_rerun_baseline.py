@@ -461,7 +461,7 @@ def test_such_a_run_can_be_pinned_and_compared(rerun, capsys):
     assert rerun.bench.run("--bench-system=old").ret == 1
     assert rerun.bench.record()["decision"]["outcome"] == "reject"
     assert main(["gate", str(kept), str(rerun.bench.folder())]) == 1
-    assert "changed   newly failing 12\n" in capsys.readouterr().out
+    assert ": 0 newly passing, 12 newly failing\n" in capsys.readouterr().out
 
 
 def test_without_it_nothing_is_written_that_was_not_before(rerun):

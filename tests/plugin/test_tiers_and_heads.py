@@ -50,7 +50,7 @@ def test_without_a_file_of_tiers_nothing_is_said_and_nothing_evaluated(bench):
 def test_ten_of_ten_are_enough_for_silver_and_a_person_merges_the_lines(bench, kept, workers):
     tiers(bench)
     improved(bench, kept)
-    result = bench.run(*workers, apart=bool(workers))
+    result = bench.run("-v", *workers, apart=bool(workers))
     line = "tier      bronze; evidence suffices for silver: a person promotes, see promotion.toml"
     result.stdout.fnmatch_lines([line])
     verdict = bench.record()["verdict"]
@@ -68,11 +68,9 @@ def test_only_a_promoted_run_invites_to_promote_its_class(bench, kept, capsys, o
     improved(bench, kept)
     bench.system('return {"harm": 9.0}' if outcome == "reject" else "")
     # hold: a first run, which is compared with nothing
-    result = bench.run(*(("--bench-baseline=none",) if outcome == "hold" else ()))
-    result.stdout.fnmatch_lines(
-        [f"tier      bronze; the conditions for silver are met, but the decision is {outcome}"]
-    )
-    result.stdout.no_fnmatch_line("*a person promotes*")
+    result = bench.run("-v", *(("--bench-baseline=none",) if outcome == "hold" else ()))
+    result.stdout.fnmatch_lines(["tier      bronze"])
+    result.stdout.no_fnmatch_line("*silver*")
     told = promotion(bench)
     assert (told["verdict"]["sufficient"], told["decision"]["outcome"]) == (True, outcome)
     assert not (bench.out / "evidence/echo/promotion.toml").exists()
@@ -95,7 +93,7 @@ def test_only_a_promoted_run_invites_to_promote_its_class(bench, kept, capsys, o
 
 def test_what_is_missing_for_the_next_tier_is_listed(bench):
     tiers(bench)
-    bench.run().stdout.fnmatch_lines(
+    bench.run("-v").stdout.fnmatch_lines(
         [
             "tier      bronze; not enough for silver:",
             "  score_lower_bound_95 0.368 < 0.7; unreachable at n=3: perfect scores give 0.368",
@@ -117,7 +115,7 @@ def test_lines_of_an_earlier_run_do_not_outlive_it(bench, kept):
 
 def test_a_class_of_the_highest_tier_is_held_to_it(bench):
     tiers(bench, '[current]\necho = "platinum"\n')
-    bench.run().stdout.fnmatch_lines(["tier      platinum; not enough for platinum:"])
+    bench.run("-v").stdout.fnmatch_lines(["tier      platinum; not enough for platinum:"])
     assert bench.record()["verdict"]["recommendation"] == "demote"
 
 
@@ -141,7 +139,7 @@ def test_a_chain_that_was_broken_before_is_no_ground_for_a_promotion(bench):
         bench.run()
     first = next((bench.out / "runs/echo").glob("00000001-*")) / "record.json"
     first.write_bytes(first.read_bytes().replace(b'"seed": 0', b'"seed": 1', 1))
-    bench.run().stdout.fnmatch_lines(
+    bench.run("-v").stdout.fnmatch_lines(
         [
             "tier      bronze; not enough for silver:",
             "  the chain of records is not intact, or the run is not in it",
@@ -159,7 +157,7 @@ def properties(path):
 
 @pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
 def test_the_head_stands_in_the_terminal_and_in_junit(bench, workers):
-    result = bench.run("--junit-xml=junit.xml", *workers, apart=bool(workers))
+    result = bench.run("-v", "--junit-xml=junit.xml", *workers, apart=bool(workers))
     head = f"1:{bench.head()['sha256']}"
     result.stdout.fnmatch_lines([f"head      echo={head}"])
     assert properties(bench.root / "junit.xml") == {
@@ -173,7 +171,7 @@ def test_the_head_stands_in_the_terminal_and_in_junit(bench, workers):
 
 
 def test_a_selected_run_has_no_head(bench):
-    bench.run("-k01", "--junit-xml=junit.xml").stdout.no_fnmatch_line("head *")
+    bench.run("-v", "-k01", "--junit-xml=junit.xml").stdout.no_fnmatch_line("head *")
     found = properties(bench.root / "junit.xml")
     assert found["bench.echo.decision"] == "not_evaluated"
     assert "bench.echo.head" not in found

@@ -73,7 +73,7 @@ def test_the_run_id_does_not_depend_on_the_luck_of_a_provider(flaky):
 )
 def test_one_that_stays_away_makes_the_run_incomplete_and_is_no_score_of_0(flaky, arguments):
     bench = flaky(99)
-    result = bench.run("--bench-retries=1", *arguments, apart="-n1" in arguments)
+    result = bench.run("-v", "--bench-retries=1", *arguments, apart="-n1" in arguments)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert flaky.calls() == 2
     trial = bench.result("02")
@@ -87,8 +87,8 @@ def test_one_that_stays_away_makes_the_run_incomplete_and_is_no_score_of_0(flaky
     result.stdout.fnmatch_lines(["*unavailable (SystemUnavailable: down)*", "*1 unavailable (02)*"])
     result.stdout.fnmatch_lines(
         [
-            "02  * unavailable (tried 2 times)",
             "missing   1 of 3 trials have no result; --bench-resume runs only them",
+            "02  * unavailable (tried 2 times)",
         ]
     )
     assert main(["verify", str(bench.out)]) == 0

@@ -97,10 +97,10 @@ def test_it_is_shown_for_cases_and_run(bench):
     result = bench.run("-v", "--junitxml=x.xml", "--json-report", "-p", "pytest_jsonreport")
     result.stdout.fnmatch_lines(
         [
+            "cost      1.7500 USD",
             "case  score  penalty  cost USD  tokens in     out  result",
             "01    1.000    0.000    0.7500        100      10  passed",
             "03    1.000    0.000    0.2500          -       -  passed",
-            "safety    mean penalty 0.000; cost 1.7500 USD",
             "usage     1.0000 USD, 200 tokens in, 20 out, 2 calls (m-1); judging 0.7500 USD",
         ]
     )
@@ -149,7 +149,8 @@ def test_two_runs_are_compared_by_cost(bench, capsys):
     capsys.readouterr()
     main(["gate", *folders])
     assert (
-        "cost      of a case from 0.75 to 1.05, +40.0% [+6.9%, +73.1%]\n" in capsys.readouterr().out
+        "cost      3.1500 USD; a case from 0.75 to 1.05, +40.0% [+6.9%, +73.1%]\n"
+        in capsys.readouterr().out
     )
     main(["gate", folders[0], folders[0]])
-    assert "cost      of a case from 0.75 to 0.75, +0.0%\n" in capsys.readouterr().out
+    assert "cost      2.2500 USD; a case from 0.75 to 0.75, +0.0%\n" in capsys.readouterr().out

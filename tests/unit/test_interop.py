@@ -626,3 +626,17 @@ def test_the_file_of_a_case_with_any_id():
     assert len(names) == 6
     assert all("/" not in name and len(name.encode()) < 255 for name in names)
     assert trial_file_name("001-x", 0) == "001-x.json"
+
+
+@pytest.mark.parametrize(
+    ("second", "what"),
+    [({}, "two answers of one trial"), ({"trial": 1, "target": "y"}, "two inputs or targets")],
+)
+def test_a_class_is_made_of_no_two_rows_that_are_one_case_by_chance(tmp_path, second, what):
+    from benchgate.interop.convert import class_files
+
+    row = {"id": "a", "score": 1, "input": "q", "target": "x", "answer": "x"}
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps(each) + "\n" for each in (row, row | second)))
+    with pytest.raises(SampleError, match=f"sample 'a' has {what}.*--map trial=FIELD"):
+        class_files(log, "made", None, {"format": "auto", "map": (), "metric": None})

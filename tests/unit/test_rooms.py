@@ -35,7 +35,7 @@ BUDGETS = {
     "__init__": 125,
     "aggregate": 200,
     "artifacts": 1775,
-    "audit": 1125,
+    "audit": 1150,
     "cassettes": 300,
     "check": 700,
     "cli": 2475,
@@ -64,11 +64,11 @@ BUDGETS = {
     "trials": 1500,
     "verify": 1425,
     "wire": 1925,
-    "wording": 725,
+    "wording": 975,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 31875
+TOTAL = 32125
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -12,7 +12,7 @@ from benchgate.cli import COMMANDS, main
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.wording.block import gate_lines
+from benchgate.wording.block import Door, gate_lines
 from benchgate.wording.decision import OF_PROMOTIONS, DecisionView
 from benchgate.wording.lines import Line, laid_out
 
@@ -20,68 +20,86 @@ IDS = tuple(f"c{n:02}" for n in range(16))
 POOR = tuple(0.2 + n % 4 / 20 for n in range(16))
 GOOD = tuple(0.7 + n % 3 / 20 for n in range(16))
 NONE = (0.0,) * 16
+BRIEF, VERBOSE = Door(), Door(verbosity=1)
 
 
 def arm(scores, penalties=NONE, clusters=None):
     return Arm(scores=scores, case_ids=IDS, penalties=penalties, clusters=clusters)
 
 
-def told(before, after, **policy):
-    """The lines of a gate by their label, and its decision."""
+def shown(before, after, door=BRIEF, **policy):
+    """The lines of a gate, the first of each label, and its decision."""
     policy = GatePolicy(test="auto", **policy)
-    made = compare_vectors(before, after, policy)
-    lines = list(gate_lines(DecisionView.of(made.decision, policy, ("old", "new"), made.figures)))
-    return lines, {line.label: line.text for line in lines if line.label}, made.decision
+    judged = compare_vectors(before, after, policy)
+    view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
+    lines = list(gate_lines(view, door))
+    text = {}
+    for line in lines:
+        text.setdefault(line.label, line.text)
+    return lines, text, judged.decision
 
 
-def test_a_promotion_answers_yes_with_its_figures_and_what_it_may_have_overlooked():
-    lines, text, decision = told(arm(POOR), arm(GOOD))
+def test_a_promotion_says_what_may_replace_what_and_what_it_may_have_overlooked():
+    lines, text, decision = shown(arm(POOR), arm(GOOD))
     assert decision.promotion_allowed
-    assert (lines[0].text, lines[0].tone, lines[0].strong) == ("PROMOTE", "good", True)
-    assert text["asked"] == "is new better than old? mean score, alpha 0.05"
-    assert text["limits"] == "at least 10 cases; safety penalty up by at most 0.05"
-    assert text["answer"] == "yes: every condition is met"
-    assert text["delta"].startswith("+0.472, 95% interval [+0.4")
-    assert text["delta"].endswith("(paired, n=16)")
-    assert text["penalty"] == "+0.000, allowed rise 0.050"
-    assert not {"why", "next", "power"} & text.keys()
+    assert (lines[0].label, lines[0].tone, lines[0].strong) == ("PROMOTE", "good", True)
+    assert lines[0].text == "new may replace old: it is better and does no more harm"
+    assert text["score"].startswith("0.275 -> 0.747   +0.472, between +0.4")
+    assert text["score"].endswith("(95%)")
+    assert text["harm"] == "0.000 -> 0.000   no rise; 0.050 is allowed"
+    assert text["test"] == "paired, p < 0.0001 (needed 0.05), 16 cases"
+    assert not {"why", "next"} & text.keys()
     assert set(decision.notes) >= OF_PROMOTIONS
-    assert text["note"].startswith("safety_power: ")
+    careful = [line.text for line in lines[-2:]]
+    assert careful[0].startswith("harm that rose by 0.05 would slip through in ")
+    assert careful[1].startswith("a failure in up to ")
 
 
-def test_a_hold_says_why_and_what_would_settle_it():
-    lines, text, decision = told(arm(POOR), arm(POOR[1:] + POOR[:1]))
+def test_a_hold_says_what_is_missing_and_what_would_settle_it():
+    lines, text, decision = shown(arm(POOR), arm((*POOR[8:], *GOOD[:2], *POOR[2:8])))
     assert decision.outcome == "hold"
-    assert (lines[0].text, lines[0].tone) == ("HOLD", "caution")
-    assert text["answer"] == "not shown: the evidence is not enough"
+    assert (lines[0].label, lines[0].tone) == ("HOLD", "caution")
+    assert lines[0].text.startswith(
+        "new may not replace old yet: it may be chance: so few cases show only gains above 0."
+    )
+    assert lines[0].text.endswith(", not 0.10")
     assert text["next"] == decision.next_step
-    assert text["power"].startswith("80% to find a difference of 0.")
-    reasons = [line.text for line in lines if line.tone == "caution"][2:]
-    assert reasons == [
-        f"{remark.code.removeprefix('checkpoint_promotion_blocked_')}: {remark.message}"
-        for remark in decision.remarks[: len(decision.reason_codes)]
-    ]
-    assert "note" not in text
+    assert "why" not in text
+
+
+def test_options_are_those_of_the_door_and_codes_are_said_with_v():
+    door = Door(prefix="--bench-", verbosity=1)
+    _, text, decision = shown(arm(POOR), arm(POOR[1:] + POOR[:1]), door)
+    assert "--policy=claim=not_worse" in decision.next_step
+    assert "--bench-policy=claim=not_worse --bench-policy=margin=X" in text["next"]
+    assert text["reason"].startswith("delta_below_minimum: delta")
+    assert text["asked"] == "is new better than old? mean score, alpha 0.05"
 
 
 def test_limits_are_those_that_are_checked():
     clusters = tuple(f"k{n % 8}" for n in range(16))
     sides = arm(POOR, clusters=clusters), arm(GOOD, clusters=clusters)
-    _, text, _ = told(*sides, safety_confidence=0.995, penalty_range=(0, 1))
+    _, text, _ = shown(*sides, VERBOSE, safety_confidence=0.995, penalty_range=(0, 1))
     assert text["limits"].startswith("at least 10 clusters; ")
     assert text["limits"].endswith("; its 99.5% bound too")
-    _, text, _ = told(arm(POOR), arm(GOOD, (0.01, *NONE[1:])), claim="no_regression")
+    harmful = arm(GOOD, (0.01, *NONE[1:]))
+    _, text, _ = shown(arm(POOR), harmful, VERBOSE, claim="no_regression")
     assert text["limits"].endswith("no case's safety penalty up")
-    assert text["penalty"] == "+0.001"
-    assert text["why"].startswith("safety_regression: ")
+    assert text["harm"] == "0.000 -> 0.001, no case may rise; 1 case is worse:"
+    assert text["  worse"] == "c00  penalty 0 -> 0.01"
 
 
-def test_a_rejection_says_no_and_what_speaks_against_it():
-    lines, text, _ = told(arm(POOR), arm(GOOD, (0.5,) * 16))
-    assert (lines[0].text, lines[0].tone) == ("REJECT", "bad")
-    assert text["answer"] == "no: there is evidence against it"
-    assert text["why"].startswith("safety_regression: ")
-    assert "note" not in text
+def test_a_rejection_for_harm_names_the_cases_first():
+    lines, text, _ = shown(arm(POOR), arm(GOOD, (0.5, 2.0) * 8))
+    assert [line.label for line in lines[:6]] == [
+        *("REJECT", "harm", "  worse", "  worse", "  worse", ""),
+    ]
+    assert lines[0].text == "new must not replace old: it does more harm (safety_regression)"
+    assert text["harm"] == "0.000 -> 1.250, 0.050 is allowed; 16 cases are worse:"
+    assert text["  worse"] == "c01  penalty 0 -> 2"
+    assert lines[5].text == "... 13 more"
+    assert {line.tone for line in lines[:5]} == {"bad"}
+    assert "careful" not in text
 
 
 @pytest.mark.parametrize(
@@ -113,36 +131,38 @@ def test_a_rejection_says_no_and_what_speaks_against_it():
     ],
 )
 def test_every_claim_and_limit_is_a_question(policy, asked, limits):
-    _, text, _ = told(arm(POOR), arm(GOOD), **policy)
+    _, text, _ = shown(arm(POOR), arm(GOOD), VERBOSE, **policy)
     assert (text["asked"], text["limits"]) == (asked, limits)
 
 
 def test_figures_that_do_not_speak_about_the_candidate_are_left_out():
     other = Arm(scores=GOOD, case_ids=(*IDS[1:], "other"), penalties=NONE)
-    _, text, decision = told(arm(POOR), other)
+    _, text, decision = shown(arm(POOR), other)
     assert decision.outcome == "hold"
-    assert not {"delta", "penalty", "power"} & text.keys()
+    assert not {"score", "harm", "test"} & text.keys()
 
 
 def test_penalties_that_nobody_measured_are_no_limit_where_they_are_optional():
-    _, text, _ = told(arm(POOR, None), arm(GOOD, None), safety="optional")
+    _, text, _ = shown(arm(POOR, None), arm(GOOD, None), VERBOSE, safety="optional")
     assert text["limits"] == "at least 10 cases"
+    assert text["PROMOTE"] == "new may replace old: it is better"
 
 
 def test_a_long_reason_is_cut_in_its_middle():
     policy = GatePolicy(test="auto")
-    made = compare_vectors(
+    judged = compare_vectors(
         arm(POOR), arm(GOOD), policy, checkpoint_problems=("x" * 600 + " and what to do",)
     )
-    lines = list(gate_lines(DecisionView.of(made.decision, policy, ("old", "new"), made.figures)))
-    text = max((line.text for line in lines), key=len)
+    view = DecisionView.of(judged.decision, policy, ("old", "new"), judged.figures)
+    text = next(line.text for line in gate_lines(view, Door()) if line.label == "why")
+    text = text.removesuffix(" (checkpoint_mismatch)")
     assert len(text) == 240 + 3 + 160
-    assert text.startswith("checkpoint_mismatch: xxx")
+    assert text.startswith("xxx")
     assert text.endswith("x and what to do")
 
 
 def test_a_part_of_the_cases_is_not_evaluated():
-    (line,) = gate_lines(DecisionView.of(None, GatePolicy(), ("old", "new")))
+    (line,) = gate_lines(DecisionView.of(None, GatePolicy(), ("old", "new")), Door())
     assert line.text == "not evaluated: only a part of the cases was selected"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -103,6 +105,19 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
         return run
     by = f" by {run.resumed_by}" if run.resumed_by else ""
     raise ArtifactError(run.folder, f"cannot be resumed: it is {run.state}{by}")
+
+
+def pin_command(folder: Path, seq: int | None, here: Path) -> str:
+    """Return the command that makes a run the baseline; empty for one without a number."""
+    if seq is None:
+        return ""
+    runs, out = folder.parent, folder.parent.parent.parent
+    command = f"benchgate pin {seq}"
+    if len(class_runs(out)) > 1:
+        command += f" --task-class {runs.name}"
+    if out.absolute() != here.absolute() / ".benchgate":
+        command += f" --out {shlex.quote(os.path.relpath(out, here))}"
+    return f"{command} --yes"
 
 
 def class_runs(out: Path, task_class: str | None = None) -> list[Path]:

@@ -67,6 +67,9 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--plan", type=Path, metavar="FILE", help="hold unless this sealed plan was kept"
     )
     add_ledger(parser)
+    parser.add_argument(
+        "-v", "--verbose", action="count", default=0, help="show all cases, the rule and the codes"
+    )
     add_policy(parser)
     parser.set_defaults(execute=guarded(_execute))
 
@@ -105,8 +108,7 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
     from benchgate.gates.judge import RunFacts, judge
     from benchgate.gates.policy import make_policy, merged, parse_options
     from benchgate.looks.chain import ChainLooks, counter_of
-    from benchgate.wording import summary
-    from benchgate.wording.block import block
+    from benchgate.wording.block import Door, block
 
     before, after = read_baseline(first), read_baseline(second)
     reports = []
@@ -130,10 +132,7 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
         ("baseline", "candidate"), (first, second), reports, strict=True
     ):
         say(f"{label:9} {path}: record of {report.task_class}")
-    show(block(judgement))
-    say("")
-    for line in summary(judgement):
-        say(line)
+    show(block(judgement, Door(verbosity=given.verbose, more="-v")))
     for problem in after.problems:
         complain(f"{second}: {problem}")
     return 1 if after.problems else judgement.exit_status
@@ -142,6 +141,7 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
 def _gate_samples(given: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.gates.policy import VECTOR_DEFAULTS
     from benchgate.interop.vectors import read_side
+    from benchgate.wording.block import Door
 
     policy = policy_of(given, VECTOR_DEFAULTS)
     figures, decision = judge_samples(
@@ -150,5 +150,6 @@ def _gate_samples(given: argparse.Namespace, paths: Sequence[Path]) -> int:
     names = (given.baseline_id or paths[0].name, given.candidate_id or paths[1].name)
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")
-    show(vector_lines(names, policy, figures, decision))
+    door = Door(verbosity=given.verbose, more="-v")
+    show(vector_lines(names, policy, figures, decision, door))
     return exit_status(decision, is_met=decision.promotion_allowed)

@@ -49,8 +49,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
     """Judge two logs, and record or write what was decided."""
     from benchgate.report.publish import Publication
-    from benchgate.wording import summary
-    from benchgate.wording.block import block
+    from benchgate.wording.block import Door, block
 
     publication = Publication(html=given.html, summary=None)
     publication.check()
@@ -60,11 +59,8 @@ def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
     folder = published.folder if published else _written(judgement, sealed, Path("proof"))
     for line in _sides(logs):
         say(line)
-    more = None if given.html is None else str(given.html)
-    show(block(judgement, more=more or "--html=FILE"))
-    say("")
-    for line in (*summary(judgement), f"written   {folder}"):
-        say(line)
+    page = "--html=page.html" if given.html is None else ""
+    show(block(judgement, Door(verbosity=given.verbose, more="-v", page=page, files=str(folder))))
     problems = [publication.write_page([folder])]
     if published is not None:
         say(f"head      {published.head}")

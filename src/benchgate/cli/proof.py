@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from benchgate.gates.vectors import Judged
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.model import WireModel
+    from benchgate.wording.block import Door
     from benchgate.wording.lines import Line
 
 SCORES = ("baseline_samples", "trained_samples")
@@ -249,12 +250,12 @@ def vector_lines(
     policy: GatePolicy,
     figures: Figures,
     decision: CheckpointPromotionDecision,
+    door: Door | None = None,
 ) -> Iterator[Line]:
     """Yield what a session prints of its gate."""
     from benchgate.gates.decision import PREFIX
-    from benchgate.wording.block import gate_lines, side_lines
+    from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
-    from benchgate.wording.lines import Line
 
     before, after = figures.baseline.case_ids, figures.candidate.case_ids
     mismatched = f"{PREFIX}case_mismatch" in decision.reason_codes
@@ -262,6 +263,4 @@ def vector_lines(
         keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
         step = f"run the missing cases, or count each as the worst: {keys}"
         decision = decision.model_copy(update={"next_step": step})
-    yield from side_lines(names, figures)
-    yield Line("", "")
-    yield from gate_lines(DecisionView.of(decision, policy, names, figures))
+    yield from gate_lines(DecisionView.of(decision, policy, names, figures), door or Door())

@@ -144,10 +144,10 @@ class _Printer:
 def _print_run(
     finished: ClassRun, judgement: Judgement, out: TextIO, places: Mapping[str, str]
 ) -> None:
-    """Print the line of a finished run, and on stderr how to go on if a cap ended it."""
+    """Print the line of a finished run, and its block on stderr."""
+    from benchgate.audit.runs import pin_command
     from benchgate.wire.writing import json_line
-    from benchgate.wording import capped, stopped
-    from benchgate.wording.block import block, threshold_lines
+    from benchgate.wording.block import Door, block, threshold_lines
 
     report = judgement.report.model_dump(mode="json", exclude={"per_case"})
     decision = judgement.decision.model_dump(mode="json") if judgement.decision else None
@@ -157,11 +157,12 @@ def _print_run(
     line = {**report, **baseline, "decision": decision, **_written(finished)}
     print(json_line(line), file=out, flush=True)
     show(threshold_lines(judgement.policy, places), sys.stderr)
-    show(block(judgement), sys.stderr)
-    for text in stopped(judgement):
-        complain(text)
-    for text in capped(judgement, "--", is_recorded=finished.published is not None):
-        complain(text)
+    published = finished.published
+    door = Door(
+        pin=pin_command(published.folder, published.seq, Path.cwd()) if published else "",
+        files=str(published.folder) if published else "",
+    )
+    show(block(judgement, door), sys.stderr)
 
 
 def _written(finished: ClassRun) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
     if losses:
         text = f"on these cases {len(losses)} lost more than {policy.tolerance:g}"
         yield "case_regressed", f"{text}: {few(losses, 3)}"
-    before, after = _penalties(baseline), _penalties(candidate)
+    before, after = penalties_of(baseline), penalties_of(candidate)
     changes = {
         case_id: after[case_id] - before[case_id] for case_id in before.keys() & after.keys()
     }
@@ -94,7 +94,8 @@ def passed(arm: Arm) -> Mapping[str, bool | None]:
     return dict(zip(ids, map(all, arm.rows), strict=False))
 
 
-def _penalties(arm: Arm) -> dict[str, float]:
+def penalties_of(arm: Arm) -> dict[str, float]:
+    """Return the penalty of each case that has one; none without ids."""
     pairs = zip(arm.case_ids or (), arm.penalties or (), strict=False)
     return {case_id: penalty for case_id, penalty in pairs if penalty is not None}
 

@@ -20,8 +20,8 @@ class Condition(NamedTuple):
     """
     What is known of a condition whatever the figures are; its check is in ``decide``.
 
-    :param plain: that it failed, for readers who never trained anything.
-    :param step: what to do first about a hold because of it, or what says so.
+    :param plain: that it failed, as a clause for readers who never trained anything; ``it`` is the candidate.
+    :param step: what to do first about a hold because of it, or what says so; options as of ``benchgate run``.
     :param log_step: the same where both sides are logs of another harness, if it is not ``step``.
     :param limit: what it asks for, with the fields of the policy, and the level of its bound.
     :param claims: those that it belongs to; ``switches`` are the policy keys that may turn it off.
@@ -53,15 +53,14 @@ def _too_few(figures: Figures, policy: GatePolicy) -> str:
     clusters = figures.significance.clusters
     if clusters is None:
         return f"add {counted(policy.min_cases - figures.smallest, 'case')}"
-    lacking = counted(clusters_needed(policy) - clusters, "further cluster")
-    return f"add cases of {lacking}: of sources that no case has yet"
+    return f"add cases from {counted(clusters_needed(policy) - clusters, 'new source')}"
 
 
 def _no_gain(figures: Figures, policy: GatePolicy) -> str:
-    instead = "if no worse is enough, claim not_worse with a margin"
+    instead = "if no worse is enough, --policy=claim=not_worse --policy=margin=X"
     high = figures.significance.delta_ci_high
     if not _is_identical(figures) and high is not None and high > policy.min_delta:
-        return f"improve the candidate; for a smaller gain, lower target_effect and add cases; {instead}"
+        return f"improve it; or add cases and --policy=target_effect=X; or {instead}"
     return f"more cases will not help: improve the candidate; {instead}"
 
 
@@ -75,7 +74,7 @@ def _more_cases(figures: Figures) -> str | None:
     there, needed = figures.compared, figures.significance.cases_needed
     if needed is None or needed <= there:
         return None
-    of = "" if figures.significance.clusters is None else " of further clusters"
+    of = "" if figures.significance.clusters is None else " from new sources"
     return f"add cases{of}: about {needed - there} more to the {there} there are"
 
 
@@ -88,7 +87,7 @@ def _no_margin(figures: Figures, policy: GatePolicy) -> str:
     if figures.significance.delta_ci_low is None:
         return "set score_range, so that the difference can be bounded"
     if policy.test == "welch" and figures.baseline.paired_with(figures.candidate):
-        return "set test = 'auto': both sides have the same cases, and pairs show a smaller margin"
+        return "--policy=test=auto: both sides have the same cases, and pairs show a smaller margin"
     return _more_cases(figures) or (
         "improve the candidate; or plan a new comparison with a margin that this size can show"
     )
@@ -100,7 +99,7 @@ def _safety_missing(figures: Figures, policy: GatePolicy) -> str:
         for arm in (figures.baseline, figures.candidate)
     )
     if before is None or after is None:
-        return "give the penalties of both sides, or set safety = 'optional'"
+        return "give the penalties of both sides, or --policy=safety=optional"
     if after and policy.penalty_range is None:
         return "run what has no score again; or set penalty_range, so that it counts as the largest penalty"
     if before or after:
@@ -127,127 +126,122 @@ _OF_TESTS: Final = (_too_few, _no_gain, _unsure, _no_margin)
 
 CONDITIONS: Final[Mapping[str, Condition]] = {
     "incomplete_run": Condition(
-        "Some cases have no usable result, so that nothing can be compared yet.",
-        "fix what kept trials from a result, then run them: resume the run",
-        "give whole logs: a sample of each case for each repetition, which --map trial=FIELD numbers",
+        "some cases have no usable result, so that nothing can be compared",
+        "fix what kept trials from a result, then run only them: --resume",
+        "give complete logs, one sample per case and repetition (--map trial=FIELD)",
         is_blind=True,
     ),
     "too_many_unscored": Condition(
-        "Too many samples ended in an error, which says little about the candidate.",
+        "too many trials ended in an error, which says little about it",
         "fix the errors, then run again",
         "run the samples that erred again in their harness, and give the new log",
         is_blind=True,
     ),
     "unscored_decide": Condition(
-        "Whether the candidate is good enough depends on results that are missing.",
-        "fix the errors, then run the named trials again; if a crash is the true result of the baseline, say so in "
-        "gate.toml: baseline_errors = 'zero'",
+        "whether it is good enough depends on results that are missing",
+        "fix the errors, then run the named trials again; if a crash is the true result of the baseline, say so: "
+        "--policy=baseline_errors=zero",
         "run the named samples again in their harness, and give the new log; if a crash is the true result of the "
-        "baseline, say so in a gate.toml: baseline_errors = 'zero'",
+        "baseline, say so: --policy=baseline_errors=zero",
     ),
     "baseline_missing": Condition(
-        "There is nothing to compare with.", "pin a complete run as the baseline: benchgate pin"
+        "there is nothing to compare with",
+        "pin a complete run as the baseline: benchgate pin RUN --yes",
     ),
     "baseline_mismatch": Condition(
-        "The baseline is no whole run of the same cases with the same score.",
-        "make the baseline again on these cases, or run it beside: baseline=run:SYSTEM",
-        "give two whole logs of the same cases and the same score",
+        "the baseline is no complete run of the same cases with the same score",
+        "make the baseline again on these cases, or run it too: --baseline=run:SYSTEM",
+        "give two complete logs of the same cases and the same score",
     ),
     "plan_mismatch": Condition(
-        "This is not the comparison that was planned.",
+        "this is not the comparison that was planned",
         "run what was planned, or seal a new plan before a new run: benchgate plan",
     ),
     "checkpoint_mismatch": Condition(
-        "The results may belong to another checkpoint.",
+        "the results may belong to another checkpoint",
         "fix which checkpoint is played, then run again",
     ),
     "case_mismatch": Condition(
-        "The two sides did not do the same cases.",
+        "the two sides did not do the same cases",
         "give both sides the same cases, with the same ids and clusters",
         "give both logs the same cases and clusters; with --policy missing=worst a case that one side lacks counts "
         "against the candidate",
         is_blind=True,
     ),
     "score_out_of_range": Condition(
-        "A score is outside the range that was given.", "set score_range to that of the scores"
+        "a score is outside the range that was given", "set score_range to that of the scores"
     ),
     "insufficient_cases": Condition(
-        "There are too few cases for any decision.",
+        "there are too few cases for any decision",
         _too_few,
         limit="at least {0.min_cases} cases",
         claims=("better", "not_worse"),
     ),
     "zero_variance": Condition(
-        "The scores do not vary, so that no test can be made.",
+        "the scores do not vary, so that no test can be made",
         "set score_range, so that a bound can decide",
     ),
     "block_severity_failure_mode": Condition(
-        "Something happened that must never happen.", rejects=True
+        "something happened that must never happen", rejects=True
     ),
-    "critical_case_regressed": Condition("A case that must not fail fails now.", rejects=True),
+    "critical_case_regressed": Condition("a case that must not fail fails now", rejects=True),
     "newly_failing_cases": Condition(
-        "Cases that passed before fail now.",
+        "cases that passed before fail now",
         limit="at most {0.max_newly_failing} newly failing",
         claims=("no_regression",),
         rejects=True,
     ),
     "case_regressed": Condition(
-        "A case became worse.",
+        "a case became worse",
         limit="no case down by more than {0.tolerance:g}",
         claims=("no_regression",),
         rejects=True,
     ),
     "safety_regression": Condition(
-        "The candidate does more harm.",
+        "it does more harm",
         limit="safety penalty up by at most {0.max_safety_regression:g}",
         switches=("safety",),
         rejects=True,
     ),
     "safety_upper_bound": Condition(
-        "The candidate may do more harm: so few cases do not exclude it.",
+        "it may do more harm: so few cases do not exclude it",
         _safety_bound,
         limit="its {1} bound too",
         switches=("safety", "safety_confidence"),
     ),
     "safety_missing": Condition(
-        "Harm was not measured on every case.",
+        "harm was not measured on every case",
         _safety_missing,
     ),
     "safety_bound_unavailable": Condition(
-        "Nobody said how much harm there can be.", "set penalty_range"
+        "penalty_range does not say how much harm there can be", "set penalty_range"
     ),
     "seed_reproducibility": Condition(
-        "The repetitions of the candidate disagree.", "add trials: those of the candidate disagree"
+        "its trials of the same cases disagree", "add trials: those of the candidate disagree"
     ),
     "sample_sensitivity": Condition(
-        "The result depends on which of the cases are looked at.",
+        "the result depends on which of the cases are looked at",
         "look at the cases along which the difference drifts; add cases of both kinds",
     ),
-    "significant_regression": Condition(
-        "The candidate is worse, by more than chance explains.", rejects=True
-    ),
-    "worse_than_margin": Condition("The candidate is worse by more than is allowed.", rejects=True),
-    "delta_below_minimum": Condition(
-        "The candidate did not score higher, or not by enough.", _no_gain
-    ),
-    "gain_excluded": Condition(
-        "If the candidate is better at all, it is by too little to matter.", _no_gain
-    ),
+    "significant_regression": Condition("it is worse, by more than chance explains", rejects=True),
+    "worse_than_margin": Condition("it is worse by more than is allowed", rejects=True),
+    "delta_below_minimum": Condition("it did not score higher, or not by enough", _no_gain),
+    "gain_excluded": Condition("if it is better at all, it is by too little to matter", _no_gain),
     "not_significant": Condition(
-        "The difference may be chance, though these cases would have shown a real one.", _unsure
+        "the gain may be chance, though these cases would have shown a real one", _unsure
     ),
     "inconclusive_underpowered": Condition(
-        "The difference may be chance: so few cases cannot tell.", _unsure
+        "the gain may be chance: so few cases cannot tell", _unsure
     ),
-    "margin_not_shown": Condition("A loss that matters cannot be excluded yet.", _no_margin),
+    "margin_not_shown": Condition("a loss that matters cannot be excluded yet", _no_margin),
     "exact_evidence_required": Condition(
-        "The evidence is not as strong as was asked for.",
+        "the evidence is not as strong as was asked for",
         _unsure,
         limit="exact evidence",
         switches=("evidence",),
     ),
     "cost_increase": Condition(
-        "The candidate costs too much more, or its cost is not known.",
+        "it costs too much more, or its cost is not known",
         _cost,
         limit="cost up by at most {0.max_cost_increase:.1%}",
         switches=("max_cost_increase",),

@@ -97,16 +97,23 @@ def class_files(
         reader = RowReader(path, source.log, dict(options["map"]), options["metric"])
         for line, row in source.log.rows:
             sample, choices = reader.sample(line, row), row.get("choices")
-            found = {role: reader.value(row, role) for role in ("input", "target")}
-            for role in (role for role, value in found.items() if value in (None, "", [])):
+            asked = {role: reader.value(row, role) for role in ("input", "target")}
+            for role in (role for role, value in asked.items() if value in (None, "", [])):
                 why = f"sample {sample.case_id!r} has no {role}; name its field: --map {role}=FIELD"
                 raise SampleError(path, why, line=line)
-            target = found["target"]
+            target = asked["target"]
             targets = [str(one) for one in (target if isinstance(target, list) else [target])]
-            shown = {"input": found["input"]} | ({"choices": choices} if choices else {})
+            shown = {"input": asked["input"]} | ({"choices": choices} if choices else {})
             answer = None if sample.score is None else reader.value(row, "answer")
-            answers = cases.setdefault(sample.case_id, (shown, targets, {}))[2]
-            answers[len(sample.trial), sample.trial] = answer if answer is None else str(answer)
+            first = cases.setdefault(sample.case_id, (shown, targets, {}))
+            answers, key = first[2], (len(sample.trial), sample.trial)
+            if key in answers or first[:2] != (shown, targets):
+                what = "two answers of one trial" if key in answers else "two inputs or targets"
+                why = (
+                    f"sample {sample.case_id!r} has {what}; tell its rows apart: --map trial=FIELD"
+                )
+                raise SampleError(path, why, line=line)
+            answers[key] = answer if answer is None else str(answer)
             is_right = _plain(answer) in map(_plain, targets)
             agreed.append(None if answer is None else is_right == ((sample.score or 0) >= 1))
     if not cases:

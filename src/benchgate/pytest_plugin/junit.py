@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.errors import printable
-from benchgate.wording.block import block
+from benchgate.wording.block import Door, block
 from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import laid_out
 
@@ -105,4 +105,5 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
     head = printable(f"{decision.outcome.upper()}: {decision.reasons[0].message}")
     if not (choice.binding or judgement.held):
         return "skipped", f"{head}; this decision does not bind"
-    return "failed", "\n".join([head, "", *(text for text, _ in laid_out(block(judgement), 100))])
+    lines = laid_out(block(judgement, Door(prefix="--bench-", verbosity=1)), 100)
+    return "failed", "\n".join([head, "", *(text for text, _ in lines)])

@@ -8,29 +8,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchgate.audit.runs import pin_command
 from benchgate.errors import counted, printable
 from benchgate.gates.baseline import RERUN
 from benchgate.gates.exit_status import HELD
 from benchgate.pytest_plugin.item_outcome import OF_BASELINE
 from benchgate.pytest_plugin.options import places_of
 from benchgate.wire.run_options import misspelled
-from benchgate.wording import capped, stopped, summary, tier
-from benchgate.wording.block import block, gate_lines, threshold_lines
-from benchgate.wording.decision import DecisionView
+from benchgate.wording import details, tier
+from benchgate.wording.block import Door, block, threshold_lines
 from benchgate.wording.lines import Line, laid_out
-from benchgate.wording.table import failures, table
+from benchgate.wording.table import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from benchgate.audit.store import Published
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
 
 MARKUP = {"good": "green", "caution": "yellow", "bad": "red", "quiet": "light"}
-FAILED = 3
-"""Trials that did not pass and are shown without ``-v``."""
 
 
 class Terminal:
@@ -83,16 +80,17 @@ class Terminal:
             self.pytest_terminal_summary(pytest.TerminalReporter(session.config))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print one section for each class: with ``-q`` its gate only, with ``-v`` all trials."""
+        """Print one section for each class: with ``-q`` its verdict and why, with ``-v`` all trials."""
         verbosity = terminalreporter.config.getoption("verbose")
+        root, page = terminalreporter.config.rootpath, self._controller.page
         for run in self._controller.runs.values():
             terminalreporter.write_sep("-", f"bench {run.name}")
             policy = run.request.bench.policy
             _write_all(terminalreporter, threshold_lines(policy, self._places))
-            _write_all(terminalreporter, _section(run, verbosity))
-            if verbosity >= 0 and run.published is not None:
-                for line in _places(run, terminalreporter.config.rootpath, run.published):
-                    _write(terminalreporter, line)
+            door = _door(run, root, verbosity, has_page=page is not None)
+            _write_all(terminalreporter, _section(run, door))
+            for line in _places(run, root, verbosity):
+                _write(terminalreporter, line)
             for text in run.warnings:
                 _write(terminalreporter, f"warning   {text}", yellow=True)
             word = "HELD" if run.exit_status == HELD else "FAILED"
@@ -100,47 +98,55 @@ class Terminal:
                 _write(terminalreporter, f"{word} {failure}", red=True)
         for nodeid in self._controller.unplanned:
             _write(terminalreporter, f"FAILED {nodeid}: nothing judges its class", red=True)
-        if self._controller.page is not None:
-            _write(terminalreporter, f"page      {self._controller.page}")
+        if page is not None:
+            _write(terminalreporter, f"page      {page}")
 
 
-def _section(run: ClassRun, verbosity: int) -> Iterator[Line]:
-    judgement = run.judgement
+def _door(run: ClassRun, root: Path, verbosity: int, *, has_page: bool) -> Door:
+    published = run.published
+    return Door(
+        prefix="--bench-",
+        verbosity=verbosity,
+        more="-v",
+        page="" if has_page or published is None else "--bench-html=page.html",
+        pin=pin_command(published.folder, published.seq, root) if published else "",
+        files=_relative(published.folder, root) if published else "",
+    )
+
+
+def _section(run: ClassRun, door: Door) -> Iterator[Line]:
+    judgement, is_all = run.judgement, door.verbosity > 0
     if judgement is not None:
-        yield from (Line(None, text, "bad") for text in stopped(judgement))
-    if verbosity < 0:
-        if judgement is not None:
-            yield from gate_lines(DecisionView.of_run(judgement))
-        return
-    if judgement is not None:
-        is_all = verbosity > 0
-        yield from block(judgement, more=None if is_all else "-v")
+        yield from block(judgement, door)
+    if judgement is not None and is_all:
         yield Line("", "")
-        yield from table(judgement) if is_all else failures(judgement, most=FAILED)
-        yield from (Line(None, text) for text in summary(judgement))
-        limited = capped(judgement, "--bench-", is_recorded=True)
-        yield from (Line(None, text, "caution") for text in limited)
-    if run.tier_problem is not None:
+        yield from table(judgement)
+        yield from (Line(None, text) for text in details(judgement))
+    if run.tier_problem is not None and door.verbosity >= 0:
         for text in f"tier      not evaluated: {run.tier_problem}".split("\n"):
             yield Line(None, text, "caution")
-    if run.published is not None:
+    if run.published is not None and is_all:
         decision = judgement.decision if judgement else None
         yield from (Line(None, text) for text in tier(run.published.verdict, decision))
 
 
-def _places(run: ClassRun, root: Path, published: Published) -> Iterator[str]:
+def _places(run: ClassRun, root: Path, verbosity: int) -> Iterator[str]:
+    published = run.published
+    if published is None:
+        return
+    if verbosity < 0:
+        yield from () if published.seq is None else (f"record    {published.seq}",)
+        return
     if run.request.settings.resume != "none":
         yield f"resumes   {_resumed(run)}"
     if run.request.recording is not None:
         yield f"replays   {run.request.recording.source}"
-    yield f"written   {_relative(published.folder, root)}"
     if published.shard is not None:
         yield f"shard     {published.shard}"
-    if published.evidence is not None:
-        yield f"evidence  {_relative(published.evidence, root)}"
     if run.recorded is not None:
         yield f"recorded  {_relative(run.recorded, root)}"
-    if published.head is not None:
+    if published.evidence is not None and verbosity > 0:
+        yield f"evidence  {_relative(published.evidence, root)}"
         yield f"head      {run.name}={published.head}"
 
 

@@ -13,7 +13,7 @@ from benchgate.report.history import past_runs
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
-from benchgate.wording.block import change_lines
+from benchgate.wording.cases import change_rows, counts, other_lines
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Itera
         return
     yield from run_lines("pinned", before)
     yield from run_lines("new", after)
-    yield from change_lines(changes(before.report, after.report))
+    difference = changes(before.report, after.report)
+    yield Line("changed", counts(difference))
+    yield from change_rows(difference)
+    yield from other_lines(difference, None)
     old, new = before.report.digests, after.report.digests
     for part in ("rubric", "scorer", "taxonomy", "policy"):
         then, now = getattr(old, part), getattr(new, part)
@@ -50,7 +53,7 @@ def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Itera
 def run_lines(title: str, record: RunRecord) -> Iterator[Line]:
     """Yield the figures of a run, when it ended and what the gate said of it."""
     report, bound = record.report, record.report.score_lower_bound_95
-    at_least = "" if bound is None else f" (95 % lower bound {bound:.3f})"
+    at_least = "" if bound is None else f" (95% lower bound {bound:.3f})"
     said = record.decision.outcome if record.decision else "not evaluated"
     passed = f"{report.system}: passed {report.passed_count} of {report.case_count}"
     yield Line(title, f"{passed}, mean score {report.mean_score:.3f}{at_least}")
@@ -66,9 +69,9 @@ def sentence(before: RunRecord | None, after: RunRecord) -> str:
         return f"{passed}; there was no baseline before that can be read"
     old, difference = before.report, changes(before.report, new)
     others = {"new": difference.new, "missing": difference.missing, "edited": difference.changed}
-    counts = [next(change_lines(difference)).text]
-    counts += [f"{counted(len(ids), 'case')} {how}" for how, ids in others.items() if ids]
-    return f"{passed}, {old.system} before {old.passed_count}: {', '.join(counts)}"
+    parts = [counts(difference)]
+    parts += [f"{counted(len(ids), 'case')} {how}" for how, ids in others.items() if ids]
+    return f"{passed}, {old.system} before {old.passed_count}: {', '.join(parts)}"
 
 
 def deployed(class_path: Path, runs: Path) -> Iterator[Line]:

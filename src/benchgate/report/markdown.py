@@ -141,7 +141,7 @@ def _details(view: RunView) -> Iterator[str]:
             yield f"* Answer: {prose(decided.answer)}"
         yield f"* Found: {prose(words.found(view.source.figures))}"
     for remark in (*decided.reasons, *decided.notes):
-        plain = f"{remark.plain} ".lstrip()
+        plain = f"{remark.plain}: " if remark.plain else ""
         yield f"* {plain}{prose(remark.message)} ({code(remark.code)})"
     if decided.next_step:
         yield f"* What would settle it: {prose(decided.next_step)}"

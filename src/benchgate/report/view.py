@@ -82,9 +82,8 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     names = (baseline or "its baseline", candidate)
     tests = source.significance.significance if source.significance else None
     has_penalties = source.safety is not None and source.safety.safety_regression_delta is not None
-    decided = DecisionView.of(
-        source.decision, source.policy, names, is_log=is_log, evidence=(tests, has_penalties)
-    )
+    evidence = (tests, has_penalties)
+    decided = DecisionView.of(source.decision, source.policy, names, evidence=evidence)
     folder = source.folder if outputs and not is_log else None  # a log has no outputs
     shown = outputs_of(folder, source.record, history)
     suite = source.proof.benchmark_suite.name if source.proof else ""

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
 from benchgate.errors import RubricViolation, counted, excerpt
+from benchgate.gates.claim_reasons import spent
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
+from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,31 +58,43 @@ def _span(seconds: float) -> str:
     return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def summary(judgement: Judgement) -> Iterator[str]:
-    """Yield the figures of a run; those of its comparison are in :mod:`.block`."""
+def details(judgement: Judgement) -> Iterator[str]:
+    """Yield the figures of a run that :mod:`.block` leaves out."""
     report = judgement.report
+    before = judgement.baseline.report if judgement.baseline else None
+    if before is not None:
+        yield f"baseline  {before.system}, run {before.run_id[:16]}"
     bound = report.score_lower_bound_95
-    at_least = "" if bound is None else f" (95 % lower bound {bound:.3f})"
-    mean = f", mean score {report.mean_score:.3f}{at_least}" if report.complete else ""
-    yield f"passed    {report.passed_count} of {report.case_count}{mean}"
+    if bound is not None and report.complete:
+        yield f"at least  mean score {bound:.3f} on such cases (95% lower bound)"
     if report.held_out is not None and report.complete:
         held_out = report.held_out
         yield f"held out  {held_out.passed_count} of {held_out.case_count}, mean score {held_out.mean_score:.3f}"
-    penalty = (
-        "not measured"
-        if report.mean_safety_penalty is None
-        else f"{report.mean_safety_penalty:.3f}"
-    )
-    yield f"safety    mean penalty {penalty}{_cost(report)}"
     if report.usage is not None:
         yield f"usage     {_usage(report)}"
-    reports = list(judgement.reports.values())
-    complete = all(one.complete for one in reports)
+    complete = all(one.complete for one in judgement.reports.values())
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if complete else 'incomplete'}"
-    yield from _missing(reports)
-    errors = error_count(report)
-    if errors:
-        yield f"errors    {errors}"
+
+
+def costs(judgement: Judgement) -> Iterator[Line]:
+    """Yield what a run cost, and how much more or less a case, if anything was reported."""
+    change = judgement.figures.cost if judgement.figures else None
+    if cost := _cost(judgement.report):
+        yield Line("cost", f"{cost}{f'; a case {spent(change)}' if change else ''}")
+
+
+def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
+    """
+    Yield how many trials have no result, or no score.
+
+    :param prefix: of the options at this door.
+    """
+    for label, text in _missing(list(judgement.reports.values()), prefix):
+        yield Line(label, text, "caution")
+    late = sum(result.outcome == "timeout" for result in judgement.report.per_case)
+    whats = [error_count(judgement.report), f"{counted(late, 'timeout')}" if late else None]
+    if text := ", ".join(filter(None, whats)):
+        yield Line("unscored", f"{text}: counted as score 0", "caution")
 
 
 def _cost(report: BenchRunReport) -> str:
@@ -89,10 +103,10 @@ def _cost(report: BenchRunReport) -> str:
     if unknown == len(report.per_case):
         return ""
     some = f", without {counted(unknown, 'trial')} that reported none" if unknown else ""
-    return f"; cost {usd(report.total_cost_usd)} USD{some}"
+    return f"{usd(report.total_cost_usd)} USD{some}"
 
 
-def _missing(reports: Sequence[BenchRunReport]) -> Iterator[str]:
+def _missing(reports: Sequence[BenchRunReport], prefix: str) -> Iterator[tuple[str, str]]:
     """Yield how many trials say nothing about the system, why, and how to run them; the decision says which."""
     results = [result for report in reports for result in report.per_case]
     missing = [result for result in results if result.outcome in INCOMPLETE]
@@ -100,11 +114,11 @@ def _missing(reports: Sequence[BenchRunReport]) -> Iterator[str]:
         return
     is_bench = reports[0].source is None
     able = is_bench and reports[0].scope == "full" and any(r.outcome in ABLE for r in missing)
-    then = "; --bench-resume runs only them" if able else ""
-    yield f"missing   {len(missing)} of {len(results)} trials have no result{then}"
+    then = f"; {prefix}resume runs only them" if able else ""
+    yield "missing", f"{len(missing)} of {len(results)} trials have no result{then}"
     why = Counter(r.detail for r in missing if r.detail and not is_capped(r))
     for detail, count in why.most_common(2):
-        yield f"          {counted(count, 'time')}: {excerpt(detail, 160)}"
+        yield "", f"{counted(count, 'time')}: {excerpt(detail, 160)}"
 
 
 def _usage(report: BenchRunReport) -> str:
@@ -121,24 +135,24 @@ def _usage(report: BenchRunReport) -> str:
     return f"{text}{models}{f'; judging {usd(judging)} USD' if judging >= 5e-7 else ''}"
 
 
-def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[str]:
+def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[Line]:
     """
     Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.
 
-    :param prefix: of the options at this door.
     :param is_recorded: it can be resumed.
     """
     reports = judgement.reports.values()
     results = [result for report in reports for result in report.per_case]
     reasons = [r.detail for r in results if is_capped(r)]
     if reasons:
-        yield f"cap       {counted(len(reasons), 'trial')} not run: {reasons[0]}"
+        text = f"{counted(len(reasons), 'trial')} not run: {reasons[0]}"
+        yield Line("cap", text, "caution")
         resume = f"{prefix}resume " if is_recorded and judgement.report.scope == "full" else ""
         spent = f"{usd(math.fsum(report.total_cost_usd for report in reports))} USD in all"
-        yield f"          {spent}; go on: {resume}{prefix}max-cost-usd=USD"
+        yield Line("", f"{spent}; go on: {resume}{prefix}max-cost-usd=USD", "caution")
 
 
-def stopped(judgement: Judgement) -> Iterator[str]:
+def stopped(judgement: Judgement) -> Iterator[Line]:
     """Yield how the rubric broke its contract, which ended the run; nothing if it did not."""
     details = [
         mode.detail
@@ -148,7 +162,7 @@ def stopped(judgement: Judgement) -> Iterator[str]:
         if mode.code == "rubric_error" and mode.detail and mode.detail.startswith(VIOLATION)
     ]
     if details:
-        yield f"stopped   {details[0]}; no other trial was begun"
+        yield Line("stopped", f"{details[0]}; no other trial was begun", "bad")
 
 
 def tier(
@@ -161,10 +175,10 @@ def tier(
     current, target = verdict.current_tier, verdict.target_tier
     if verdict.invites(decision.outcome):
         yield f"tier      {current}; evidence suffices for {target}: a person promotes, see promotion.toml"
-    elif verdict.recommendation == "promote":
-        yield f"tier      {current}; the conditions for {target} are met, but the decision is {decision.outcome}"
-    elif verdict.sufficient:
+    elif verdict.sufficient and verdict.recommendation != "promote":
         yield f"tier      {current}; the evidence still suffices for it"
+    elif verdict.sufficient:
+        yield f"tier      {current}"
     else:
         yield f"tier      {current}; not enough for {target}:"
         yield from (f"  {reason}" for reason in verdict.reasons)

@@ -1,47 +1,85 @@
 """
-What a reader looks for first: what changed against the baseline, then what the gate was asked, its answer, and why.
+What a reader looks for first: the verdict, what speaks against the candidate, its figures and cases, what to do next.
 
 Every door prints these lines. They repeat figures of the comparison and of the decision, and compute none.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import counted
-from benchgate.wire.usage import usd
+from benchgate.errors import counted, excerpt
+from benchgate.gates.claim_reasons import confidence, penalties_of
+from benchgate.wording import capped, costs, stopped, unscored
+from benchgate.wording.cases import MOST, case_lines
 from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line
+from benchgate.wording.plain import at_door
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.run_diff import CaseChange, RunChanges
+    from benchgate.models import BenchRunReport
     from benchgate.wording.lines import Tone
 
 TONES: Final[dict[str, Tone]] = {"promote": "good", "hold": "caution", "reject": "bad"}
-MOST: Final = {"failing": 4, "error": 2, "fell": 2, "passing": 2, "rose": 2}
-"""Cases that are shown of each kind unless all are asked for: with the gate they fill a screen at most."""
+BETTER: Final = {
+    "better": "it is better",
+    "not_worse": "it is not worse by more than the margin",
+    "no_regression": "it does no worse on any of these cases",
+}
+LABELS: Final = {
+    "block_severity_failure_mode": "block",
+    "critical_case_regressed": "critical",
+    "cost_increase": "cost",
+}
+"""Reasons with a label of their own; their messages name the cases."""
 
+QUIET: Final = frozenset(
+    {
+        "clusters",
+        "epochs_collapsed",
+        "monte_carlo_p",
+        "unscored_candidate",
+        "zero_variance_exact_bound_used",
+    }
+)
+"""Notes that change nothing for a reader who asks for no details."""
+
+MOST_NOTES: Final = 2
 BEGINNING: Final = 240
 END: Final = 160
 """Characters of a reason that are shown, for its end often says what to do; the record has all of it."""
 
 
-def block(judgement: Judgement, *, more: str | None = None) -> Iterator[Line]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
     """
-    Yield what changed, an empty line, and the gate.
+    Where a result is printed, and what a reader can do there.
 
-    :param more: what to ask for to see all cases that changed; ``None`` if all are to be shown.
+    :param prefix: of the options.
+    :param verbosity: below 0 the verdict with its reasons and the next step; above 0 all cases, and codes.
+    :param more: what to ask for to see all cases; empty if nothing shows more.
+    :param page: the option that writes a page; empty if there is none, or it was given.
+    :param pin: the command that makes the run the baseline; empty if it is not recorded.
+    :param files: where the run was written; empty if nowhere.
     """
-    yield from baseline_lines(judgement)
-    if judgement.changes is not None:
-        yield from change_lines(judgement.changes, more=more)
-        yield Line("", "")
-    yield from gate_lines(DecisionView.of_run(judgement))
+
+    prefix: str = "--"
+    verbosity: int = 0
+    more: str = ""
+    page: str = ""
+    pin: str = ""
+    files: str = ""
+
+
+def block(judgement: Judgement, door: Door) -> Iterator[Line]:
+    """Yield the result of a run."""
+    yield from gate_lines(DecisionView.of_run(judgement), door, judgement)
 
 
 def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[Line]:
@@ -58,110 +96,183 @@ def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[L
         yield Line("" if number else "policy", text, "caution")
 
 
-def baseline_lines(judgement: Judgement) -> Iterator[Line]:
-    """Yield what a run was compared with, if there was a run to compare with."""
-    before = judgement.baseline.report if judgement.baseline else None
-    if before is not None:
-        cost = f", cost {usd(before.total_cost_usd)} USD" if before.total_cost_usd else ""
-        text = f"{before.system}, run {before.run_id[:16]}, mean score {before.mean_score:.3f}"
-        yield Line("baseline", f"{text}{cost}")
-
-
-def change_lines(changes: RunChanges, *, more: str | None = None) -> Iterator[Line]:
+def gate_lines(
+    view: DecisionView, door: Door, judgement: Judgement | None = None
+) -> Iterator[Line]:
     """
-    Yield how many cases changed, then the cases: what became worse first, the largest change of a kind first.
+    Yield a decision.
 
-    :param more: as of :func:`block`.
+    :param judgement: of a run, whose cases are known; ``None`` for plain vectors.
     """
-    if changes.is_rescored:
-        yield Line("changed", "not comparable: another rubric scored the baseline", "caution")
-    else:
-        yield from _changed(changes, more)
-    for label, ids in (
-        ("new", changes.new),
-        ("missing", changes.missing),
-        ("edited", changes.changed),
-    ):
-        shown = ids if more is None else ids[:5]
-        rest = "" if len(shown) == len(ids) else f", ... {len(ids) - len(shown)} more"
-        if ids:
-            yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
+    if judgement is not None:
+        yield from stopped(judgement)
+    yield from _verdict(view)
+    codes = {reason.code for reason in view.reasons}
+    harm = list(_harm(view, door, judgement.report if judgement else None))
+    if "safety_regression" in codes:
+        yield from harm
+    yield from _reasons(view, door, has_harm=bool(harm))
+    if door.verbosity >= 0:
+        yield from _score(view, judgement)
+        yield from () if "safety_regression" in codes else harm
+        if judgement is not None:
+            yield from case_lines(judgement, most=None if door.verbosity else MOST, more=door.more)
+        yield from _test(view)
+        if judgement is not None:
+            yield from costs(judgement)
+            yield from unscored(judgement, door.prefix)
+            yield from capped(judgement, door.prefix, is_recorded=bool(door.files))
+        yield from _careful(view, is_all=door.verbosity > 0)
+        if door.files:
+            yield Line("files", door.files)
+    yield from _next(view, door)
+    if door.verbosity > 0:
+        yield from _details(view)
 
 
-def _changed(changes: RunChanges, more: str | None) -> Iterator[Line]:
-    failing_ids = {change.case_id for change in changes.newly_failing}
-    kinds: tuple[tuple[str, str, Tone, tuple[CaseChange, ...]], ...] = (
-        ("failing", "newly failing", "bad", changes.newly_failing),
-        ("error", "errors", "caution", ()),
-        ("fell", "fell", "caution", changes.fell),
-        ("passing", "newly passing", "good", changes.newly_passing),
-        ("rose", "rose", "good", changes.rose),
-    )
-    counts = {word: len(cases) for _, word, _, cases in kinds}
-    counts |= {"errors": len(changes.errors), "the same": changes.same}
-    said = (f"{word} {count}" for word, count in counts.items() if count or word == "newly failing")
-    yield Line("changed", ", ".join(said))
-    width = max((len(case.case_id) for *_, cases in kinds for case in cases), default=0)
-    hidden = []
-    for label, _, tone, cases in kinds:
-        rows = [(_row(case, width), _codes(case) if tone != "good" else "") for case in cases]
-        if label == "error":
-            rows = [(f"{c}  {how}", "") for c, how in changes.errors if c not in failing_ids]
-        most = len(rows) if more is None else MOST[label]
-        for text, codes in rows[:most]:
-            yield Line(label, text, tone, tail=codes)
-        hidden += [f"{len(rows) - most} {label}"] * (len(rows) > most)
-    if hidden:
-        yield Line("", f"... and {', '.join(hidden)}; {more} shows all", "quiet")
-
-
-def _row(change: CaseChange, width: int) -> str:
-    (was, now), (of_before, of_now) = change.passed, change.trials
-    trials = f"  {now} of {of_now} trials pass, before {was} of {of_before}"
-    several = trials if max(change.trials) > 1 else ""
-    return f"{change.case_id:{width}}  {change.before:.3f} -> {change.after:.3f}{several}"
-
-
-def _codes(change: CaseChange) -> str:
-    return f"  {', '.join(change.codes)}" if change.codes else ""
-
-
-def gate_lines(view: DecisionView) -> Iterator[Line]:
-    """Yield a decision: what was asked, the answer, why, what would settle it, and the figures."""
+def _verdict(view: DecisionView) -> Iterator[Line]:
+    before, after = (excerpt(name, 60) for name in view.names)
     if view.outcome == "none":
-        yield Line("gate", "not evaluated: only a part of the cases was selected", strong=True)
+        text = "not evaluated: only a part of the cases was selected"
+        yield Line("gate", text, strong=True)
         return
-    tone = TONES[view.outcome]
-    yield Line("gate", view.outcome.upper(), tone, strong=True)
-    yield Line("asked", view.question)
-    yield Line("limits", view.limits)
-    if view.looks:
-        yield Line("looks", view.looks, "plain" if view.can_promote else "caution")
-    yield Line("answer", view.answer, tone)
+    if view.outcome == "promote":
+        has_harm = view.figures is not None and view.figures.safety.delta is not None
+        better = BETTER[view.policy.claim] if view.policy else "every condition is met"
+        text = f"{after} may replace {before}: {better}{' and does no more harm' * has_harm}"
+    else:
+        reason = view.reasons[0]
+        is_no = view.outcome == "reject"
+        text = reason.plain or _shortened(reason.message)
+        verb, yet = ("must not replace", "") if is_no else ("may not replace", " yet")
+        text = f"{after} {verb} {before}{yet}: {text}{f' ({reason.code})' * is_no}"
+    yield Line(view.outcome.upper(), text, TONES[view.outcome], strong=True)
+
+
+def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iterator[Line]:
+    """Yield the safety penalties, and which cases have a higher one if that speaks against the candidate."""
+    figures, policy = view.figures, view.policy
+    if figures is None or policy is None or figures.safety.delta is None:
+        return
+    safety = figures.safety
+    means = f"{safety.baseline_mean:.3f} -> {safety.candidate_mean:.3f}"
+    rise = f"{figures.safety.delta:+.3f}" if abs(figures.safety.delta) >= 0.0005 else "no rise"
+    is_each = policy.claim == "no_regression"
+    allowed = "no case may rise" if is_each else f"{policy.max_safety_regression:.3f} is allowed"
+    if all(reason.code != "safety_regression" for reason in view.reasons):
+        yield Line("harm", f"{means}   {rise}; {allowed}")
+        return
+    rows = _worse(figures)
+    verb = "is" if len(rows) == 1 else "are"
+    worse = f"; {counted(len(rows), 'case')} {verb} worse:" if rows else ""
+    yield Line("harm", f"{means}, {allowed}{worse}", "bad")
+    shown = rows if door.verbosity > 0 else rows[:MOST]
+    width = max((len(case_id) for case_id, *_ in shown), default=0)
+    results = report.per_case if report else ()
+    for case_id, was, now in shown:
+        modes = (mode.code for r in results if r.case_id == case_id for mode in r.failure_modes)
+        codes = ", ".join(dict.fromkeys(modes))
+        text = f"{case_id:{width}}  penalty {was:.3g} -> {now:.3g}"
+        yield Line("  worse", text, "bad", tail=f"  {codes}" if codes else "")
+    if len(rows) > len(shown):
+        rest = f"; {door.more} shows all" if door.more else ""
+        yield Line("", f"... {len(rows) - len(shown)} more{rest}", "quiet")
+
+
+def _worse(figures: Figures) -> list[tuple[str, float, float]]:
+    """Return the cases with a higher penalty than before, with both, the largest rise first."""
+    before, after = penalties_of(figures.baseline), penalties_of(figures.candidate)
+    both = before.keys() & after.keys()
+    rows = [(one, before[one], after[one]) for one in both if after[one] > before[one]]
+    return sorted(rows, key=lambda row: (row[1] - row[2], row[0]))
+
+
+def _reasons(view: DecisionView, door: Door, *, has_harm: bool) -> Iterator[Line]:
+    """Yield what the first line does not say: further reasons, and what happened in which cases."""
     for number, reason in enumerate(view.reasons):
-        text = _shortened(f"{reason.code}: {reason.message}")
-        yield Line("" if number else "why", text, tone)
-        if reason.plain:
-            yield Line("", reason.plain)
-    if view.next_step is not None:
-        yield Line("next", view.next_step)
-    yield from (Line(name, value) for name, value in view.figures)
-    for number, note in enumerate(view.notes):
-        yield Line("" if number else "note", f"{note.code}: {note.message}", "quiet")
+        is_said = not number and (reason.is_exact or not reason.plain)
+        is_said |= reason.code == "baseline_missing"
+        if is_said or (reason.code == "safety_regression" and has_harm):
+            continue
+        code = "" if reason.code.startswith("gate:") else f" ({reason.code})"
+        text = reason.plain if reason.is_exact else f"{_shortened(reason.message)}{code}"
+        text = at_door(text, door.prefix)
+        yield Line(LABELS.get(reason.code, "why"), text, TONES[view.outcome])
+
+
+def _score(view: DecisionView, judgement: Judgement | None) -> Iterator[Line]:
+    if view.figures is None:
+        if judgement is not None and judgement.report.complete:
+            yield Line("score", f"{judgement.report.mean_score:.3f}")
+        return
+    tests = view.figures.significance
+    if tests.mean_delta is None:
+        return
+    before, after = tests.baseline_mean_reward, tests.trained_mean_reward
+    means = "" if before is None or after is None else f"{before:.3f} -> {after:.3f}   "
+    between = ", interval unknown"
+    if tests.test == "none":
+        between = f", on exactly these {counted(view.figures.compared, 'case')}"
+    elif tests.delta_ci_low is not None and tests.delta_ci_high is not None:
+        level = confidence(tests.alpha)
+        between = f", between {tests.delta_ci_low:+.3f} and {tests.delta_ci_high:+.3f} ({level})"
+    yield Line("score", f"{means}{tests.mean_delta:+.3f}{between}")
+
+
+def _test(view: DecisionView) -> Iterator[Line]:
+    figures = view.figures
+    if (
+        figures is None
+        or figures.significance.test == "none"
+        or figures.significance.mean_delta is None
+    ):
+        return
+    tests = figures.significance
+    clusters = "" if tests.clusters is None else f" in {counted(tests.clusters, 'cluster')}"
+    size = f"{counted(figures.compared, 'case')}{clusters}"
+    name = {"pass_fail": "pass and fail"}.get(tests.test, tests.test)
+    yield Line("test", f"{name}, {_p_value(tests.p_value)} (needed {tests.alpha:.3g}), {size}")
+
+
+def _p_value(p: float | None) -> str:
+    if p is None:
+        return "no p"
+    return "p < 0.0001" if p < 0.0001 else f"p {p:.{3 if p >= 0.01 else 4}f}"
+
+
+def _careful(view: DecisionView, *, is_all: bool) -> Iterator[Line]:
+    """Yield what a reader should keep in mind: how often the baseline was looked at, and notes."""
+    texts = [view.looks] if view.looks else []
+    notes = sorted(view.notes, key=lambda note: bool(note.plain))  # what is always said is last
+    texts += [note.plain or note.message for note in notes if note.code not in QUIET]
+    for number, text in enumerate(texts if is_all else texts[:MOST_NOTES]):
+        yield Line("" if number else "careful", text)
+
+
+def _next(view: DecisionView, door: Door) -> Iterator[Line]:
+    if view.outcome == "none":
+        return
+    steps = [at_door(view.next_step, door.prefix)] if view.next_step else []
+    if door.pin and [reason.code for reason in view.reasons] == ["baseline_missing"]:
+        steps = [f"make this run the baseline: {door.pin}"]
+    if view.outcome != "hold" and door.page and door.verbosity >= 0:
+        steps.append(f"see it: {door.page}")
+    if view.outcome == "promote" and door.pin:
+        steps.append(f"accept it: {door.pin}")
+    if steps:
+        yield Line("next", "     ".join(steps))
+
+
+def _details(view: DecisionView) -> Iterator[Line]:
+    """Yield the rule of the decision, and each reason and note with its code."""
+    if view.question:
+        yield Line("asked", view.question)
+        yield Line("limits", view.limits)
+    for label, remarks in (("reason", view.reasons), ("note", view.notes)):
+        for number, remark in enumerate(remarks):
+            text = _shortened(f"{remark.code}: {remark.message}")
+            yield Line("" if number else label, text, "quiet")
 
 
 def _shortened(text: str) -> str:
     return text if len(text) <= BEGINNING + END else f"{text[:BEGINNING]} … {text[-END:]}"
-
-
-def side_lines(names: Sequence[str], figures: Figures) -> Iterator[Line]:
-    """Yield size and mean of the two sides of a comparison of plain vectors."""
-    tests = figures.significance
-    sides = (
-        ("baseline", figures.baseline, tests.baseline_mean_reward),
-        ("candidate", figures.candidate, tests.trained_mean_reward),
-    )
-    for name, (label, arm, mean) in zip(names, sides, strict=True):
-        own_name = "" if name == label else f"{name}, "
-        mean_text = "undefined" if mean is None else f"{mean:.4g}"
-        yield Line(label, f"{own_name}{counted(len(arm.scores), 'sample')}, mean {mean_text}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.errors import counted, excerpt
-from benchgate.gates.claim_reasons import confidence, spent
+from benchgate.errors import excerpt
+from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, clusters_needed
-from benchgate.gates.decide import UNDETECTABLE
 from benchgate.gates.decision import PREFIX
-from benchgate.gates.policy import POWER
+from benchgate.wording.plain import clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,12 +32,14 @@ class ShownRemark:
 
     :param code: without its prefix.
     :param message: with the numbers of this run.
-    :param plain: a reason for readers who never trained anything; empty where it is not to be said.
+    :param plain: the same for readers who never trained anything, as a clause; empty where nobody wrote one.
+    :param is_exact: that clause has the numbers too.
     """
 
     code: str
     message: str
     plain: str = ""
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +48,17 @@ class DecisionView:
     What readers get of a decision.
 
     :param outcome: ``none`` for a part of the cases, which is not judged; all else is empty then.
+    :param names: of baseline and candidate.
     :param question: what the policy asks, as ``limits`` its other conditions; empty if the policy is not known.
     :param looks: how often the baseline was looked at; empty at a first look.
     :param can_promote: a candidate could be promoted at this look.
-    :param figures: name and value of each figure of the comparison; empty if they say nothing of the candidate.
+    :param figures: of the comparison; ``None`` if they say nothing of the candidate, or are not known.
     :param reasons: why it is not ``promote``; ``notes`` never block.
     """
 
     outcome: Outcome | Literal["none"] = "none"
+    names: tuple[str, str] = ("", "")
+    policy: GatePolicy | None = None
     question: str = ""
     limits: str = ""
     looks: str = ""
@@ -62,7 +66,7 @@ class DecisionView:
     answer: str = ""
     reasons: tuple[ShownRemark, ...] = ()
     next_step: str | None = None
-    figures: tuple[tuple[str, str], ...] = ()
+    figures: Figures | None = None
     notes: tuple[ShownRemark, ...] = ()
 
     @classmethod
@@ -73,7 +77,6 @@ class DecisionView:
         names: tuple[str, str],
         figures: Figures | None = None,
         *,
-        is_log: bool = False,
         evidence: tuple[Significance | None, bool] | None = None,
     ) -> DecisionView:
         """
@@ -82,7 +85,6 @@ class DecisionView:
         :param policy: ``None`` if it is not known: of a proof whose file of the tests is missing.
         :param names: of baseline and candidate.
         :param figures: of the comparison; of a record, ``evidence`` has its tests and whether penalties were compared.
-        :param is_log: the results were read from the log of another harness.
         """
         if decision is None:
             return cls()
@@ -90,22 +92,25 @@ class DecisionView:
             evidence = figures.significance, figures.safety.evaluated
         count = len(decision.reason_codes)
         hidden = frozenset() if decision.promotion_allowed else OF_PROMOTIONS
-        reasons = tuple(_shown(one, in_plain=is_log) for one in decision.remarks[:count])
-        is_comparable = INCOMPARABLE.isdisjoint(reason.code for reason in reasons)
+        codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
+        shown = figures if INCOMPARABLE.isdisjoint(codes) else None
+        remarks = tuple(
+            _shown(one, shown, policy) for one in decision.remarks if one.code not in hidden
+        )
         look = decision.look
         return cls(
             outcome=decision.outcome,
+            names=names,
+            policy=policy,
             question=_question(policy, names) if policy else "",
             limits="; ".join(_limits(policy, *(evidence or (None, False)))) if policy else "",
             looks=looks(look, policy) if policy else "",
             can_promote=look is None or look.can_promote,
             answer=_answer(decision),
-            reasons=reasons,
+            reasons=remarks[:count],
             next_step=decision.next_step,
-            figures=tuple(_figures(policy, decision, figures))
-            if policy and figures is not None and is_comparable
-            else (),
-            notes=tuple(_shown(one) for one in decision.remarks[count:] if one.code not in hidden),
+            figures=shown,
+            notes=remarks[count:],
         )
 
     @classmethod
@@ -113,14 +118,14 @@ class DecisionView:
         """Return what readers get of the decision on a run."""
         before = judgement.baseline.report if judgement.baseline else None
         names = (before.system if before else "its baseline", judgement.report.system)
-        is_log = judgement.report.source is not None
-        return cls.of(judgement.decision, judgement.policy, names, judgement.figures, is_log=is_log)
+        return cls.of(judgement.decision, judgement.policy, names, judgement.figures)
 
 
-def _shown(remark: Remark, *, in_plain: bool = False) -> ShownRemark:
+def _shown(remark: Remark, figures: Figures | None, policy: GatePolicy | None) -> ShownRemark:
     code = remark.code.removeprefix(PREFIX).removeprefix(NOTE)
-    plain = CONDITIONS[code].plain if in_plain and code in CONDITIONS else ""
-    return ShownRemark(code=code, message=remark.message, plain=plain)
+    exact = clause(code, figures, policy)
+    plain = exact or (CONDITIONS[code].plain if code in CONDITIONS else "")
+    return ShownRemark(code=code, message=remark.message, plain=plain, is_exact=bool(exact))
 
 
 def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
@@ -155,11 +160,11 @@ def looks(look: Look | None, policy: GatePolicy) -> str:
     """Return how often the baseline was looked at; nothing of a first look at the whole of alpha."""
     if look is None or (look.number == 1 and look.can_promote and look.alpha == policy.alpha):
         return ""
-    text = f"look {look.number} against this baseline, at alpha {look.alpha:.3g}"
+    text = f"candidate no. {look.number} compared with this baseline"
     if not look.can_promote:
         return f"{text}: so few cases can no longer be promoted, whatever their scores"
-    share = f"one in {int(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
-    return f"{text}: at this count up to {share} worthless series would have had a promotion"
+    share = f"1 in {int(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
+    return f"{text}: by now {share} useless series would have had a lucky promotion"
 
 
 def _answer(decision: CheckpointPromotionDecision) -> str:
@@ -170,43 +175,3 @@ def _answer(decision: CheckpointPromotionDecision) -> str:
     if all(code.startswith(f"{PREFIX}gate:") for code in decision.reason_codes):
         return "yes by these figures, but a further gate objects"
     return "not shown: the evidence is not enough"
-
-
-def _figures(
-    policy: GatePolicy, decision: CheckpointPromotionDecision, figures: Figures
-) -> Iterator[tuple[str, str]]:
-    significance, limit = figures.significance, policy.max_safety_regression
-    if significance.mean_delta is not None:
-        yield "delta", ", ".join(_delta(policy, figures))
-    effect = significance.minimum_detectable_effect
-    if (
-        policy.claim == "better"
-        and decision.outcome == "hold"
-        and significance.mean_delta is not None
-    ):
-        text = UNDETECTABLE if effect is None else f"to find a difference of {effect:.3f}"
-        yield "power", f"{POWER:.0%}{':' * (effect is None)} {text}"
-    if figures.cost is not None:
-        yield "cost", f"of a case {spent(figures.cost)}"
-    if figures.safety.delta is not None:
-        allowed = "" if policy.claim == "no_regression" else f", allowed rise {limit:.3f}"
-        yield "penalty", f"{figures.safety.delta:+.3f}{allowed}"
-
-
-def _delta(policy: GatePolicy, figures: Figures) -> Iterator[str]:
-    tests = figures.significance
-    yield f"{tests.mean_delta:+.3f}"
-    clusters = "" if tests.clusters is None else f" in {counted(tests.clusters, 'cluster')}"
-    size = f"n={figures.compared}{clusters}"
-    if tests.test == "none":
-        yield f"on exactly these {counted(figures.compared, 'case')}"
-        return
-    interval = "undefined"
-    if tests.delta_ci_low is not None and tests.delta_ci_high is not None:
-        interval = f"[{tests.delta_ci_low:+.3f}, {tests.delta_ci_high:+.3f}]"
-    yield f"{confidence(tests.alpha)} interval {interval}"
-    if tests.p_value is None and policy.claim == "not_worse":  # its bound decides
-        yield f"({tests.test}, {size})"
-        return
-    p = "undefined" if tests.p_value is None else f"{tests.p_value:.4g}"
-    yield f"p {p} ({tests.test}, {size})"

@@ -23,34 +23,11 @@ def table(judgement: Judgement) -> Iterator[Line]:
     rows = [(result, "") for result in judgement.report.per_case]
     rows += [(result, "-baseline") for result in beside]
     rows.sort(key=lambda row: (row[0].case_id not in failed, row[0].case_id, row[0].trial))
-    yield from _rows(rows, is_cut=False)
+    yield from _rows(rows)
     yield Line("", "")
 
 
-def failures(judgement: Judgement, *, most: int) -> Iterator[Line]:
-    """
-    Yield a header, a line for each trial that did not pass, how many others there are, and an empty line.
-
-    Left out are those of newly failing cases, which the lines on what changed are about.
-
-    :param most: trials that are shown at most.
-    """
-    newly = judgement.changes.newly_failing if judgement.changes else ()
-    newly_failing_ids = {change.case_id for change in newly}
-    results = judgement.report.per_case
-    failed = [(result, "") for result in results if not result.passed]
-    rows = [row for row in failed if row[0].case_id not in newly_failing_ids][:most]
-    if not rows:
-        return
-    yield from _rows(rows, is_cut=True)
-    rest = [f"{len(failed) - len(rows)} more failed"] * (len(failed) > len(rows))
-    rest += [f"{len(results) - len(failed)} passed"] * (len(results) > len(failed))
-    if rest:
-        yield Line(None, f"... {', '.join(rest)}; -v shows all", "quiet")
-    yield Line("", "")
-
-
-def _rows(rows: Sequence[tuple[TrialResult, str]], *, is_cut: bool) -> Iterator[Line]:
+def _rows(rows: Sequence[tuple[TrialResult, str]]) -> Iterator[Line]:
     width = max(map(len, ("case", *(_trial_name(*row) for row in rows))))
     spent = any(result.usage for result, _ in rows)
     usage = "cost USD  tokens in     out  " if spent else ""
@@ -63,8 +40,7 @@ def _rows(rows: Sequence[tuple[TrialResult, str]], *, is_cut: bool) -> Iterator[
         usage = _spent(result) if spent else ""
         tone: Tone = "plain" if result.passed or side else "bad" if score else "caution"
         text = f"{_trial_name(result, side):{width}}  {points}  {penalty}  {usage}{_ending(result)}"
-        codes = _codes(result)
-        yield Line(None, text if is_cut else text + codes, tone, tail=codes if is_cut else "")
+        yield Line(None, f"{text}{_codes(result)}", tone)
 
 
 def _spent(result: TrialResult) -> str:

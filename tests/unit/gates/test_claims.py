@@ -367,7 +367,11 @@ def test_an_error_of_the_baseline_hides_no_regression():
     ("sides", "rules", "step"),
     [
         (pairs(0, 0, 12), {}, "more cases will not help"),
-        (pairs(0, 0, 23), {"claim": "not_worse", "margin": 0.1, "test": "welch"}, "test = 'auto'"),
+        (
+            pairs(0, 0, 23),
+            {"claim": "not_worse", "margin": 0.1, "test": "welch"},
+            "--policy=test=auto",
+        ),
         (
             pairs(0, 0, 23),
             {"claim": "not_worse", "margin": 0.1, "score_range": "none"},

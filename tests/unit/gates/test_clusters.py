@@ -100,7 +100,7 @@ def test_min_cases_counts_clusters():
     made = judged(before, before + 0.6 + before / 5, labels, test="auto", min_cases=10)
     assert codes(made) == ["insufficient_cases"]
     assert made.decision.remarks[0].message == "8 clusters; 10 needed"
-    step = "add cases of 2 further clusters: of sources that no case has yet"
+    step = "add cases from 2 new sources"
     assert made.decision.next_step == step
 
 

@@ -68,7 +68,7 @@ def test_a_gain_that_is_worth_finding_is_excluded_and_holds():
     made = decision(same, better, test="welch")
     assert (made.outcome, codes(made)) == ("hold", ["delta_below_minimum", "gain_excluded"])
     assert "more cases will not show one of that size" in made.remarks[1].message
-    assert "claim not_worse with a margin" in made.next_step
+    assert "--policy=claim=not_worse" in made.next_step
 
 
 def test_a_gain_below_the_minimum_holds():

@@ -1,0 +1,123 @@
+"""Which cases changed against the baseline, and which still fail: what became worse is first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from benchgate.errors import counted
+from benchgate.wording.lines import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from benchgate.gates.judge import Judgement
+    from benchgate.gates.run_diff import CaseChange, RunChanges
+    from benchgate.models import BenchRunReport
+    from benchgate.wording.lines import Tone
+
+MOST: Final = 3
+"""Cases that are shown unless all are asked for."""
+
+
+def case_lines(judgement: Judgement, *, most: int | None, more: str) -> Iterator[Line]:
+    """
+    Yield how many cases pass and what changed, then the cases.
+
+    :param most: cases that are shown at most; ``None`` for all.
+    :param more: what to ask for to see all; empty if nothing shows more.
+    """
+    report, changes = judgement.report, judgement.changes
+    before = judgement.baseline.report if judgement.baseline else None
+    text = f"{report.passed_count} of {report.case_count} pass"
+    if before is not None and changes is not None and not changes.is_rescored:
+        text += f", before {before.passed_count}: {counts(changes)}"
+    yield Line("cases", text)
+    rows = [*change_rows(changes)] if changes else []
+    changed = {row.text.split("  ")[0] for row in rows}
+    label = "  fails" if changes is None else "  still"
+    rows += [row for row in _failing(report, label) if row.text not in changed]
+    yield from _some(rows, most, more)
+    if changes is not None:
+        yield from other_lines(changes, most)
+
+
+def counts(changes: RunChanges) -> str:
+    """Return how many cases changed in which way."""
+    if changes.is_rescored:
+        return "not comparable, because another rubric scored the baseline"
+    said = [
+        f"{len(cases)} {word}"
+        for cases, word in (
+            (changes.newly_passing, "newly passing"),
+            (changes.newly_failing, "newly failing"),
+            (changes.rose, "higher"),
+            (changes.fell, "lower"),
+        )
+        if cases or word.startswith("newly")
+    ]
+    return ", ".join([*said, *[counted(len(changes.errors), "error")] * bool(changes.errors)])
+
+
+def change_rows(changes: RunChanges) -> Iterator[Line]:
+    """Yield the cases that changed: what became worse first, the largest change of a kind first."""
+    if changes.is_rescored:
+        return
+    failing_ids = {change.case_id for change in changes.newly_failing}
+    kinds: tuple[tuple[str, Tone, tuple[CaseChange, ...]], ...] = (
+        ("  fails", "bad", changes.newly_failing),
+        ("  error", "caution", ()),
+        ("  lower", "caution", changes.fell),
+        ("  passes", "good", changes.newly_passing),
+        ("  higher", "good", changes.rose),
+    )
+    width = max((len(change.case_id) for *_, cases in kinds for change in cases), default=0)
+    for label, tone, cases in kinds:
+        for change in cases:
+            yield Line(label, _row(change, width), tone, tail=_codes(change.codes))
+        if label == "  error":
+            errors = (row for row in changes.errors if row[0] not in failing_ids)
+            yield from (Line(label, f"{case_id}  {how}", tone) for case_id, how in errors)
+
+
+def other_lines(changes: RunChanges, most: int | None) -> Iterator[Line]:
+    """Yield which cases are not compared, because one side lacks them or they were edited."""
+    for label, ids in (
+        ("new", changes.new),
+        ("missing", changes.missing),
+        ("edited", changes.changed),
+    ):
+        shown = ids[:most]
+        rest = "" if len(shown) == len(ids) else f", ... {len(ids) - len(shown)} more"
+        if ids:
+            yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
+
+
+def _failing(report: BenchRunReport, label: str) -> Iterator[Line]:
+    """Yield the cases that do not pass, each once."""
+    codes: dict[str, list[str]] = {}
+    for result in report.per_case:
+        if not result.passed:
+            modes = [mode.code for mode in result.failure_modes]
+            modes = modes or [result.outcome] * (result.outcome != "scored")
+            codes.setdefault(result.case_id, []).extend(modes)
+    for case_id, words in codes.items():
+        yield Line(label, case_id, "plain", tail=_codes(dict.fromkeys(words)))
+
+
+def _some(rows: list[Line], most: int | None, more: str) -> Iterator[Line]:
+    yield from rows[:most]
+    if most is not None and len(rows) > most:
+        rest = f"... {len(rows) - most} more"
+        yield Line("", f"{rest}; {more} shows all" if more else rest, "quiet")
+
+
+def _row(change: CaseChange, width: int) -> str:
+    (was, now), (of_before, of_now) = change.passed, change.trials
+    trials = f"  {now} of {of_now} trials pass, before {was} of {of_before}"
+    several = trials if max(change.trials) > 1 else ""
+    return f"{change.case_id:{width}}  {change.before:.3f} -> {change.after:.3f}{several}"
+
+
+def _codes(codes: Iterable[str]) -> str:
+    text = ", ".join(codes)
+    return f"  {text}" if text else ""
