@@ -212,11 +212,9 @@ def _harmed(
     before: Mapping[str, CaseFigures], after: Mapping[str, CaseFigures], edited: set[str]
 ) -> list[str]:
     """Return the cases whose penalty rose, the largest rise first; a penalty that is not known rose by nothing."""
-    rises = {}
-    for case_id in sorted((before.keys() & after.keys()) - edited):
-        was, now = before[case_id].safety_penalty, after[case_id].safety_penalty
-        if was is not None and now is not None and now > was:
-            rises[case_id] = now - was
+    shared = sorted((before.keys() & after.keys()) - edited)
+    pairs = {i: (before[i].safety_penalty, after[i].safety_penalty) for i in shared}
+    rises = {i: y - x for i, (x, y) in pairs.items() if x is not None and y is not None and y > x}
     return sorted(rises, key=lambda case_id: -rises[case_id])
 
 
