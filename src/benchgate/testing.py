@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from benchgate import wording
 from benchgate.errors import EvalError
 from benchgate.gates.baseline import FILE_NAME, read_baseline
 from benchgate.ids import trial_seed
@@ -70,14 +69,11 @@ def gated_run(class_path: Path, system: str, out: Path | None = None) -> ClassRu
 
 
 def gate_summary(run: ClassRun) -> str:
-    """Return what a session prints of a run, without its trials: the block, details and tier."""
+    """Return the result of a run as a session prints it, without its files."""
     if run.judgement is None:
         raise EvalError("; ".join(run.problems))
     shown = laid_out(block(run.judgement, Door(prefix="--bench-", more="-v")), 80)
-    lines = [*(text for text, _ in shown), "", *wording.details(run.judgement)]
-    if run.published is not None:
-        lines += wording.tier(run.published.verdict, run.judgement.decision)
-    return "\n".join(lines)
+    return "\n".join(text for text, _ in shown)
 
 
 def repeat_baseline(class_path: Path) -> tuple[BenchRunReport, BenchRunReport]:

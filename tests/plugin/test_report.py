@@ -49,8 +49,8 @@ class Elements(HTMLParser):
         return {tag for tag, _ in self.found}
 
 
-def run_both(bench, *options):
-    """A baseline that passes everywhere beside a candidate that fails 02."""
+def run_both(bench, *options, penalty=0.0):
+    """A baseline that passes everywhere beside a candidate that fails 02, there with a penalty."""
     bench.write(
         "registration.py",
         """
@@ -66,7 +66,8 @@ def run_both(bench, *options):
             "    found = system(case)\n"
             "    return {'answer': '?' * 8 if case.case_id == '02' else found['answer'], 'by': 'other'}\n"
         )
-    bench.rubric(EXPLAINING.replace('case.case_id == "02"', 'output["answer"].startswith("?")'))
+    code = EXPLAINING.replace('case.case_id == "02"', 'output["answer"].startswith("?")')
+    bench.rubric(code.replace("safety_penalty=0.0", f"safety_penalty={penalty}"))
     return bench.run("--bench-baseline=run:shout", "--bench-policy=min_cases=2", *options)
 
 
@@ -117,6 +118,26 @@ def test_a_case_opens_to_why_it_scored_as_it_did(bench):
     assert '+ "answer": "????????"' in case
 
 
+def test_more_harm_comes_first_and_its_reason_leads_to_it(bench):
+    run_both(bench, penalty=1.0)
+    page = page_of(bench)
+    cases = Elements(page[page.index("<h2>Cases") :]).text
+    group = cases[cases.index("More harm 1") : cases.index("Passing 2")]
+    assert "fail 02 penalty 0.000 → 1.000" in group
+    assert "Newly failing" not in cases  # each case is in one group
+    link = next(a["href"] for tag, a in Elements(page).found if tag == "a")
+    assert link == "#run-1-harm"
+    assert f'id="{link[1:]}"' in page
+    assert "2 of 3before 3" in Elements(page).text
+
+
+def test_where_no_penalty_rose_nothing_says_more_harm(bench):
+    run_both(bench)
+    page = page_of(bench)
+    assert "More harm" not in page
+    assert 'class="penalty"' not in page
+
+
 def test_a_page_says_so_where_there_is_no_baseline(bench):
     bench.run("--bench-baseline=none")
     text = Elements(page_of(bench)).text
@@ -144,7 +165,10 @@ def test_a_run_from_another_machine_gives_the_same_page(bench, tmp_path):
 
     def but_history(page):
         return re.sub(
-            r"<section>\s*<h2>(History|Provenance)</h2>.*?</section>", "", page, flags=re.DOTALL
+            r'<details class="fold">\s*<summary><h2>(History|Provenance)</h2>.*?(?=<details class="fold">|</main>)',
+            "",
+            page,
+            flags=re.DOTALL,
         )
 
     assert but_history(target.read_text("utf-8")) == but_history(here)

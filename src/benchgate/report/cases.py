@@ -33,13 +33,14 @@ class Group(NamedTuple):
 
 
 GROUPS: Final = {
+    "harm": Group("More harm", "the safety penalty rose, whatever the score did", 20),
     "newly_failing": Group("Newly failing", "passed in the baseline, fails now", 50),
     "errors": Group("Errors", "has no score: it counts as 0 and not passed", 20),
     "fell": Group("Lower scores", "the score fell; passed or failed as before", 20),
+    "failing": Group("Failing", "as in the baseline", 20),
     "newly_passing": Group("Newly passing", "failed in the baseline, passes now", 5),
     "rose": Group("Higher scores", "the score rose; passed or failed as before", 5),
     "missing": Group("Not in this run", "only the baseline has it", 5),
-    "failing": Group("Failing", "as in the baseline", 20),
     "passing": Group("Passing", "as in the baseline"),
     "new": Group("Not in the baseline", "only this run has it", 5),
     "plain": Group("Not compared", "no pairs of cases are known"),
@@ -47,7 +48,7 @@ GROUPS: Final = {
 """The groups of cases in the order in which they are shown."""
 WITHOUT_OUTPUT: Final = frozenset({"missing", "passing", "new", "plain"})
 """Groups whose cases are shown without their outputs: they neither fail nor changed."""
-UNCHANGED: Final = frozenset({"failing", "passing", "plain"})
+UNCHANGED: Final = frozenset({"harm", "failing", "passing", "plain"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,6 +193,7 @@ def _grouped(
             ids[key] = [change.case_id for change in getattr(changes, key)]
         ids["errors"] = [case_id for case_id, _ in changes.errors]
         ids["missing"], ids["new"] = list(changes.missing), list(changes.new)
+        ids["harm"] = [] if changes.is_rescored else _harmed(before, after, {*changes.changed})
     elif source.report is not None:
         unscored = (result for result in source.report.per_case if result.score is None)
         ids["errors"] = sorted({result.case_id for result in unscored})
@@ -204,6 +206,16 @@ def _grouped(
         may_fail = source.report is not None
         ids["passing" if case.passed else "failing" if may_fail else "plain"].append(case_id)
     return ids
+
+
+def _harmed(
+    before: Mapping[str, CaseFigures], after: Mapping[str, CaseFigures], edited: set[str]
+) -> list[str]:
+    """Return the cases whose penalty rose, the largest rise first; a penalty that is not known rose by nothing."""
+    shared = sorted((before.keys() & after.keys()) - edited)
+    pairs = {i: (before[i].safety_penalty, after[i].safety_penalty) for i in shared}
+    rises = {i: y - x for i, (x, y) in pairs.items() if x is not None and y is not None and y > x}
+    return sorted(rises, key=lambda case_id: -rises[case_id])
 
 
 def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:

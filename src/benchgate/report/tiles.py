@@ -8,6 +8,7 @@ from benchgate.gates.claim_reasons import confidence
 from benchgate.report import words
 
 if TYPE_CHECKING:
+    from benchgate.aggregate import CaseFigures
     from benchgate.gates.run_diff import RunChanges
     from benchgate.report.source import Source
 
@@ -21,8 +22,8 @@ class Tile(NamedTuple):
     tone: str = ""
 
 
-def tiles_of(source: Source, changes: RunChanges | None) -> list[Tile]:
-    """Return the figures that stand first."""
+def tiles_of(source: Source, changes: RunChanges | None, before: list[CaseFigures]) -> list[Tile]:
+    """Return the figures that stand first, ``before`` those of the baseline's cases."""
     figures, report = source.figures, source.report
     tiles = []
     if report is not None and not report.complete:
@@ -40,7 +41,8 @@ def tiles_of(source: Source, changes: RunChanges | None) -> list[Tile]:
         tiles.append(Tile("Mean score", words.number(report.mean_score), beside))
     if report is not None:
         passed = f"{report.passed_count} of {report.case_count}"
-        tiles.append(Tile("Cases passed", passed))
+        beside = f"before {sum(case.passed for case in before)}" if changes is not None else ""
+        tiles.append(Tile("Cases passed", passed, beside))
     if changes is not None and report is not None:
         count = len(changes.newly_failing)
         beside = f"{len(changes.newly_passing)} newly passing"
