@@ -71,7 +71,7 @@ def test_an_outage_holds_and_concludes_nothing_about_the_candidate(graded):
     result.stdout.fnmatch_lines(
         [
             "HOLD      *too many trials ended in an error, which says little about it",
-            "why       candidate: 12 of 40 trials *; allowed is a share of 0.05, or one",
+            "why       candidate: 12 of 40 trials *; allowed is a share of 0.05, or one (too_many_unscored)",
             "unscored  12 of 40 (RateLimitError 11, ValueError 1): counted as score 0",
         ]
     )

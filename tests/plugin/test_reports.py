@@ -139,7 +139,7 @@ def test_the_summary_is_a_table_the_figures_the_gate_and_the_files(mixed):
         [
             "*- bench echo -*",
             "HOLD      *some cases have no usable result, so that nothing can be compared",
-            "why       1 not_run (04)",
+            "why       1 not_run (04) (incomplete_run)",
             "cases     1 of 4 pass",
             "  fails   02  wrong",
             "  fails   03  harness_error",

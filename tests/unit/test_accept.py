@@ -339,7 +339,7 @@ def test_the_commands_count_in_the_same_file(tmp_path, capsys):
         assert proof["look"]["number"] == number
         assert proof["criteria"]["max_p_value"] == proof["look"]["alpha"]
         assert main(["verify", *map(str, (tmp_path / "p").glob("*.json"))]) == 0
-    assert "looks     look 3 against this baseline" in capsys.readouterr().err
+    assert "candidate no. 3 compared with this baseline" in capsys.readouterr().err
     assert accept(BEFORE, side(7), ledger=LookLedger(ledger)).look.number == 4
 
 

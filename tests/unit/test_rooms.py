@@ -44,7 +44,7 @@ BUDGETS = {
     "http": 525,
     "ids": 150,
     "interop": 1925,
-    "live": 475,
+    "live": 500,
     "loader": 1250,
     "looks": 475,
     "models": 425,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32125
+TOTAL = 32150
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

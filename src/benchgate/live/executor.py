@@ -105,6 +105,11 @@ class LiveExecutor:
             future.cancel()
         self._contained.close()
 
+    def guard(self) -> None:
+        """Set the backstop again, after somebody else has cancelled it."""
+        with self._changed:
+            self._nearest()
+
     def _start(self) -> None:
         self._started = True
         # Once for all trials: each of them would restore what the one before it had changed.

@@ -65,6 +65,11 @@ class Reports:
         if not isinstance(nextitem, CaseItem) or session.shouldstop or session.shouldfail:
             self._session.trials.service.pause()
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_exception_interact(self) -> None:
+        """Set the one timer again: pytest cancels it for each test that failed, as somebody may look at that."""
+        self._session.trials.service.pause()
+
     def pytest_enter_pdb(self) -> None:
         """Let people debug for as long as they like."""
         self._session.trials.service.pause()

@@ -104,6 +104,7 @@ class TrialService:
         self._loop = SessionLoop()
         self._exit = ExitStack()
         self._prints = PrintRouter()
+        self._guarded: LiveExecutor | None = None
         self._exit.callback(self._loop.close)
         self._exit.callback(self._prints.close)
         self.window = 8
@@ -146,7 +147,7 @@ class TrialService:
                     executor = LiveExecutor(
                         run_one, given.jobs, prints=self._prints, backstop=backstop
                     )
-                    backstop = None
+                    self._guarded, backstop = self._guarded or executor, None
                 if executor is not None and executor is not own:
                     self._exit.callback(executor.close)
                 lanes[pace] = Lane(pacing, spending, executor)
@@ -236,6 +237,8 @@ class TrialService:
         """Expect that something else than a trial comes next, which may take any time; or that a trial waits."""
         if self._backstop is not None:
             self._backstop.release(wait)
+        if self._guarded is not None:
+            self._guarded.guard()
 
     def close(self) -> None:
         """End what still runs."""
