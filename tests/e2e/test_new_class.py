@@ -99,7 +99,7 @@ def test_the_printed_commands_do_what_they_say(new_class, pytester):
         for command in commands
     ]
     assert [one.returncode for one in done] == [0, 0, 0, 1, 0, 10, 0], [one.stderr for one in done]
-    assert "gate      HOLD" in done[5].stdout
+    assert "HOLD      " in done[5].stdout
     assert "3 passed" in done[5].stdout
     assert (pytester.path / "bench/mail/cases/004-next/case.toml").exists()
 

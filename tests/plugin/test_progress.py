@@ -45,7 +45,7 @@ def test_the_command_tells_on_stderr(slow):
         text=True,
         check=True,
     )
-    assert re.fullmatch(f"({LINE}\n)+gate      HOLD\n(.+\n)+", done.stderr)
+    assert re.fullmatch(f"({LINE}\n)+HOLD      .+\n(.+\n)+", done.stderr)
     assert len(done.stdout.splitlines()) == 4
 
 
