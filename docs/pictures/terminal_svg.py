@@ -71,7 +71,8 @@ def run() -> str:
             text=True,
             check=True,
         )
-    return done.stdout.replace(out, ".benchgate")
+    shown = done.stdout.replace(out, ".benchgate")
+    return re.sub(r"\s+--out\s+\S+\s+--yes", " --yes", shown)
 
 
 def steady(text: str) -> str:

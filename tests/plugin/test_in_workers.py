@@ -298,7 +298,13 @@ def test_a_held_run_exits_with_10_and_other_reporters_agree(held_session):
     result = held_session.result
     result.assert_outcomes(passed=3)  # the terminal counts cases alone
     assert result.ret == HELD
-    result.stdout.fnmatch_lines(["HOLD      shout may not replace shout yet: *", "next      *", "HELD the gate decided hold"])
+    result.stdout.fnmatch_lines(
+        [
+            "HOLD      shout may not replace shout yet: *",
+            "next      *",
+            "HELD the gate decided hold",
+        ]
+    )
     assert held_session.json_report["exitcode"] == HELD
 
 

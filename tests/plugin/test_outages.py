@@ -132,7 +132,9 @@ def test_workers_and_the_other_door_say_the_same(graded, capsys):
     graded.system(SYSTEM.format(base=0.8, errors=12))
     result = graded.run("-n2", "--bench-exit=gate", apart=True)
     assert codes(graded) == ["too_many_unscored"]
-    result.stdout.fnmatch_lines(["unscored  12 of 40 (RateLimitError 11, ValueError 1): counted as score 0"])
+    result.stdout.fnmatch_lines(
+        ["unscored  12 of 40 (RateLimitError 11, ValueError 1): counted as score 0"]
+    )
     root, out = graded.root / "bench", graded.root / "other"
     assert main(["run", "--task-class=echo", f"--bench-root={root}", f"--out={out}"]) == 10
     said = "12 of 40 trials ended in harness_error (RateLimitError 11, ValueError 1)"
