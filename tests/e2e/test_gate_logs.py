@@ -506,7 +506,7 @@ def test_two_logs_of_inspect(inspect_logs, tmp_path):
     out = str(tmp_path / "chain")
     done, verified, other = commands(
         inspect_logs,
-        ["gate", "base.eval", "cand.eval", f"--out={out}"],
+        ["gate", "base.eval", "cand.eval", f"--out={out}", "-v"],
         ["verify", out],
         ["gate", "base.eval", "cand.json", f"--out={tmp_path}/p"],
     )
@@ -518,8 +518,8 @@ def test_two_logs_of_inspect(inspect_logs, tmp_path):
     assert source["tool"] == "inspect_ai"
     assert source["version"][0].isdigit()
     assert other.returncode == 0
-    delta = [line for line in done.stdout.splitlines() if line.startswith("delta")]
-    assert delta == [line for line in other.stdout.splitlines() if line.startswith("delta")]
+    (score,) = (line for line in done.stdout.splitlines() if line.startswith("score"))
+    assert score in other.stdout.splitlines()
 
 
 @pytest.mark.slow
@@ -554,7 +554,7 @@ def test_the_score_and_the_cluster_of_a_log_of_inspect(inspect_logs, tmp_path):
     expected = "two.eval: samples have several scores: match, includes; --metric NAME\n"
     assert refused.stderr == expected
     assert done.returncode == 0
-    assert "n=40 in 20 clusters" in done.stdout
+    assert "40 cases in 20 clusters" in done.stdout
 
 
 @pytest.mark.slow
