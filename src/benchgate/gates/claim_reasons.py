@@ -67,14 +67,11 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
     if losses:
         text = f"on these cases {len(losses)} lost more than {policy.tolerance:g}"
         yield "case_regressed", f"{text}: {few(losses, 3)}"
-    before, after = penalties_of(baseline), penalties_of(candidate)
-    changes = {
-        case_id: after[case_id] - before[case_id] for case_id in before.keys() & after.keys()
-    }
-    rises = [f"{case_id} {rise:+.3g}" for case_id, rise in changes.items() if rise > TOLERANCE]
+    rises = risen(penalties_of(baseline), penalties_of(candidate))
     if rises:
+        named = [f"{case_id} {now - was:+.3g}" for case_id, was, now in rises]
         text = f"on these cases the penalty of {len(rises)} rose"
-        yield "safety_regression", f"{text}: {few(rises, 3)}"
+        yield "safety_regression", f"{text}: {few(named, 3)}"
 
 
 def _newly_failing(baseline: Arm, candidate: Arm) -> list[str]:
@@ -94,10 +91,22 @@ def passed(arm: Arm) -> Mapping[str, bool | None]:
     return dict(zip(ids, map(all, arm.rows), strict=False))
 
 
-def penalties_of(arm: Arm) -> dict[str, float]:
-    """Return the penalty of each case that has one; none without ids."""
-    pairs = zip(arm.case_ids or (), arm.penalties or (), strict=False)
-    return {case_id: penalty for case_id, penalty in pairs if penalty is not None}
+def penalties_of(arm: Arm) -> dict[str, float | None]:
+    """Return the penalty of each case; nothing without ids."""
+    return dict(zip(arm.case_ids or (), arm.penalties or (), strict=False))
+
+
+def risen(
+    before: Mapping[str, float | None], after: Mapping[str, float | None]
+) -> list[tuple[str, float, float]]:
+    """Return the cases whose penalty rose, with both, the largest rise first; what is not known rose by nothing."""
+    pairs = ((case_id, before.get(case_id), now) for case_id, now in after.items())
+    rows = [
+        (case_id, was, now)
+        for case_id, was, now in pairs
+        if was is not None and now is not None and now - was > TOLERANCE
+    ]
+    return sorted(rows, key=lambda row: (row[1] - row[2], row[0]))
 
 
 def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:

@@ -203,7 +203,7 @@ class Controller:
         with finishing():
             self.session.trials.close()  # what still waits would be paid for and not be in the record
             for run in self.runs.values():
-                run.finish(self._gates(run))
+                run.finish(_gates(self._hooks, run))
             self.page = _shown(self.session.publication, [*self.runs.values()])
         if self.session.settings.exit_rule == "gate":
             session.testsfailed -= self._tolerated
@@ -230,16 +230,15 @@ class Controller:
         if self._held and session.testsfailed == 1 and session.exitstatus == 1:
             session.exitstatus = HELD
 
-    def _gates(self, run: ClassRun) -> list[Any]:
-        if run.candidate.scope != "full":
-            return []
-        try:
-            offered = self._hooks.call(
-                "pytest_bench_gates", task_class=run.request.bench.task_class
-            )
-            return [gate for gates in offered for gate in gates or ()]
-        except Exception as error:
-            return [_objecting(f"{type(error).__name__}: {error}")]
+
+def _gates(hooks: RootHooks, run: ClassRun) -> list[Any]:
+    if run.candidate.scope != "full":
+        return []
+    try:
+        offered = hooks.call("pytest_bench_gates", task_class=run.request.bench.task_class)
+        return [gate for gates in offered for gate in gates or ()]
+    except Exception as error:
+        return [_objecting(f"{type(error).__name__}: {error}")]
 
 
 def _shown(publication: Publication, runs: list[ClassRun]) -> Path | None:

@@ -23,6 +23,7 @@ from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.remote.attempt import Answer
@@ -129,7 +130,8 @@ class Cluster:
             elif answer.kind == "refused":
                 self._refused[answer.worker] = answer.why
             else:
-                return self._record(answer, request, times_lost)
+                home = self._benches[request.case.task_class].path
+                return _recorded(answer, home, times_lost)
 
     def _attempt(self, request: TrialRequest) -> Attempt:
         case = request.case
@@ -233,17 +235,18 @@ class Cluster:
                         self._refused[answer.worker] = answer.why
             return wrong
 
-    def _record(self, answer: Answer, request: TrialRequest, times_lost: int) -> TrialRecord:
-        if answer.kind == "interrupted" or answer.record is None:
-            raise KeyboardInterrupt
-        record = answer.record
-        if record.raised_at is not None:
-            home = self._benches[request.case.task_class].path
-            where = (home / answer.raised_in, record.raised_at[1]) if answer.raised_in else None
-            record = replace(record, raised_at=where)
-        if not times_lost:
-            return record
-        return replace(record, result=record.result.model_copy(update={"retries": times_lost}))
+
+def _recorded(answer: Answer, home: Path, times_lost: int) -> TrialRecord:
+    """Return the record in an answer; ``home`` is the folder of its class here."""
+    if answer.kind == "interrupted" or answer.record is None:
+        raise KeyboardInterrupt
+    record = answer.record
+    if record.raised_at is not None:
+        where = (home / answer.raised_in, record.raised_at[1]) if answer.raised_in else None
+        record = replace(record, raised_at=where)
+    if not times_lost:
+        return record
+    return replace(record, result=record.result.model_copy(update={"retries": times_lost}))
 
 
 def _check_name(bench: LoadedClass, system: NamedSystem) -> None:

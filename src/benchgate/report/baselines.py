@@ -41,7 +41,7 @@ def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Itera
     yield from run_lines("new", after)
     difference = changes(before.report, after.report)
     yield Line("changed", counts(difference))
-    yield from change_rows(difference)
+    yield from change_rows(difference).values()
     yield from other_lines(difference, None)
     old, new = before.report.digests, after.report.digests
     for part in ("rubric", "scorer", "taxonomy", "policy"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from benchgate.gates.claim_reasons import risen
 from benchgate.models import BenchRunReport, BenchScore, RunDigests, TrialResult
 from benchgate.report.outputs import MAX_SHOWN
 
@@ -193,7 +194,9 @@ def _grouped(
             ids[key] = [change.case_id for change in getattr(changes, key)]
         ids["errors"] = [case_id for case_id, _ in changes.errors]
         ids["missing"], ids["new"] = list(changes.missing), list(changes.new)
-        ids["harm"] = [] if changes.is_rescored else _harmed(before, after, {*changes.changed})
+        sides = [{i: case.safety_penalty for i, case in side.items()} for side in (before, after)]
+        rises = () if changes.is_rescored else risen(*sides)
+        ids["harm"] = [case_id for case_id, *_ in rises if case_id not in changes.changed]
     elif source.report is not None:
         unscored = (result for result in source.report.per_case if result.score is None)
         ids["errors"] = sorted({result.case_id for result in unscored})
@@ -206,16 +209,6 @@ def _grouped(
         may_fail = source.report is not None
         ids["passing" if case.passed else "failing" if may_fail else "plain"].append(case_id)
     return ids
-
-
-def _harmed(
-    before: Mapping[str, CaseFigures], after: Mapping[str, CaseFigures], edited: set[str]
-) -> list[str]:
-    """Return the cases whose penalty rose, the largest rise first; a penalty that is not known rose by nothing."""
-    shared = sorted((before.keys() & after.keys()) - edited)
-    pairs = {i: (before[i].safety_penalty, after[i].safety_penalty) for i in shared}
-    rises = {i: y - x for i, (x, y) in pairs.items() if x is not None and y is not None and y > x}
-    return sorted(rises, key=lambda case_id: -rises[case_id])
 
 
 def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:

@@ -21,7 +21,7 @@ from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from concurrent.futures import Future
 
     from benchgate.models import BenchCase, Side
@@ -121,7 +121,7 @@ class TrialService:
         """
         if own is not None:
             self._exit.callback(own.close)
-        cluster = self._connected() if connects else None
+        cluster = _connected(self._runs.values(), self._exit) if connects else None
         # Python has one timer: it is for the trials in turn, or for those side by side where none is in turn.
         backstop = self._backstop if all(r.settings.jobs > 1 for r in self._runs.values()) else None
         # Shared, however else the settings of classes differ.
@@ -153,20 +153,6 @@ class TrialService:
                 lanes[pace] = Lane(pacing, spending, executor)
             self._classes[name] = _ServedClass(run, lanes[pace])
             self.window = max(self.window, 4 * given.jobs, 4 * cluster.jobs if cluster else 0)
-
-    def _connected(self) -> Cluster | None:
-        address = next((run.settings.executor for run in self._runs.values()), None)
-        if address is None:
-            return None
-        from benchgate.remote.cluster import Cluster
-
-        runs = self._runs.values()
-        cluster = Cluster(
-            address, [(run.bench, one) for run in runs for one in run.systems.values()]
-        )
-        cluster.open()
-        self._exit.callback(cluster.close)
-        return cluster
 
     def in_turn(self, task_class: str) -> bool:
         """Whether each trial runs in its turn, in the main thread, where an alarm can end it."""
@@ -284,6 +270,19 @@ class TrialService:
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]
         return served.runner(request.side, self._loop.wait, self._is_timeout)
+
+
+def _connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None:
+    """Return the cluster that was asked for, and have the stack close it; ``None`` without one."""
+    address = next((run.settings.executor for run in runs), None)
+    if address is None:
+        return None
+    from benchgate.remote.cluster import Cluster
+
+    cluster = Cluster(address, [(run.bench, one) for run in runs for one in run.systems.values()])
+    cluster.open()
+    stack.callback(cluster.close)
+    return cluster
 
 
 def _check_concurrency(run: RunRequest) -> None:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted, excerpt
-from benchgate.gates.claim_reasons import confidence, penalties_of
+from benchgate.gates.claim_reasons import confidence, penalties_of, risen
 from benchgate.wording import capped, costs, stopped, unscored
-from benchgate.wording.cases import MOST, case_lines
+from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
 from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line
 from benchgate.wording.plain import at_door
@@ -20,7 +20,6 @@ from benchgate.wording.plain import at_door
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
@@ -137,9 +136,11 @@ def _verdict(view: DecisionView) -> Iterator[Line]:
         yield Line("gate", text, strong=True)
         return
     if view.outcome == "promote":
-        has_harm = view.figures is not None and view.figures.safety.delta is not None
+        rise = view.figures.safety.delta if view.figures else None
+        is_up = rise is not None and rise > 0
+        harm = ", and harm rose by no more than is allowed" if is_up else " and does no more harm"
         better = BETTER[view.policy.claim] if view.policy else "every condition is met"
-        text = f"{after} may replace {before}: {better}{' and does no more harm' * has_harm}"
+        text = f"{after} may replace {before}: {better}{'' if rise is None else harm}"
     else:
         reason = view.reasons[0]
         is_no = view.outcome == "reject"
@@ -162,29 +163,19 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
     if all(reason.code != "safety_regression" for reason in view.reasons):
         yield Line("harm", f"{means}   {rise}; {allowed}")
         return
-    rows = _worse(figures)
-    verb = "is" if len(rows) == 1 else "are"
-    worse = f"; {counted(len(rows), 'case')} {verb} worse:" if rows else ""
+    rises = risen(penalties_of(figures.baseline), penalties_of(figures.candidate))
+    verb = "is" if len(rises) == 1 else "are"
+    worse = f"; {counted(len(rises), 'case')} {verb} worse:" if rises else ""
     yield Line("harm", f"{means}, {allowed}{worse}", "bad")
-    shown = rows if door.verbosity > 0 else rows[:MOST]
-    width = max((len(case_id) for case_id, *_ in shown), default=0)
-    results = report.per_case if report else ()
-    for case_id, was, now in shown:
-        modes = (mode.code for r in results if r.case_id == case_id for mode in r.failure_modes)
-        codes = ", ".join(dict.fromkeys(modes))
-        text = f"{case_id:{width}}  penalty {was:.3g} -> {now:.3g}"
-        yield Line("  worse", text, "bad", tail=f"  {codes}" if codes else "")
-    if len(rows) > len(shown):
-        rest = f"; {door.more} shows all" if door.more else ""
-        yield Line("", f"... {len(rows) - len(shown)} more{rest}", "quiet")
-
-
-def _worse(figures: Figures) -> list[tuple[str, float, float]]:
-    """Return the cases with a higher penalty than before, with both, the largest rise first."""
-    before, after = penalties_of(figures.baseline), penalties_of(figures.candidate)
-    both = before.keys() & after.keys()
-    rows = [(one, before[one], after[one]) for one in both if after[one] > before[one]]
-    return sorted(rows, key=lambda row: (row[1] - row[2], row[0]))
+    width = max((len(case_id) for case_id, *_ in rises), default=0)
+    codes = failure_codes(report.per_case if report else ())
+    rows = [
+        Line(
+            "  worse", f"{i:{width}}  penalty {was:.3g} -> {now:.3g}", "bad", tail=codes.get(i, "")
+        )
+        for i, was, now in rises
+    ]
+    yield from first_rows(rows, None if door.verbosity > 0 else MOST, door.more)
 
 
 def _reasons(view: DecisionView, door: Door, *, has_harm: bool) -> Iterator[Line]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.judge import Judgement
     from benchgate.gates.run_diff import CaseChange, RunChanges
-    from benchgate.models import BenchRunReport
+    from benchgate.models import TrialResult
     from benchgate.wording.lines import Tone
 
 MOST: Final = 3
@@ -32,11 +32,12 @@ def case_lines(judgement: Judgement, *, most: int | None, more: str) -> Iterator
     if before is not None and changes is not None and not changes.is_rescored:
         text += f", before {before.passed_count}: {counts(changes)}"
     yield Line("cases", text)
-    rows = [*change_rows(changes)] if changes else []
-    changed = {row.text.split("  ")[0] for row in rows}
+    rows = change_rows(changes) if changes else {}
     label = "  fails" if changes is None else "  still"
-    rows += [row for row in _failing(report, label) if row.text not in changed]
-    yield from _some(rows, most, more)
+    codes = failure_codes(report.per_case)
+    for case_id in (result.case_id for result in report.per_case if not result.passed):
+        rows.setdefault(case_id, Line(label, case_id, tail=codes.get(case_id, "")))
+    yield from first_rows([*rows.values()], most, more)
     if changes is not None:
         yield from other_lines(changes, most)
 
@@ -58,11 +59,11 @@ def counts(changes: RunChanges) -> str:
     return ", ".join([*said, *[counted(len(changes.errors), "error")] * bool(changes.errors)])
 
 
-def change_rows(changes: RunChanges) -> Iterator[Line]:
-    """Yield the cases that changed: what became worse first, the largest change of a kind first."""
+def change_rows(changes: RunChanges) -> dict[str, Line]:
+    """Return the cases that changed: what became worse first, the largest change of a kind first."""
+    rows: dict[str, Line] = {}
     if changes.is_rescored:
-        return
-    failing_ids = {change.case_id for change in changes.newly_failing}
+        return rows
     kinds: tuple[tuple[str, Tone, tuple[CaseChange, ...]], ...] = (
         ("  fails", "bad", changes.newly_failing),
         ("  error", "caution", ()),
@@ -73,10 +74,12 @@ def change_rows(changes: RunChanges) -> Iterator[Line]:
     width = max((len(change.case_id) for *_, cases in kinds for change in cases), default=0)
     for label, tone, cases in kinds:
         for change in cases:
-            yield Line(label, _row(change, width), tone, tail=_codes(change.codes))
+            text = _row(change, width)
+            rows[change.case_id] = Line(label, text, tone, tail=_codes(change.codes))
         if label == "  error":
-            errors = (row for row in changes.errors if row[0] not in failing_ids)
-            yield from (Line(label, f"{case_id}  {how}", tone) for case_id, how in errors)
+            for case_id, how in changes.errors:
+                rows.setdefault(case_id, Line(label, f"{case_id}  {how}", tone))
+    return rows
 
 
 def other_lines(changes: RunChanges, most: int | None) -> Iterator[Line]:
@@ -92,19 +95,22 @@ def other_lines(changes: RunChanges, most: int | None) -> Iterator[Line]:
             yield Line(label, f"{counted(len(ids), 'case')}: {', '.join(shown)}{rest}", "caution")
 
 
-def _failing(report: BenchRunReport, label: str) -> Iterator[Line]:
-    """Yield the cases that do not pass, each once."""
+def failure_codes(results: Iterable[TrialResult]) -> dict[str, str]:
+    """Return the failure codes of each case, or how a trial without a score ended, as the tail of a line."""
     codes: dict[str, list[str]] = {}
-    for result in report.per_case:
-        if not result.passed:
-            modes = [mode.code for mode in result.failure_modes]
-            modes = modes or [result.outcome] * (result.outcome != "scored")
-            codes.setdefault(result.case_id, []).extend(modes)
-    for case_id, words in codes.items():
-        yield Line(label, case_id, "plain", tail=_codes(dict.fromkeys(words)))
+    for result in results:
+        modes = [mode.code for mode in result.failure_modes]
+        modes = modes or [result.outcome] * (result.outcome != "scored")
+        codes.setdefault(result.case_id, []).extend(modes)
+    return {case_id: _codes(dict.fromkeys(words)) for case_id, words in codes.items()}
 
 
-def _some(rows: list[Line], most: int | None, more: str) -> Iterator[Line]:
+def first_rows(rows: list[Line], most: int | None, more: str) -> Iterator[Line]:
+    """
+    Yield the first rows, and how many more there are.
+
+    :param most: ``None`` for all; ``more`` is what to ask for to see all, empty if nothing shows more.
+    """
     yield from rows[:most]
     if most is not None and len(rows) > most:
         rest = f"... {len(rows) - most} more"

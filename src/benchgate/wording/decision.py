@@ -51,7 +51,6 @@ class DecisionView:
     :param names: of baseline and candidate.
     :param question: what the policy asks, as ``limits`` its other conditions; empty if the policy is not known.
     :param looks: how often the baseline was looked at; empty at a first look.
-    :param can_promote: a candidate could be promoted at this look.
     :param figures: of the comparison; ``None`` if they say nothing of the candidate, or are not known.
     :param reasons: why it is not ``promote``; ``notes`` never block.
     """
@@ -62,7 +61,6 @@ class DecisionView:
     question: str = ""
     limits: str = ""
     looks: str = ""
-    can_promote: bool = True
     answer: str = ""
     reasons: tuple[ShownRemark, ...] = ()
     next_step: str | None = None
@@ -105,7 +103,6 @@ class DecisionView:
             question=_question(policy, names) if policy else "",
             limits="; ".join(_limits(policy, *(evidence or (None, False)))) if policy else "",
             looks=looks(look, policy) if policy else "",
-            can_promote=look is None or look.can_promote,
             answer=_answer(decision),
             reasons=remarks[:count],
             next_step=decision.next_step,
