@@ -628,15 +628,23 @@ def test_the_file_of_a_case_with_any_id():
     assert trial_file_name("001-x", 0) == "001-x.json"
 
 
-@pytest.mark.parametrize(
-    ("second", "what"),
-    [({}, "two answers of one trial"), ({"trial": 1, "target": "y"}, "two inputs or targets")],
-)
-def test_a_class_is_made_of_no_two_rows_that_are_one_case_by_chance(tmp_path, second, what):
+def test_a_class_of_a_log_reads_its_rows_as_the_gate_does(tmp_path, monkeypatch):
     from benchgate.interop.convert import class_files
 
+    options = {"format": "auto", "map": (), "metric": None}
     row = {"id": "a", "score": 1, "input": "q", "target": "x", "answer": "x"}
     log = tmp_path / "log.jsonl"
-    log.write_text("".join(json.dumps(each) + "\n" for each in (row, row | second)))
-    with pytest.raises(SampleError, match=f"sample 'a' has {what}.*--map trial=FIELD"):
-        class_files(log, "made", None, {"format": "auto", "map": (), "metric": None})
+
+    def files_of(second):
+        log.write_text("".join(json.dumps(each) + "\n" for each in (row, row | second)))
+        return class_files(log, "made", clock.now(), options)
+
+    texts, agreed = files_of({"answer": "y", "score": 0})
+    assert '{"answers": ["y"]}' in texts.values()  # run again: the last row counts, and no other
+    assert agreed == [True]
+    assert [one.reruns for one in read(log).samples] == [1]
+    with pytest.raises(SampleError, match=r"sample 'a' has two inputs or targets.*--map case=FIELD"):
+        files_of({"trial": 1, "target": "y"})
+    monkeypatch.setattr("benchgate.interop.convert.MAX_SAMPLES", 1)
+    with pytest.raises(SampleError, match="more than 1 samples"):
+        files_of({"trial": 1})

@@ -10,7 +10,7 @@ import tomli_w
 
 from benchgate.errors import SampleError
 from benchgate.interop.formats import opened
-from benchgate.interop.rows import RowReader
+from benchgate.interop.rows import MAX_SAMPLES, RowReader
 from benchgate.registry import slug
 from benchgate.wire.canonical import sha256_hex
 
@@ -92,7 +92,7 @@ def class_files(
     :raises SampleError: it has no inputs, or a sample no target. :raises EvalError: it cannot be read.
     """
     cases: dict[str, tuple[Any, list[str], dict[tuple[int, str], Any]]] = {}
-    agreed: list[bool | None] = []
+    agreement: dict[tuple[str, str], bool | None] = {}
     with opened(path, options["format"], in_full=True) as source:
         reader = RowReader(path, source.log, dict(options["map"]), options["metric"])
         for line, row in source.log.rows:
@@ -105,19 +105,20 @@ def class_files(
             targets = [str(one) for one in (target if isinstance(target, list) else [target])]
             shown = {"input": asked["input"]} | ({"choices": choices} if choices else {})
             answer = None if sample.score is None else reader.value(row, "answer")
-            first = cases.setdefault(sample.case_id, (shown, targets, {}))
-            answers, key = first[2], (len(sample.trial), sample.trial)
-            if key in answers or first[:2] != (shown, targets):
-                what = "two answers of one trial" if key in answers else "two inputs or targets"
-                why = (
-                    f"sample {sample.case_id!r} has {what}; tell its rows apart: --map trial=FIELD"
-                )
+            *first, answers = cases.setdefault(sample.case_id, (shown, targets, {}))
+            if first != [shown, targets]:
+                why = f"sample {sample.case_id!r} has two inputs or targets; tell them apart: --map case=FIELD"
                 raise SampleError(path, why, line=line)
-            answers[key] = answer if answer is None else str(answer)
+            # As RowReader.samples does: the last of several rows of a trial counts.
+            answers[len(sample.trial), sample.trial] = answer if answer is None else str(answer)
             is_right = _plain(answer) in map(_plain, targets)
-            agreed.append(None if answer is None else is_right == ((sample.score or 0) >= 1))
+            agrees = is_right == ((sample.score or 0) >= 1)
+            agreement[sample.case_id, sample.trial] = None if answer is None else agrees
+            if len(agreement) > MAX_SAMPLES:
+                raise SampleError(path, f"more than {MAX_SAMPLES} samples")
     if not cases:
         raise SampleError(path, "has no samples")
+    agreed = [*agreement.values()]
     trials = max(len(answers) for _, _, answers in cases.values())
     registration = REGISTRATION.replace("@BRONZE@", str(min(10, len(cases))))
     texts = {
