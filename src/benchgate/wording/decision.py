@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import excerpt
 from benchgate.gates.claim_reasons import confidence
-from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, clusters_needed
+from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING, clusters_needed
 from benchgate.gates.decision import PREFIX
 from benchgate.wording.plain import clause
 
@@ -66,6 +66,11 @@ class DecisionView:
     next_step: str | None = None
     figures: Figures | None = None
     notes: tuple[ShownRemark, ...] = ()
+
+    @property
+    def by_weight(self) -> tuple[ShownRemark, ...]:
+        """The reasons; of a rejection those first that reject."""
+        return tuple(sorted(self.reasons, key=lambda reason: reason.code not in REJECTING))
 
     @classmethod
     def of(
