@@ -61,7 +61,6 @@ class DecisionView:
     question: str = ""
     limits: str = ""
     looks: str = ""
-    answer: str = ""
     reasons: tuple[ShownRemark, ...] = ()
     next_step: str | None = None
     figures: Figures | None = None
@@ -108,7 +107,6 @@ class DecisionView:
             question=_question(policy, names) if policy else "",
             limits="; ".join(_limits(policy, *(evidence or (None, False)))) if policy else "",
             looks=looks(look, policy) if policy else "",
-            answer=_answer(decision),
             reasons=remarks[:count],
             next_step=decision.next_step,
             figures=shown,
@@ -167,13 +165,3 @@ def looks(look: Look | None, policy: GatePolicy) -> str:
         return f"{text}: so few cases can no longer be promoted, whatever their scores"
     share = f"1 in {int(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
     return f"{text}: by now {share} useless series would have had a lucky promotion"
-
-
-def _answer(decision: CheckpointPromotionDecision) -> str:
-    if decision.outcome == "promote":
-        return "yes: every condition is met"
-    if decision.outcome == "reject":
-        return "no: there is evidence against it"
-    if all(code.startswith(f"{PREFIX}gate:") for code in decision.reason_codes):
-        return "yes by these figures, but a further gate objects"
-    return "not shown: the evidence is not enough"
