@@ -643,7 +643,9 @@ def test_a_class_of_a_log_reads_its_rows_as_the_gate_does(tmp_path, monkeypatch)
     assert '{"answers": ["y"]}' in texts.values()  # run again: the last row counts, and no other
     assert agreed == [True]
     assert [one.reruns for one in read(log).samples] == [1]
-    with pytest.raises(SampleError, match=r"sample 'a' has two inputs or targets.*--map case=FIELD"):
+    with pytest.raises(
+        SampleError, match=r"sample 'a' has two inputs or targets.*--map case=FIELD"
+    ):
         files_of({"trial": 1, "target": "y"})
     monkeypatch.setattr("benchgate.interop.convert.MAX_SAMPLES", 1)
     with pytest.raises(SampleError, match="more than 1 samples"):

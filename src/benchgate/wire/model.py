@@ -27,6 +27,7 @@ from pydantic_core import InitErrorDetails
 
 from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.argument_types import MAX_SECONDS
+from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
@@ -218,7 +219,13 @@ class WireModel(BaseModel):
         :param what: what the file should be, such as "record of a run", for the message.
         :raises Unreadable: it cannot be read, is too large, or is not valid.
         """
-        return cls.parse(path, read_bytes(path, limit=MAX_JSON_BYTES), what)
+        return cls.read_digested(path, what)[0]
+
+    @classmethod
+    def read_digested(cls, path: Path, what: str) -> tuple[Self, str]:
+        """Read an artifact and the SHA-256 of its file; as :meth:`read_file`."""
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
+        return cls.parse(path, data, what), sha256_hex(data)
 
     @classmethod
     def parse(cls, path: Path | str, data: bytes, what: str) -> Self:
