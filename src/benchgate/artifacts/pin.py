@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.errors import ArtifactError
-from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.decision import Outcome
-from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.holding import hold
 from benchgate.wire.model import SCHEMA_VERSION, Artifact, Count, DisplayText, Sha256
@@ -43,31 +41,6 @@ class Pin(Artifact):
     reason: DisplayText | None
     change: DisplayText
 
-    @classmethod
-    def of(cls, path: Path, **said: Any) -> Self:
-        """
-        Return the pin of a record.
-
-        :param said: the fields that are not in the record.
-        :raises Unreadable: there is no record in the file.
-        """
-        data = read_bytes(path, limit=MAX_JSON_BYTES)
-        record = RunRecord.parse(path, data, "record")
-        return cls(
-            schema_version=SCHEMA_VERSION,
-            report_kind="pin",
-            task_class=record.report.task_class,
-            sha256=sha256_hex(data),
-            seq=record.seq,
-            outcome=record.decision.outcome if record.decision else None,
-            **said,
-        )
-
-    def of_baseline(self, class_path: Path) -> Pin:
-        """Return what this must be to be the pin of the baseline in a folder; errors as in :meth:`of`."""
-        said = {name: getattr(self, name) for name in ("by", "at", "reason", "change")}
-        return Pin.of(class_path / FILE_NAME, **said)
-
     def write(self, record: Path, target: Path) -> None:
         """
         Write the record as the baseline, then this: whatever ends it in between leaves no pin of another record.
@@ -80,3 +53,20 @@ class Pin(Artifact):
         with closing(held):
             write_file(target, read_bytes(record, limit=MAX_JSON_BYTES))
             write_file(target.with_name(PIN_FILE), model_bytes(self))
+
+
+def stated(path: Path) -> dict[str, Any]:
+    """
+    Return the fields of a pin that follow from the record that is pinned.
+
+    :raises Unreadable: there is no record in the file.
+    """
+    record, sha256 = RunRecord.read_digested(path, "record")
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "report_kind": "pin",
+        "task_class": record.report.task_class,
+        "sha256": sha256,
+        "seq": record.seq,
+        "outcome": record.decision.outcome if record.decision else None,
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.pin import PIN_FILE, Pin
+from benchgate.artifacts.pin import PIN_FILE, Pin, stated
 from benchgate.check.problem import Problem
 from benchgate.errors import RegistrationError, Unreadable
 from benchgate.gates.baseline import FILE_NAME, read_baseline
@@ -27,9 +27,10 @@ def pin_of(class_path: Path) -> Pin | None:
     """Return the pin of a class's baseline; ``None`` if that was pinned by hand, so that no pin is of this record."""
     try:
         pin = Pin.read_file(class_path / PIN_FILE, "pin")
-        is_of_it = pin.task_class == class_path.name and pin == pin.of_baseline(class_path)
+        baseline = stated(class_path / FILE_NAME)
     except Unreadable:
         return None
+    is_of_it = pin.task_class == class_path.name and baseline.items() <= dict(pin).items()
     return pin if is_of_it else None
 
 

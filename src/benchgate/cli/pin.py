@@ -45,7 +45,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 def _execute(given: argparse.Namespace) -> int:
     """Show or pin; 1 if the run must not be pinned, or not without a reason, or its class is unknown."""
-    from benchgate.artifacts.pin import PIN_FILE, Pin
+    from benchgate.artifacts.pin import PIN_FILE, Pin, stated
     from benchgate.artifacts.provenance import actor, git
     from benchgate.artifacts.reading import read_artifact
     from benchgate.artifacts.run_kinds import RunRecord
@@ -60,15 +60,15 @@ def _execute(given: argparse.Namespace) -> int:
     from benchgate.wire import clock
 
     run = chosen(given.out, class_runs(given.out, given.task_class), given.run)
-    name, known = run.folder.parent.name, class_folders(given.bench_root)
-    if name not in known:
-        raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")
-    refusals = list(objections(given.out, run, known[name]))
+    name, classes = run.folder.parent.name, class_folders(given.bench_root)
+    if name not in classes:
+        raise TaskClassNotFound(name, classes, given.bench_root / name / "registration.py")
+    refusals = list(objections(given.out, run, classes[name]))
     for line in brief(refusals).splitlines():
         complain(line)
     if refusals or run.record is None:
         return 1
-    target = known[name] / FILE_NAME
+    target = classes[name] / FILE_NAME
     before = read_artifact(target, RunRecord)
     show(pin_lines(target, before, run.record))
     unanswered = [] if given.reason else list(doubts(run.record))
@@ -76,8 +76,8 @@ def _execute(given: argparse.Namespace) -> int:
         complain(f"{run.folder}: is pinned with --reason=TEXT only: {doubt}")
     if unanswered and given.yes:
         return 1
-    pin = Pin.of(
-        run.folder / RECORD_FILE,
+    pin = Pin(
+        **stated(run.folder / RECORD_FILE),
         by=actor() or git(target.parent, "config", "user.name"),
         at=clock.now(),
         reason=given.reason,

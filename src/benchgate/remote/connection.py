@@ -27,9 +27,8 @@ def connect(address: str) -> Any:
         msg = f"executor {address} needs the extra 'dask': pip install 'pytest-benchgate[dask]' ({error})"
         raise EvalError(msg) from error
     try:
-        client = Client(
-            address.replace("dask://", "tcp://"), timeout=CONNECT_SECONDS, set_as_default=False
-        )
+        tcp = address.replace("dask://", "tcp://")
+        client = Client(tcp, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError) as error:
         raise EvalError(f"executor {address}: no scheduler answers: {error}") from error
     try:

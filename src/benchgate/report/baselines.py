@@ -10,9 +10,6 @@ from benchgate.errors import Unreadable, counted
 from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.run_diff import changes
 from benchgate.report.history import past_runs
-from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
-from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wording.cases import change_rows, counts, other_lines
 from benchgate.wording.lines import Line
 
@@ -82,12 +79,11 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
     """
     path = class_path / FILE_NAME
     try:
-        data = read_bytes(path, limit=MAX_JSON_BYTES)
-        record = RunRecord.parse(path, data, "record")
+        record, sha256 = RunRecord.read_digested(path, "record")
     except Unreadable as error:
         yield Line("baseline", f"{path}: {error.why}", "bad")
         return
-    sha256, pin = sha256_hex(data), pin_of(class_path)
+    pin = pin_of(class_path)
     past = past_runs(runs) if runs.is_dir() else []
     where = "in" if f"{record.seq}:{sha256}" in {run.head for run in past} else "no record of"
     yield Line("baseline", f"run {record.seq}, SHA-256 {sha256[:16]}, {where} {runs}")
@@ -98,10 +94,10 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
         yield from (Line("reason", text) for text in (pin.reason,) if text)
         yield Line("change", pin.change)
     yield from run_lines("evidence", record)
-    made = record.provenance
-    if made.commit is not None:
+    code = record.provenance
+    if code.commit is not None:
         state = {None: ", unknown whether as committed", True: ", changed since", False: ""}
-        yield Line("", f"commit {made.commit}{state[made.dirty]}, {made.job or 'no CI job'}")
+        yield Line("", f"commit {code.commit}{state[code.dirty]}, {code.job or 'no CI job'}")
     later = (run.record for run in past)
     yield Line(
         "later", _ends(run for run in later if run.baseline and run.baseline.sha256 == sha256)

@@ -13,10 +13,7 @@ from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.looks.chain import ChainLooks
-from benchgate.wire.canonical import sha256_hex
-from benchgate.wire.files import read_bytes
 from benchgate.wire.model import Count, NonNegative, Sha256, UnitInterval, Version, WireModel
-from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,11 +97,10 @@ def past_runs(runs: Path) -> list[PastRun]:
     for _, folder in numbered(runs):
         look = chain.add(folder / RECORD_FILE)
         try:
-            data = read_bytes(folder / RECORD_FILE, limit=MAX_JSON_BYTES)
-            record = PastRecord.parse(folder / RECORD_FILE, data, "record")
+            record, sha256 = PastRecord.read_digested(folder / RECORD_FILE, "record")
         except Unreadable:
             continue
-        read.append((folder, record, look, sha256_hex(data)))
+        read.append((folder, record, look, sha256))
     baselines = {record.baseline.sha256 for _, record, *_ in read if record.baseline}
     return [
         PastRun(

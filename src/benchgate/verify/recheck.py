@@ -17,11 +17,12 @@ from benchgate.artifacts.evidence_kinds import (
     SafetyReport,
     SignificanceReport,
 )
-from benchgate.artifacts.pin import Pin
+from benchgate.artifacts.pin import Pin, stated
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.artifacts.run_kinds import PromotionReport, RunRecord
 from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.cassettes.manifest import CassetteManifest, file_faults
+from benchgate.gates.baseline import FILE_NAME
 from benchgate.gates.claim_reasons import TOLERANCE
 from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import judged_at, number_of
@@ -47,7 +48,8 @@ def recheck(path: Path, kind: str, data: bytes, artifact: WireModel) -> Iterator
     elif isinstance(artifact, SealedPlan):
         yield from same("seal", artifact.own_seal(), artifact.seal)
     elif isinstance(artifact, Pin):
-        yield from same("pin", plain(artifact.of_baseline(path.parent)), plain(artifact))
+        pin = plain(artifact)
+        yield from same("pin", pin | stated(path.with_name(FILE_NAME)), pin)
     elif kind in EVIDENCE:
         # Forged facts may make any of the computations raise: that is a finding too.
         try:

@@ -27,6 +27,7 @@ from pydantic_core import InitErrorDetails
 
 from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.argument_types import MAX_SECONDS
+from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
@@ -79,10 +80,8 @@ def banned_token(name: str) -> str | None:
 def _check_breakdown_keys(breakdown: Mapping[str, float]) -> Mapping[str, float]:
     for key in breakdown:
         if token := banned_token(key):
-            raise ValueError(
-                f"breakdown key {key!r} contains the banned token {token!r}: "
-                "a score is never a self-assessment"
-            )
+            why = "a score is never a self-assessment"
+            raise ValueError(f"breakdown key {key!r} contains the banned token {token!r}: {why}")
     return breakdown
 
 
@@ -91,9 +90,8 @@ def check_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(
-            f"{text!r} contains a lone surrogate, which is not valid Unicode"
-        ) from None
+        why = "contains a lone surrogate, which is not valid Unicode"
+        raise ValueError(f"{text!r} {why}") from None
     return text
 
 
@@ -109,6 +107,11 @@ def _few_enough(value: Any) -> Any:
     if isinstance(value, Mapping) and len(value) > MAX_DIGESTS:
         raise ValueError(f"{len(value)} entries; at most {MAX_DIGESTS} are read")
     return value
+
+
+def _shown(text: Any) -> Any:
+    is_text = isinstance(text, str)
+    return excerpt(text.encode(errors="backslashreplace").decode()) if is_text else text
 
 
 def _stop_at_first_fault(schema: Any) -> None:
@@ -149,16 +152,7 @@ Version = Annotated[
 ]
 CaseId = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 Text = Annotated[str, AfterValidator(check_text)]
-DisplayText = Annotated[
-    str,
-    BeforeValidator(
-        lambda text: (
-            excerpt(text.encode(errors="backslashreplace").decode())
-            if isinstance(text, str)
-            else text
-        )
-    ),
-]
+DisplayText = Annotated[str, BeforeValidator(_shown)]
 # The length first: pydantic calls what a validator returned "Value" and its characters "items".
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME), AfterValidator(check_text)]
 Clusters = TextsByName[Annotated[Mapping[str, Name], BeforeValidator(_few_enough)]]
@@ -212,13 +206,19 @@ class WireModel(BaseModel):
 
     @classmethod
     def read_file(cls, path: Path, what: str) -> Self:
+        """Read an artifact from a file; as :meth:`read_digested`."""
+        return cls.read_digested(path, what)[0]
+
+    @classmethod
+    def read_digested(cls, path: Path, what: str) -> tuple[Self, str]:
         """
-        Read an artifact from a file.
+        Read an artifact from a file, and the SHA-256 of its bytes.
 
         :param what: what the file should be, such as "record of a run", for the message.
         :raises Unreadable: it cannot be read, is too large, or is not valid.
         """
-        return cls.parse(path, read_bytes(path, limit=MAX_JSON_BYTES), what)
+        data = read_bytes(path, limit=MAX_JSON_BYTES)
+        return cls.parse(path, data, what), sha256_hex(data)
 
     @classmethod
     def parse(cls, path: Path | str, data: bytes, what: str) -> Self:
