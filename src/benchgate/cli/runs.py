@@ -10,7 +10,7 @@ from benchgate.cli.say import complain, say, show
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.audit.runs import KnownRun
     from benchgate.report.history import PastRun
@@ -53,21 +53,22 @@ def _execute(given: argparse.Namespace) -> int:
     """List the runs; 1 if there is none, 2 for an unreadable folder."""
     if given.deployed:
         return _deployed(given)
-    return _scores(given) if given.scores else _list(given)
+    lines = list(_scores(given) if given.scores else _list(given))
+    for line in lines:
+        say(line)
+    if not lines:
+        none = "no run is recorded" if given.scores else "there is no full run"
+        complain(f"{given.out}: {none}")
+    return 0 if lines else 1
 
 
-def _list(given: argparse.Namespace) -> int:
+def _list(given: argparse.Namespace) -> Iterable[str]:
     from benchgate.audit.runs import class_runs, known_runs
     from benchgate.wire.writing import json_line
 
-    found = class_runs(given.out, given.task_class)
-    rows = [_row(runs.name, run) for runs in found for run in known_runs(runs)]
-    if not rows:
-        complain(f"{given.out}: there is no full run")
-        return 1
-    for line in map(json_line, rows) if given.json else _table(rows):
-        say(line)
-    return 0
+    folders = class_runs(given.out, given.task_class)
+    rows = [_row(runs.name, run) for runs in folders for run in known_runs(runs)]
+    return map(json_line, rows) if given.json or not rows else _table(rows)
 
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
@@ -115,24 +116,18 @@ def _in_columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _scores(given: argparse.Namespace) -> int:
+def _scores(given: argparse.Namespace) -> Iterator[str]:
     from benchgate.audit.runs import class_runs
     from benchgate.report.history import past_runs
     from benchgate.wire.writing import json_line
 
-    classes = {runs.name: past_runs(runs) for runs in class_runs(given.out, given.task_class)}
-    classes = {name: past for name, past in classes.items() if past}
-    if not classes:
-        complain(f"{given.out}: no run is recorded")
-        return 1
-    for name, past in classes.items():
+    for runs in class_runs(given.out, given.task_class):
+        past = past_runs(runs)
         if given.json:
-            lines = [json_line({"task_class": name, **run.plain()}) for run in past]
-        else:
-            lines = [name, *_scores_table(past)]
-        for line in lines:
-            say(line)
-    return 0
+            yield from (json_line({"task_class": runs.name, **run.plain()}) for run in past)
+        elif past:
+            yield runs.name
+            yield from _scores_table(past)
 
 
 def _scores_table(runs: list[PastRun]) -> Iterator[str]:
