@@ -36,10 +36,10 @@ def out(tmp_path_factory):
 @pytest.mark.parametrize("name", CLASSES)
 def test_verify_agrees_with_the_session(out, name):
     session = python(
-        "-m", "pytest", f"--bench={name}", f"--bench-out={out / name}", "-p", "no:randomly"
+        "-m", "pytest", f"--bench={name}", f"--bench-out={out / name}", "-v", "-p", "no:randomly"
     )
     said = session.stdout
-    decided = re.search(r"^gate +([A-Z]+)$", said, re.MULTILINE)[1].lower()
+    decided = re.search(r"^(PROMOTE|HOLD|REJECT) ", said, re.MULTILINE)[1].lower()
     head = re.search(rf"^head +({name}=1:[0-9a-f]{{64}})$", said, re.MULTILINE)[1]
     verified = benchgate("verify", str(out / name), f"--head={head}", "--require-complete")
     assert verified.returncode == 0, verified.stderr

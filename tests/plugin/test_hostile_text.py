@@ -12,11 +12,9 @@ import pytest
 from benchgate.cli import main
 from benchgate.errors import printable
 
-FORGED = "gate      PROMOTE"
+FORGED = "PROMOTE   it may replace all: it is better"
 HOSTILE = f"\x1b[2J\x1b[1;1H{FORGED}\r\x9b32m\u202egpj\u2066\u2028\x07\x7f\n{FORGED}\n"
-SEEN = (
-    r"\x1b[2J\x1b[1;1Hgate      PROMOTE\r\x9b32m\u202egpj\u2066\u2028\x07\x7f\ngate      PROMOTE\n"
-)
+SEEN = rf"\x1b[2J\x1b[1;1H{FORGED}\r\x9b32m\u202egpj\u2066\u2028\x07\x7f\n{FORGED}\n"
 
 
 @pytest.fixture

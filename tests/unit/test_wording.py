@@ -13,7 +13,7 @@ from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.wording.block import Door, gate_lines
-from benchgate.wording.decision import OF_PROMOTIONS, DecisionView
+from benchgate.wording.decision import OF_PROMOTIONS, DecisionView, ShownRemark
 from benchgate.wording.lines import Line, laid_out
 
 IDS = tuple(f"c{n:02}" for n in range(16))
@@ -100,6 +100,26 @@ def test_a_rejection_for_harm_names_the_cases_first():
     assert lines[5].text == "... 13 more"
     assert {line.tone for line in lines[:5]} == {"bad"}
     assert "careful" not in text
+
+
+def test_a_promotion_whose_harm_rose_does_not_say_that_it_did_not():
+    lines, text, decision = shown(arm(POOR), arm(GOOD, (0.5, *NONE[1:])))
+    assert decision.promotion_allowed
+    assert lines[0].text.endswith(": it is better, and harm rose by no more than is allowed")
+    assert text["harm"] == "0.000 -> 0.031   +0.031; 0.050 is allowed"
+
+
+def test_a_rejection_says_first_what_rejects():
+    hold = ShownRemark(code="baseline_missing", message="there is no baseline", plain="unknown")
+    ban = ShownRemark(
+        code="block_severity_failure_mode", message="severity block: x in a", plain="never"
+    )
+    view = DecisionView(outcome="reject", names=("old", "new"), reasons=(hold, ban))
+    assert [(line.label, line.text) for line in gate_lines(view, BRIEF)] == [
+        ("REJECT", "new must not replace old: never (block_severity_failure_mode)"),
+        ("block", "severity block: x in a (block_severity_failure_mode)"),
+        ("why", "there is no baseline (baseline_missing)"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def _next_steps(made: Path, first: str, system: str, second: str, last: str = ""
 {mark}# check what is there, and test the rubric
 benchgate check {name}{root}
 pytest {shlex.quote(str(made / "tests"))}
-# {first}, and make that run the baseline by the number in its line head
+# {first}, and make that run the baseline by its number, which benchgate runs lists
 {run} {option}system={system} {option}baseline=none
 benchgate pin 1 --task-class {name}{root} --yes --reason 'the first baseline'
 # {second}

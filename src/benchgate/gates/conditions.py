@@ -273,5 +273,7 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
     if isinstance(step, str):
         return step
     if look is not None and not look.can_promote and step in _OF_TESTS:
-        return "add cases: at this look so few cannot promote; new cases begin a new count"
+        return (
+            "add cases: after so many candidates so few cannot promote; new cases begin a new count"
+        )
     return step(inputs.figures, inputs.policy) if inputs.figures else "look at the reasons"

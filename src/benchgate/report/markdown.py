@@ -137,10 +137,8 @@ def _details(view: RunView) -> Iterator[str]:
         yield f"* Limits: {prose(decided.limits)}"
         if decided.looks:
             yield f"* Looks: {prose(decided.looks)}"
-        if decided.answer:
-            yield f"* Answer: {prose(decided.answer)}"
         yield f"* Found: {prose(words.found(view.source.figures))}"
-    for remark in (*decided.reasons, *decided.notes):
+    for remark in (*decided.by_weight, *decided.notes):
         plain = f"{remark.plain}: " if remark.plain else ""
         yield f"* {plain}{prose(remark.message)} ({code(remark.code)})"
     if decided.next_step:

@@ -15,7 +15,7 @@ from benchgate.wording import capped, costs, stopped, unscored
 from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
 from benchgate.wording.decision import DecisionView
 from benchgate.wording.lines import Line
-from benchgate.wording.plain import at_door
+from benchgate.wording.plain import CLAUSES, at_door
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -142,7 +142,7 @@ def _verdict(view: DecisionView) -> Iterator[Line]:
         better = BETTER[view.policy.claim] if view.policy else "every condition is met"
         text = f"{after} may replace {before}: {better}{'' if rise is None else harm}"
     else:
-        reason = view.reasons[0]
+        reason = view.by_weight[0]
         is_no = view.outcome == "reject"
         text = reason.plain or _shortened(reason.message)
         verb, yet = ("must not replace", "") if is_no else ("may not replace", " yet")
@@ -180,13 +180,13 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
 
 def _reasons(view: DecisionView, door: Door, *, has_harm: bool) -> Iterator[Line]:
     """Yield what the first line does not say: further reasons, and what happened in which cases."""
-    for number, reason in enumerate(view.reasons):
-        is_said = not number and (reason.is_exact or not reason.plain)
-        is_said |= reason.code == "baseline_missing"
-        if is_said or (reason.code == "safety_regression" and has_harm):
+    for number, reason in enumerate(view.by_weight):
+        is_all = reason.is_exact or not reason.plain or reason.code == "baseline_missing"
+        if (is_all and not number) or (reason.code == "safety_regression" and has_harm):
             continue
         code = "" if reason.code.startswith("gate:") else f" ({reason.code})"
-        text = reason.plain if reason.is_exact else f"{_shortened(reason.message)}{code}"
+        is_plain = reason.is_exact or reason.code in CLAUSES
+        text = reason.plain if is_plain else f"{_shortened(reason.message)}{code}"
         text = at_door(text, door.prefix)
         yield Line(LABELS.get(reason.code, "why"), text, TONES[view.outcome])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import excerpt
 from benchgate.gates.claim_reasons import confidence
-from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, clusters_needed
+from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING, clusters_needed
 from benchgate.gates.decision import PREFIX
 from benchgate.wording.plain import clause
 
@@ -61,11 +61,15 @@ class DecisionView:
     question: str = ""
     limits: str = ""
     looks: str = ""
-    answer: str = ""
     reasons: tuple[ShownRemark, ...] = ()
     next_step: str | None = None
     figures: Figures | None = None
     notes: tuple[ShownRemark, ...] = ()
+
+    @property
+    def by_weight(self) -> tuple[ShownRemark, ...]:
+        """The reasons; of a rejection those first that reject."""
+        return tuple(sorted(self.reasons, key=lambda reason: reason.code not in REJECTING))
 
     @classmethod
     def of(
@@ -103,7 +107,6 @@ class DecisionView:
             question=_question(policy, names) if policy else "",
             limits="; ".join(_limits(policy, *(evidence or (None, False)))) if policy else "",
             looks=looks(look, policy) if policy else "",
-            answer=_answer(decision),
             reasons=remarks[:count],
             next_step=decision.next_step,
             figures=shown,
@@ -162,13 +165,3 @@ def looks(look: Look | None, policy: GatePolicy) -> str:
         return f"{text}: so few cases can no longer be promoted, whatever their scores"
     share = f"1 in {int(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
     return f"{text}: by now {share} useless series would have had a lucky promotion"
-
-
-def _answer(decision: CheckpointPromotionDecision) -> str:
-    if decision.outcome == "promote":
-        return "yes: every condition is met"
-    if decision.outcome == "reject":
-        return "no: there is evidence against it"
-    if all(code.startswith(f"{PREFIX}gate:") for code in decision.reason_codes):
-        return "yes by these figures, but a further gate objects"
-    return "not shown: the evidence is not enough"
