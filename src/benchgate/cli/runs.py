@@ -99,14 +99,13 @@ def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    columns = ("class", "seq", "time", "system", "run id", "state", "decision", "trials", "folder")
-    lines = [columns]
+    lines = [("class", "seq", "time", "system", "run id", "state", "decision", "trials", "folder")]
     for row in rows:
-        done = f"{row['done']} of {'?' if row['planned'] is None else row['planned']}"
+        planned = "?" if row["planned"] is None else row["planned"]
         values = [row[n] for n in ("task_class", "seq", "time", "system", "run_id", "state")]
         texts = ["-" if value is None else str(value) for value in (*values, row["decision"])]
         texts[4] = texts[4][:12]
-        lines.append((*texts, done, row["folder"]))
+        lines.append((*texts, f"{row['done']} of {planned}", row["folder"]))
     return _in_columns(lines)
 
 
@@ -168,8 +167,8 @@ def _deployed(given: argparse.Namespace) -> int:
     if given.json:
         raise ValueError("--deployed has no --json; baseline.json and baseline.pin.json are JSON")
     wanted = given.task_class
-    classes = {n: p for n, p in class_folders(given.bench_root).items() if wanted in {None, n}}
-    pinned = {name: path for name, path in classes.items() if is_pinned(path)}
+    classes = class_folders(given.bench_root).items()
+    pinned = {n: path for n, path in classes if wanted in {None, n} and is_pinned(path)}
     for name, path in pinned.items():
         say(name)
         show(deployed(path, given.out / "runs" / name))
