@@ -10,7 +10,7 @@ from benchgate.cli.say import complain, say, show
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from benchgate.audit.runs import KnownRun
     from benchgate.report.history import PastRun
@@ -53,21 +53,22 @@ def _execute(given: argparse.Namespace) -> int:
     """List the runs; 1 if there is none, 2 for an unreadable folder."""
     if given.deployed:
         return _deployed(given)
-    return _scores(given) if given.scores else _list(given)
+    lines = list(_scores(given) if given.scores else _list(given))
+    for line in lines:
+        say(line)
+    if not lines:
+        none = "no run is recorded" if given.scores else "there is no full run"
+        complain(f"{given.out}: {none}")
+    return 0 if lines else 1
 
 
-def _list(given: argparse.Namespace) -> int:
+def _list(given: argparse.Namespace) -> Iterable[str]:
     from benchgate.audit.runs import class_runs, known_runs
     from benchgate.wire.writing import json_line
 
-    found = class_runs(given.out, given.task_class)
-    rows = [_row(runs.name, run) for runs in found for run in known_runs(runs)]
-    if not rows:
-        complain(f"{given.out}: there is no full run")
-        return 1
-    for line in map(json_line, rows) if given.json else _table(rows):
-        say(line)
-    return 0
+    folders = class_runs(given.out, given.task_class)
+    rows = [_row(runs.name, run) for runs in folders for run in known_runs(runs)]
+    return map(json_line, rows) if given.json or not rows else _table(rows)
 
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
@@ -98,14 +99,13 @@ def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
 
 
 def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    columns = ("class", "seq", "time", "system", "run id", "state", "decision", "trials", "folder")
-    lines = [columns]
+    lines = [("class", "seq", "time", "system", "run id", "state", "decision", "trials", "folder")]
     for row in rows:
-        done = f"{row['done']} of {'?' if row['planned'] is None else row['planned']}"
+        planned = "?" if row["planned"] is None else row["planned"]
         values = [row[n] for n in ("task_class", "seq", "time", "system", "run_id", "state")]
         texts = ["-" if value is None else str(value) for value in (*values, row["decision"])]
         texts[4] = texts[4][:12]
-        lines.append((*texts, done, row["folder"]))
+        lines.append((*texts, f"{row['done']} of {planned}", row["folder"]))
     return _in_columns(lines)
 
 
@@ -115,24 +115,18 @@ def _in_columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _scores(given: argparse.Namespace) -> int:
+def _scores(given: argparse.Namespace) -> Iterator[str]:
     from benchgate.audit.runs import class_runs
     from benchgate.report.history import past_runs
     from benchgate.wire.writing import json_line
 
-    classes = {runs.name: past_runs(runs) for runs in class_runs(given.out, given.task_class)}
-    classes = {name: past for name, past in classes.items() if past}
-    if not classes:
-        complain(f"{given.out}: no run is recorded")
-        return 1
-    for name, past in classes.items():
+    for runs in class_runs(given.out, given.task_class):
+        past = past_runs(runs)
         if given.json:
-            lines = [json_line({"task_class": name, **run.plain()}) for run in past]
-        else:
-            lines = [name, *_scores_table(past)]
-        for line in lines:
-            say(line)
-    return 0
+            yield from (json_line({"task_class": runs.name, **run.plain()}) for run in past)
+        elif past:
+            yield runs.name
+            yield from _scores_table(past)
 
 
 def _scores_table(runs: list[PastRun]) -> Iterator[str]:
@@ -173,8 +167,8 @@ def _deployed(given: argparse.Namespace) -> int:
     if given.json:
         raise ValueError("--deployed has no --json; baseline.json and baseline.pin.json are JSON")
     wanted = given.task_class
-    classes = {n: p for n, p in class_folders(given.bench_root).items() if wanted in {None, n}}
-    pinned = {name: path for name, path in classes.items() if is_pinned(path)}
+    classes = class_folders(given.bench_root).items()
+    pinned = {n: path for n, path in classes if wanted in {None, n} and is_pinned(path)}
     for name, path in pinned.items():
         say(name)
         show(deployed(path, given.out / "runs" / name))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from benchgate.artifacts.proof import PROOF_PARTS
 from benchgate.errors import Unreadable
@@ -33,16 +33,6 @@ def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
         yield f"{where}: the SHA-256 of {path.name} is not the recorded one"
 
 
-class _Nothing:
-    """Stands for a field that is not there."""
-
-    def __repr__(self) -> str:
-        return "nothing"
-
-
-NOTHING: Final = _Nothing()
-
-
 def same(where: str, expected: Any, found: Any, *, is_file: bool = False) -> Iterator[str]:
     """
     Yield a message for each place where two JSON values differ; floats are compared to nine digits.
@@ -53,15 +43,18 @@ def same(where: str, expected: Any, found: Any, *, is_file: bool = False) -> Ite
         return
     if isinstance(expected, dict) and isinstance(found, dict):
         for key in expected if is_file else expected | found:
-            value = expected.get(key, NOTHING)
-            yield from same(f"{where}.{key}", value, found.get(key), is_file=is_file)
+            if key in expected:
+                yield from same(f"{where}.{key}", expected[key], found.get(key), is_file=is_file)
+            else:
+                yield f"{where}.{key} is {found[key]!r}; recomputed: nothing"
     elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
         for index, (wanted, there) in enumerate(zip(expected, found, strict=True)):
             yield from same(f"{where}.{index}", wanted, there, is_file=is_file)
-    elif isinstance(expected, float) and isinstance(found, (int, float)):
-        if not math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-12):
-            yield f"{where} is {found!r}; recomputed: {expected!r}"
-    else:
+    elif not (
+        isinstance(expected, float)
+        and isinstance(found, (int, float))
+        and math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-12)
+    ):
         yield f"{where} is {found!r}; recomputed: {expected!r}"
 
 
