@@ -101,7 +101,7 @@ class Workers:
             return
         settings, case = self._session.settings_of[path.parents[2].name], self._session.load(path)
         if isinstance(case, BenchCase) and settings.jobs == 1:
-            self._due[node] = time.time(), ends_after(settings.limit(case)) + SLACK
+            self._due[node] = time.monotonic(), ends_after(settings.limit(case)) + SLACK
 
     def _watch(self) -> None:
         """End workers of which nothing comes, though their own limit has ended whatever ran there."""
@@ -109,8 +109,10 @@ class Workers:
             for node, (since, most) in list(self._due.items()):
                 process, file = _process_of(node), self._tracebacks / node.gateway.id
                 # Dated by the worker while its trial waits to be tried again.
-                waits = file.stat().st_mtime if file.exists() else math.inf
-                if process is not None and max(since, waits) + most < time.time():
+                waited = time.time() - (file.stat().st_mtime if file.exists() else math.inf)
+                # By a clock that stands still while the machine sleeps.
+                passed = min(time.monotonic() - since, waited)
+                if process is not None and passed > most:
                     self._due.pop(node, None)
                     process.kill()
 

@@ -96,7 +96,7 @@ def _decision(view: RunView) -> Iterator[str]:
     why = "; ".join(remark.message for remark in decided.reasons[:3])
     if not why and decided.outcome == "promote":
         why = words.found(view.source.figures)
-    yield f"### {words.MARKS[decided.outcome]} {outcome} {code(view.title)}: {prose(view.headline)}"
+    yield f"### {words.MARKS[decided.outcome]} {outcome} {code(view.title)}: {prose(decided.sentence)}"
     if why:
         yield f"\n{prose(f'{words.sentence(why)}.')}"
     failing = [change.case_id for change in view.changes.newly_failing] if view.changes else []

@@ -52,11 +52,6 @@ class RunView:
     history: tuple[PastRun, ...]
 
     @property
-    def headline(self) -> str:
-        """The decision as a sentence."""
-        return words.headline(self.decided.outcome, self.candidate, self.baseline)
-
-    @property
     def marks(self) -> list[tuple[float, str]]:
         """The lines that a difference is compared with."""
         policy, lines = self.source.policy, [(0.0, "no difference")]

@@ -43,21 +43,6 @@ def sentence(text: str) -> str:
     return text if text[1:2] == " " else f"{text[:1].upper()}{text[1:]}"
 
 
-def headline(outcome: str, candidate: str, baseline: str | None) -> str:
-    """Return a decision as a sentence."""
-    if outcome == "none":
-        return f"Only a part of the cases was run with “{candidate}”: nothing was judged"
-    if baseline is None and outcome == "reject":
-        return f"The evidence speaks against “{candidate}”; there is no baseline"
-    if baseline is None:
-        return f"There is no baseline to compare “{candidate}” with"
-    return {
-        "promote": f"The evidence supports replacing “{baseline}” by “{candidate}”",
-        "hold": f"Not enough evidence to replace “{baseline}” by “{candidate}”",
-        "reject": f"The evidence speaks against replacing “{baseline}” by “{candidate}”",
-    }[outcome]
-
-
 def found(figures: Significance | None) -> str:
     """Return the difference with what the test says of it."""
     if figures is None or figures.mean_delta is None:

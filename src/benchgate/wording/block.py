@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import counted, excerpt
+from benchgate.errors import counted
 from benchgate.gates.claim_reasons import confidence, penalties_of, risen
 from benchgate.wording import capped, costs, stopped, unscored
 from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
-from benchgate.wording.decision import DecisionView
+from benchgate.wording.decision import DecisionView, shortened
 from benchgate.wording.lines import Line
 from benchgate.wording.plain import CLAUSES, at_door
 
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from benchgate.wording.lines import Tone
 
 TONES: Final[dict[str, Tone]] = {"promote": "good", "hold": "caution", "reject": "bad"}
-BETTER: Final = {
-    "better": "it is better",
-    "not_worse": "it is not worse by more than the margin",
-    "no_regression": "it does no worse on any of these cases",
-}
 LABELS: Final = {
     "block_severity_failure_mode": "block",
     "critical_case_regressed": "critical",
@@ -50,9 +45,6 @@ QUIET: Final = frozenset(
 """Notes that change nothing for a reader who asks for no details."""
 
 MOST_NOTES: Final = 2
-BEGINNING: Final = 240
-END: Final = 160
-"""Characters of a reason that are shown, for its end often says what to do; the record has all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,24 +122,11 @@ def gate_lines(
 
 
 def _verdict(view: DecisionView) -> Iterator[Line]:
-    before, after = (excerpt(name, 60) for name in view.names)
     if view.outcome == "none":
-        text = "not evaluated: only a part of the cases was selected"
-        yield Line("gate", text, strong=True)
+        yield Line("gate", view.sentence, strong=True)
         return
-    if view.outcome == "promote":
-        rise = view.figures.safety.delta if view.figures else None
-        is_up = rise is not None and rise > 0
-        harm = ", and harm rose by no more than is allowed" if is_up else " and does no more harm"
-        better = BETTER[view.policy.claim] if view.policy else "every condition is met"
-        text = f"{after} may replace {before}: {better}{'' if rise is None else harm}"
-    else:
-        reason = view.by_weight[0]
-        is_no = view.outcome == "reject"
-        text = reason.plain or _shortened(reason.message)
-        verb, yet = ("must not replace", "") if is_no else ("may not replace", " yet")
-        text = f"{after} {verb} {before}{yet}: {text}{f' ({reason.code})' * is_no}"
-    yield Line(view.outcome.upper(), text, TONES[view.outcome], strong=True)
+    code = f" ({view.by_weight[0].code})" if view.outcome == "reject" else ""
+    yield Line(view.outcome.upper(), f"{view.sentence}{code}", TONES[view.outcome], strong=True)
 
 
 def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iterator[Line]:
@@ -186,7 +165,7 @@ def _reasons(view: DecisionView, door: Door, *, has_harm: bool) -> Iterator[Line
             continue
         code = "" if reason.code.startswith("gate:") else f" ({reason.code})"
         is_plain = reason.is_exact or reason.code in CLAUSES
-        text = reason.plain if is_plain else f"{_shortened(reason.message)}{code}"
+        text = reason.plain if is_plain else f"{shortened(reason.message)}{code}"
         text = at_door(text, door.prefix)
         yield Line(LABELS.get(reason.code, "why"), text, TONES[view.outcome])
 
@@ -261,9 +240,5 @@ def _details(view: DecisionView) -> Iterator[Line]:
         yield Line("limits", view.limits)
     for label, remarks in (("reason", view.reasons), ("note", view.notes)):
         for number, remark in enumerate(remarks):
-            text = _shortened(f"{remark.code}: {remark.message}")
+            text = shortened(f"{remark.code}: {remark.message}")
             yield Line("" if number else label, text, "quiet")
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= BEGINNING + END else f"{text[:BEGINNING]} … {text[-END:]}"

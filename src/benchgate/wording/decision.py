@@ -23,6 +23,14 @@ if TYPE_CHECKING:
 NOTE: Final = "note_"
 OF_PROMOTIONS: Final = frozenset({"note_safety_power", "note_unseen_failure_bound"})
 """Notes on what a promotion may have overlooked; where there is none they are left out."""
+BETTER: Final = {
+    "better": "it is better",
+    "not_worse": "it is not worse by more than the margin",
+    "no_regression": "it does no worse on any of these cases",
+}
+BEGINNING: Final = 240
+END: Final = 160
+"""Characters of a reason that are shown, for its end often says what to do; the record has all of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +78,25 @@ class DecisionView:
     def by_weight(self) -> tuple[ShownRemark, ...]:
         """The reasons; of a rejection those first that reject."""
         return tuple(sorted(self.reasons, key=lambda reason: reason.code not in REJECTING))
+
+    @property
+    def sentence(self) -> str:
+        """The decision, and what decided it."""
+        if self.outcome == "none":
+            return "not evaluated: only a part of the cases was selected"
+        before, after = (excerpt(name, 60) for name in self.names)
+        if self.outcome == "promote":
+            rise = self.figures.safety.delta if self.figures else None
+            is_up = rise is not None and rise > 0
+            harm = (
+                ", and harm rose by no more than is allowed" if is_up else " and does no more harm"
+            )
+            better = BETTER[self.policy.claim] if self.policy else "every condition is met"
+            return f"{after} may replace {before}: {better}{'' if rise is None else harm}"
+        verb, yet = ("must", "") if self.outcome == "reject" else ("may", " yet")
+        reason = self.by_weight[0]
+        why = reason.plain or shortened(reason.message)
+        return f"{after} {verb} not replace {before}{yet}: {why}"
 
     @classmethod
     def of(
@@ -165,3 +192,8 @@ def looks(look: Look | None, policy: GatePolicy) -> str:
         return f"{text}: so few cases can no longer be promoted, whatever their scores"
     share = f"1 in {int(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
     return f"{text}: by now {share} useless series would have had a lucky promotion"
+
+
+def shortened(text: str) -> str:
+    """Return beginning and end of a long reason; the record has all of it."""
+    return text if len(text) <= BEGINNING + END else f"{text[:BEGINNING]} … {text[-END:]}"
