@@ -35,7 +35,7 @@ BUDGETS = {
     "__init__": 125,
     "aggregate": 200,
     "artifacts": 1775,
-    "audit": 1150,
+    "audit": 1125,
     "cassettes": 300,
     "check": 700,
     "cli": 2475,

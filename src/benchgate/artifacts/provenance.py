@@ -47,9 +47,9 @@ class Provenance(WireModel):
             # Of a folder that git ignores, nothing is ever changed, and nothing is in the commit.
             dirty = bool(changes) or git(class_path, "rev-parse", "HEAD:./") is None
         server, repository, run = map(os.environ.get, GITHUB)
-        job = f"{server}/{repository}/actions/runs/{run}" if run else _first_of(JOBS)
-        source = _source_of(system)
-        return cls(commit=commit, dirty=dirty, job=job, actor=actor(), system_source=source)
+        job = f"{server}/{repository}/actions/runs/{run}" if run else first_of(JOBS)
+        source, actor = _source_of(system), first_of(ACTORS)
+        return cls(commit=commit, dirty=dirty, job=job, actor=actor, system_source=source)
 
 
 def git(folder: Path, *arguments: str) -> str | None:
@@ -66,12 +66,8 @@ def git(folder: Path, *arguments: str) -> str | None:
     return done.stdout.decode(errors="replace").strip()
 
 
-def actor() -> str | None:
-    """Return who is at work, as the environment says."""
-    return _first_of(ACTORS)
-
-
-def _first_of(names: tuple[str, ...]) -> str | None:
+def first_of(names: tuple[str, ...]) -> str | None:
+    """Return the first of some environment variables that is there and not empty."""
     return next((os.environ[name] for name in names if os.environ.get(name)), None)
 
 

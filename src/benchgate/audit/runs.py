@@ -16,7 +16,7 @@ from benchgate.errors import ArtifactError, TaskClassNotFound
 from benchgate.wire.holding import is_held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 State = Literal["complete", "incomplete", "resumed", "unrecorded", "running", "unreadable"]
 
@@ -62,12 +62,6 @@ def read_record(folder: Path) -> RunRecord | None:
     return read_artifact(folder / RECORD_FILE, RunRecord)
 
 
-def newest_first(runs: Path) -> Iterator[tuple[int, Path, RunRecord | None]]:
-    """Yield number, folder and record of each run; ``None`` is a record that cannot be read."""
-    for seq, folder in reversed(numbered(runs)):
-        yield seq, folder, read_record(folder)
-
-
 def known_runs(runs: Path) -> list[KnownRun]:
     """Return the full runs in ``runs/<class>/``: those with a record in the order of the chain, then the others."""
     folders: list[tuple[int | None, Path]] = [*numbered(runs)]
@@ -94,9 +88,9 @@ def resumable(runs: Path, wanted: str | Path) -> KnownRun | None:
     if wanted == "none":
         return None
     if wanted == "auto":
-        known = known_runs(runs)
-        recorded = [run for run in known if run.seq is not None][-1:]
-        left = [run for run in known if run.seq is None and run.plan and run.state != "running"]
+        all_runs = known_runs(runs)
+        recorded = [run for run in all_runs if run.seq is not None][-1:]
+        left = [run for run in all_runs if run.seq is None and run.plan and run.state != "running"]
         newest = max((*recorded, *left), key=lambda run: run.stamp, default=None)
         able = newest and newest.plan and newest.state in {"incomplete", "unrecorded"}
         return newest if able else None

@@ -108,13 +108,11 @@ class RunStore:
         self._task_class = task_class
         self._scope = scope
         self._runs = out / "runs" / task_class
-        selected = (
-            out / "last-selected" / task_class
-            if shard is None
-            else shard_folder(out, task_class, shard)
-        )
+        part = out / "last-selected" / task_class
+        if shard is not None:
+            part = shard_folder(out, task_class, shard)
         self._shard = shard
-        self.folder = self._runs / name if scope == "full" else selected
+        self.folder = self._runs / name if scope == "full" else part
         self._written: dict[str, tuple[TrialResult, str, str | None]] = {}
         self.plan: PlanFile | None = None
         self._held: Hold | None = None

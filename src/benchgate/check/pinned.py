@@ -46,11 +46,10 @@ def baseline_problems(class_path: Path, cases: Mapping[str, str | None]) -> Iter
             yield Problem(class_path / PIN_FILE, 1, f"there is no {FILE_NAME} beside it")
         return
     baseline = read_baseline(path)
-    for message in baseline.problems:
+    report = baseline.report
+    others = () if report is None else differences(report, class_path, cases)
+    for message in (*baseline.problems, *others):
         yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")
-    if baseline.report is not None:
-        for message in differences(baseline.report, class_path, cases):
-            yield Problem(path, 1, f"{message}; the gate will refuse it: make it again")
 
 
 def differences(

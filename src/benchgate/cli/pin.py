@@ -46,7 +46,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 def _execute(given: argparse.Namespace) -> int:
     """Show or pin; 1 if the run must not be pinned, or not without a reason, or its class is unknown."""
     from benchgate.artifacts.pin import PIN_FILE, Pin, stated
-    from benchgate.artifacts.provenance import actor, git
+    from benchgate.artifacts.provenance import ACTORS, first_of, git
     from benchgate.artifacts.reading import read_artifact
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.audit.chain import RECORD_FILE
@@ -78,7 +78,7 @@ def _execute(given: argparse.Namespace) -> int:
         return 1
     pin = Pin(
         **stated(run.folder / RECORD_FILE),
-        by=actor() or git(target.parent, "config", "user.name"),
+        by=first_of(ACTORS) or git(target.parent, "config", "user.name"),
         at=clock.now(),
         reason=given.reason,
         change=sentence(before, run.record),

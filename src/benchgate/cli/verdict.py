@@ -92,18 +92,17 @@ def _min_cases(given: argparse.Namespace) -> dict[str, int]:
 
 
 def _newest(out: Path, task_class: str) -> Path:
-    from benchgate.audit.chain import RECORD_FILE
-    from benchgate.audit.runs import newest_first
+    from benchgate.audit.chain import RECORD_FILE, numbered
     from benchgate.errors import ArtifactError
 
     runs = out / "runs" / task_class
     try:
-        found = next(newest_first(runs), None) if os.path.isdir(runs) else None
+        newest = max(numbered(runs), default=None) if os.path.isdir(runs) else None
     except OSError as error:
         raise ArtifactError(runs, f"cannot be read: {error.strerror}") from error
-    if found is None:
+    if newest is None:
         raise ArtifactError(runs, "there is no record; run the class")
-    return found[1] / RECORD_FILE
+    return newest[1] / RECORD_FILE
 
 
 def _chain_intact(path: Path, record: RunRecord) -> bool:

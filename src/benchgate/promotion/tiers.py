@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from pydantic import AfterValidator, Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
 from benchgate.errors import TierFileError
-from benchgate.wire.model import UnitInterval, WireModel, empty_mapping, freeze_json
+from benchgate.wire.model import TextsByName, UnitInterval, WireModel, empty_mapping
 from benchgate.wire.toml import check_tables, read_toml
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ class TierConfig(WireModel):
     """
 
     thresholds: TierThresholds = Field(default_factory=TierThresholds)
-    current: Annotated[Mapping[str, Tier], AfterValidator(freeze_json), PlainSerializer(dict)] = (
-        Field(default_factory=empty_mapping)
-    )
+    current: TextsByName[Mapping[str, Tier]] = Field(default_factory=empty_mapping)
 
     def threshold(self, tier: Tier) -> float:
         """Return the lower bound of the mean score that a tier requires."""

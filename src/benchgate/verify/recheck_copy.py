@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport
-from benchgate.audit.chain import unentered
+from benchgate.audit.chain import numbered, unentered
 from benchgate.audit.evidence_copy import promotion_in_copy
-from benchgate.audit.runs import newest_first
+from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault
 from benchgate.errors import Unreadable
 from benchgate.verify.agreement import plain, same
@@ -36,8 +35,8 @@ def copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
     """
     # Listed again: runs may have ended since the chain was checked.
     waiting = unentered(runs)
-    newest = list(islice(newest_first(runs), 1 if waiting is None else 2))
-    sources = [(folder, record) for _, folder, record in reversed(newest) if record is not None]
+    newest = [folder for _, folder in numbered(runs)[-1 if waiting is None else -2 :]]
+    sources = [(folder, record) for folder in newest if (record := read_record(folder))]
     if newest and not sources:  # a record that cannot be read is reported already
         return
     there = set(os.listdir(copy)) if copy.is_dir() else set()

@@ -32,8 +32,6 @@ from benchgate.verify.agreement import same
 from benchgate.verify.earlier import earlier_faults
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
-from benchgate.wire.files import file_sha256
-from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -178,24 +176,18 @@ def _verify_runs(
         *(ChainFault(AFTER, path, message) for path, message in _strays(runs)),
         *copy_faults(out / "evidence" / name, runs),
     ]
-    newest = records[-1][2] if records else None
+    seq, folder, newest = records[-1] if records else (0, runs, None)
+    sha256 = digest_of(folder / RECORD_FILE)
     lacking = _incompleteness(runs, newest, unentered(runs)) if require_complete else ()
     return ClassVerification(
         task_class=name,
         records=len(records),
         newest=newest,
-        head=_head(records[-1]) if records else None,
+        head=f"{seq}:{sha256}" if records and sha256 else None,
         anchored_at=kept.seq if kept else None,
         faults=tuple(sorted(faults, key=lambda fault: fault.seq)),
         incomplete=tuple(lacking),
     )
-
-
-def _head(newest: Found) -> str | None:
-    try:
-        return f"{newest[0]}:{file_sha256(newest[1] / RECORD_FILE, limit=MAX_JSON_BYTES)}"
-    except Unreadable:
-        return None
 
 
 def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
