@@ -143,8 +143,8 @@ def _copies(sources: dict[str, Path], folder: Path) -> dict[str, str]:
     digests = {}
     for name, path in sorted(sources.items()):
         data = read_bytes(path, limit=MAX_TREE_BYTES)
-        if found := secret_in_text(data.decode(errors="replace"), os.environ):
-            raise ArtifactError(folder, f"not recorded: {name} has {found}")
+        if secret := secret_in_text(data.decode(errors="replace"), os.environ):
+            raise ArtifactError(folder, f"not recorded: {name} has {secret}")
         write_draft(folder / name, data)
         digests[name] = sha256_hex(data)
     return digests

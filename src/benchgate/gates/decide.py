@@ -214,15 +214,15 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
             return  # reported as zero_variance, or as delta_below_minimum: significant in the wrong direction
         p = f"p {figures.p_value:.3g}, but values are constant and the lower bound of delta is {bound:+.3g}"
     mde, high = figures.minimum_detectable_effect, figures.delta_ci_high
-    wanted = max(policy.target_effect, policy.min_delta)
-    if high is not None and high < wanted:
+    least = max(policy.target_effect, policy.min_delta)
+    if high is not None and high < least:
         most = f"the gain is at most {high:+.3g} ({confidence(policy.alpha / 2, 1)} bound)"
         further = (
             "more cases will not help"
             if high <= policy.min_delta
             else "more cases will not show one of that size"
         )
-        yield "gain_excluded", f"{most}; worth finding: {wanted:g}; {further}"
+        yield "gain_excluded", f"{most}; worth finding: {least:g}; {further}"
         return
     if mde is not None and mde <= policy.target_effect:
         yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"

@@ -109,10 +109,10 @@ class Recording(_Conversation):
     def _search(
         self, number: int, secrets: Mapping[str, str], answer: HttpAnswer | None = None
     ) -> None:
-        if found := _secret_in_request(self._asked[number - 1][0], secrets):
-            raise self._unfit(number, found)
-        if answer is not None and (found := _secret_in_answer(answer, secrets)):
-            raise self._unfit(number, f"in its answer {found}")
+        if secret := _secret_in_request(self._asked[number - 1][0], secrets):
+            raise self._unfit(number, secret)
+        if answer is not None and (secret := _secret_in_answer(answer, secrets)):
+            raise self._unfit(number, f"in its answer {secret}")
 
     def _take(self, number: int, size: int) -> None:
         self._room -= size

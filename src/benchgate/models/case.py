@@ -150,14 +150,14 @@ class BenchCase(CaseTable):
         :raises CassetteNotFound: neither has it.
         :raises Unreadable: the file cannot be read, or was changed after it was recorded.
         """
-        found = self.cassettes.get(name)
-        if found is None and self._shelf is not None:
-            found = self._shelf.find(name, self.case_id, self.trial)
-        if found is None:
+        recording = self.cassettes.get(name)
+        if recording is None and self._shelf is not None:
+            recording = self._shelf.find(name, self.case_id, self.trial)
+        if recording is None:
             raise CassetteNotFound(name, self.case_id, self.trial)
-        if file_sha256(found.path, limit=MAX_TREE_BYTES) != found.sha256:
-            raise Unreadable(found.path, "was changed after it was recorded")
-        return found
+        if file_sha256(recording.path, limit=MAX_TREE_BYTES) != recording.sha256:
+            raise Unreadable(recording.path, "was changed after it was recorded")
+        return recording
 
     def http_transport(self, name: str | None = None, *, inner: Any = None) -> Any:
         """

@@ -61,10 +61,10 @@ def _comparison(judgement: Judgement) -> Iterator[tuple[str, str]]:
         yield "baseline.run_id", baseline.report.run_id
         yield "baseline.path", printable(baseline.path)
     if judgement.figures is not None:
-        found = judgement.figures.significance
+        tests = judgement.figures.significance
         for name in ("mean_delta", "delta_ci_low", "delta_ci_high", "p_value"):
-            if getattr(found, name) is not None:
-                yield name, str(getattr(found, name))
+            if getattr(tests, name) is not None:
+                yield name, str(getattr(tests, name))
     if judgement.changes is not None:
         changes = judgement.changes
         for name in ("newly_failing", "newly_passing", "fell", "rose"):
@@ -82,8 +82,8 @@ def _add_case(reporter: Any, run: ClassRun) -> None:
         "keywords": {},
         "duration": 0.0,
     }
-    told = (path, 0, why) if outcome == "skipped" else why
-    for when, how, text in (("call", outcome, told), ("teardown", "passed", None)):
+    shown = (path, 0, why) if outcome == "skipped" else why
+    for when, how, text in (("call", outcome, shown), ("teardown", "passed", None)):
         report = pytest.TestReport(**common, when=when, outcome=how, longrepr=text)  # type: ignore[arg-type]
         reporter.pytest_runtest_logreport(report)
 

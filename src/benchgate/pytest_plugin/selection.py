@@ -55,21 +55,23 @@ def select(config: pytest.Config, patterns: Sequence[str]) -> Selection | None:
 
     Only paths from the command line count: a plain ``pytest`` never runs a case, whatever its ``testpaths``.
 
-    :param patterns: what ``--bench`` was given.
+    :param patterns: what ``--bench`` was argument.
     :raises pytest.UsageError: an unknown class, or two benches in one session.
     """
     explicit = config.args_source is pytest.Config.ArgsSource.ARGS
     if not explicit:
         return _by_option(config.rootpath / BENCH, patterns) if patterns else None
     paths = argument_paths(config, config.args)
-    found = {path: root for path in paths if (root := bench_root(path))}
-    roots = sorted(set(found.values()))
+    root_of = {path: root for path in paths if (root := bench_root(path))}
+    roots = sorted(set(root_of.values()))
     if len(roots) > 1:
         msg = f"two benches in one session: {roots[0]} and {roots[1]}; run them one by one"
         raise pytest.UsageError(msg)
-    classes = sorted({name for path, root in found.items() for name in _classes_of(path, root)})
+    classes = sorted({name for path, root in root_of.items() for name in _classes_of(path, root)})
     if not classes:
-        typed = any(str(given).startswith("--bench=") for given in config.invocation_params.args)
+        typed = any(
+            str(argument).startswith("--bench=") for argument in config.invocation_params.args
+        )
         above = any((config.rootpath / BENCH).is_relative_to(path) for path in paths)
         if (
             typed and above
@@ -77,7 +79,7 @@ def select(config: pytest.Config, patterns: Sequence[str]) -> Selection | None:
             msg = "--bench beside a folder above bench/: no case would run; drop one of the two"
             raise pytest.UsageError(msg)
         return None
-    return Selection(root=roots[0], paths=tuple(found), classes=tuple(classes))
+    return Selection(root=roots[0], paths=tuple(root_of), classes=tuple(classes))
 
 
 def argument_paths(config: pytest.Config, arguments: Sequence[str]) -> list[Path]:

@@ -60,10 +60,10 @@ class Workers:
         """
         config = self._session.config
         self._addopts = os.environ.get(ADDOPTS)
-        given = [*shlex.split(self._addopts or ""), "--rootdir", str(config.rootpath)]
+        words = [*shlex.split(self._addopts or ""), "--rootdir", str(config.rootpath)]
         if config.inipath is not None:
-            given += ["-c", str(config.inipath)]
-        os.environ[ADDOPTS] = shlex.join(given)
+            words += ["-c", str(config.inipath)]
+        os.environ[ADDOPTS] = shlex.join(words)
         config.add_cleanup(lambda: restore_addopts(self._addopts))
         self._tracebacks = Path(tempfile.mkdtemp(prefix="benchgate-"))
         config.add_cleanup(partial(shutil.rmtree, self._tracebacks, ignore_errors=True))

@@ -94,8 +94,8 @@ class Cluster:
     def lane(self, pacing: Pacing, spending: Spending, jobs: int) -> LiveExecutor:
         """Return an executor with a pace and a cap of its own; ``jobs`` above 1 bounds what it has under way."""
         run = partial(self.run, lost=spending.lost)
-        wanted = jobs if jobs > 1 else self.jobs
-        return LiveExecutor(partial(pacing.run, run), wanted, grace=math.inf)
+        most = jobs if jobs > 1 else self.jobs
+        return LiveExecutor(partial(pacing.run, run), most, grace=math.inf)
 
     def close(self) -> None:
         """Drop what has not started; what runs ends by itself, and nobody is told."""

@@ -41,13 +41,13 @@ def connect(address: str) -> Any:
 
 def wrong_versions(client: Any) -> list[str]:
     """Return a line for the scheduler and each worker whose Python or benchgate is not that of this process."""
-    found = client.get_versions(packages=["pytest-benchgate"])
-    places = {"the scheduler": found["scheduler"]}
-    places |= {f"worker {address}": told for address, told in found["workers"].items()}
-    here = found["client"]["packages"]
+    answers = client.get_versions(packages=["pytest-benchgate"])
+    places = {"the scheduler": answers["scheduler"]}
+    places |= {f"worker {address}": versions for address, versions in answers["workers"].items()}
+    here = answers["client"]["packages"]
     return [
-        f"{place} has {name} {told['packages'][name] or 'not installed'}, and {here[name]} is here"
-        for place, told in places.items()
+        f"{place} has {name} {versions['packages'][name] or 'not installed'}, and {here[name]} is here"
+        for place, versions in places.items()
         for name in ("python", "pytest-benchgate")
-        if told["packages"][name] != here[name]
+        if versions["packages"][name] != here[name]
     ]

@@ -84,9 +84,9 @@ class WorkerBench:
         :raises EvalError: it cannot be imported here, or is not what it is where it was sent from.
         """
         system = self.system(sent.name)
-        found = (system.digest, system.checkpoint_sha256())
+        digests = (system.digest, system.checkpoint_sha256())
         for kind, here, there in zip(
-            ("digest", "checkpoint"), found, (sent.digest, sent.checkpoint), strict=True
+            ("digest", "checkpoint"), digests, (sent.digest, sent.checkpoint), strict=True
         ):
             if here != there:
                 msg = f"{kind} of system {sent.name} is {here} here, and {there} where the run was started"

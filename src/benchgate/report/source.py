@@ -111,21 +111,21 @@ def read_source(path: Path) -> Source:
 
     :raises ArtifactError: it is none of these.
     """
-    found = _file(path)
-    data = read_bytes(found, limit=MAX_JSON_BYTES)
+    file = _file(path)
+    data = read_bytes(file, limit=MAX_JSON_BYTES)
     try:
         head = read_json(data)
     except ValueError as error:
-        raise Unreadable(found, str(error)) from error
+        raise Unreadable(file, str(error)) from error
     kind = head.get("report_kind") if isinstance(head, dict) else None
     if kind == "record":
-        return _run(path, found, RunRecord.parse(found, data, "record of a run"))
+        return _run(path, file, RunRecord.parse(file, data, "record of a run"))
     if kind == "selected":
-        selected = SelectedRecord.parse(found, data, "report of a selection")
-        return Source(path=path, folder=found.parent, selected=selected)
+        selected = SelectedRecord.parse(file, data, "report of a selection")
+        return Source(path=path, folder=file.parent, selected=selected)
     if kind is None and isinstance(head, dict) and "failure_analysis" in head:
-        return _proof(path, found, ProofBundle.parse(found, data, "proof"))
-    raise ArtifactError(found, "is no record of a run and no proof; see benchgate runs")
+        return _proof(path, file, ProofBundle.parse(file, data, "proof"))
+    raise ArtifactError(file, "is no record of a run and no proof; see benchgate runs")
 
 
 def _file(path: Path) -> Path:

@@ -145,12 +145,12 @@ def _accepts(chosen: CaseFilter, trials: PlannedTrials, case_id: str) -> bool:
 def _run_all(
     run: ClassRun, service: TrialService, on_result: Callable[[TrialResult], None]
 ) -> None:
-    told = len(run.warnings)
+    warning_count = len(run.warnings)
     for side, record in _records(run, service):
         run.record(record, side)
-        for text in run.warnings[told:]:
+        for text in run.warnings[warning_count:]:
             warnings.warn(text, stacklevel=4)
-        told = len(run.warnings)
+        warning_count = len(run.warnings)
         if side == "candidate":
             on_result(record.result)
         if record.violation:

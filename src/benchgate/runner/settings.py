@@ -85,15 +85,15 @@ class RunSettings:
         :param own: settings that are no options, or win over them.
         :raises PolicyError: a threshold of the policy is none.
         """
-        known = {one.name: values[one.name] for one in fields(cls) if one.name in values}
-        known["exit_rule"] = values.get("exit", "gate")
-        known["policy"] = parse_options(values.get("policy") or ())
-        known["checkpoints"] = CheckpointFiles(
+        attributes = {one.name: values[one.name] for one in fields(cls) if one.name in values}
+        attributes["exit_rule"] = values.get("exit", "gate")
+        attributes["policy"] = parse_options(values.get("policy") or ())
+        attributes["checkpoints"] = CheckpointFiles(
             checkpoint=values["checkpoint"],
             baseline=values["baseline_checkpoint"],
             lineage=values["lineage"],
         )
-        return cls(**known | own)
+        return cls(**attributes | own)
 
     def limit(self, case: BenchCase) -> float:
         """Return the time limit of a case in seconds."""

@@ -30,18 +30,18 @@ def constant_cases_needed(
     :returns: whole clusters; None if the value does not exceed the limit, or hardly, and without a case.
     """
     sizes = [len(group) for group in grouped(clusters, clusters)]
-    wanted = -math.log1p(-check_fraction(confidence, "confidence"))
+    log_risk = -math.log1p(-check_fraction(confidence, "confidence"))
     if excess <= 0.0 or not sizes:
         return None
     if room <= 0.0:
         return sizes[0]
     worth = [math.log1p(size / max(sizes) * excess / room) for size in sizes]
-    if math.fsum(worth) * _MOST_ROUNDS < wanted:
+    if math.fsum(worth) * _MOST_ROUNDS < log_risk:
         return None
-    rounds = math.floor(wanted / math.fsum(worth))
+    rounds = math.floor(log_risk / math.fsum(worth))
     cases, reached = rounds * sum(sizes), rounds * math.fsum(worth)
     for size, value in cycle(zip(sizes, worth, strict=True)):
-        if reached > wanted:
+        if reached > log_risk:
             break
         cases, reached = cases + size, reached + value
     return cases

@@ -20,9 +20,9 @@ FOREIGN: Final = tuple(
 
 def raised_at(error: BaseException) -> tuple[Path, int] | None:
     """Return file and line of the innermost frame that is neither benchgate's nor a library's, if there is one."""
-    found = None
+    place = None
     for frame, line in walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if os.path.isabs(file) and not file.startswith(FOREIGN):  # "<string>" is no file
-            found = Path(file), line
-    return found
+            place = Path(file), line
+    return place

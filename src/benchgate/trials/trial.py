@@ -179,8 +179,8 @@ class _Attempt:
         if isinstance(error, ValidationError) and error.title == "BenchScore":
             fault = error.errors(include_url=False)[0]
             where = ".".join(map(str, fault["loc"]))
-            found = _excerpt(fault["input"], repr)
-            error = self._violated(f"BenchScore.{where}: {fault['msg']}; found {found}")
+            shown = _excerpt(fault["input"], repr)
+            error = self._violated(f"BenchScore.{where}: {fault['msg']}; found {shown}")
         if isinstance(error, RubricViolation):
             self._violation = str(error)
         return error

@@ -99,8 +99,8 @@ class TrialHttp:
                 make_folder(self._terms.record)
                 write_file(self._file(self._terms.record), text.encode(), durable=False)
                 return sha256_hex(text.encode())
-        found = sorted(self._digests)
-        return digest(found) if len(found) > 1 else next(iter(found), None)
+        digests = sorted(self._digests)
+        return digest(digests) if len(digests) > 1 else next(iter(digests), None)
 
     def _file(self, folder: Path) -> Path:
         return folder / trial_file_name(self._case.case_id, self._case.trial, suffix=HTTP)

@@ -108,8 +108,8 @@ cassette_name: Final = matching(
 
 def shard(text: str) -> Shard:
     """Parse a part of a run, such as ``2/4``."""
-    found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text)
-    part = Shard(*map(int, found.groups())) if found else None
+    match = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text)
+    part = Shard(*map(int, match.groups())) if match else None
     if part is None or not 1 <= part.number <= part.total:
         _refuse(text, "I/N, part I of N, from 1/N to N/N")
     return part

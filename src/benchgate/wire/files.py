@@ -45,11 +45,11 @@ def file_sha256(
     :param on_chunk: called with each part of the file, for whoever would otherwise read it again.
     :raises Unreadable: see :func:`read_bytes`.
     """
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for chunk in chunks(path, limit):
-        found.update(chunk)
+        digest.update(chunk)
         on_chunk(chunk)
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def chunks(path: Path | str, limit: int) -> Iterator[bytes]:
@@ -93,11 +93,11 @@ def _open(path: Path | str) -> tuple[int, int]:
     """Return the descriptor of a regular file, and its size."""
     # O_NONBLOCK: opening a FIFO that nobody writes to would otherwise wait for ever.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    found = os.fstat(descriptor)
-    if stat.S_ISREG(found.st_mode):
-        return descriptor, found.st_size
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode):
+        return descriptor, status.st_size
     os.close(descriptor)
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     msg = "not a regular file"
     raise ValueError(msg)

@@ -35,8 +35,8 @@ def output_json(produced: object) -> str:
         than :data:`MAX_OUTPUT_BYTES`.
     """
     if not isinstance(produced, Mapping):
-        found = type(produced).__qualname__
-        raise ValueError(f"the system returned {found}; expected a mapping")  # noqa: TRY004
+        kind = type(produced).__qualname__
+        raise ValueError(f"the system returned {kind}; expected a mapping")  # noqa: TRY004
     text = json.dumps(plain_json(produced, "output", max_depth=MAX_OUTPUT_DEPTH))
     if len(text) > MAX_OUTPUT_BYTES:
         raise ValueError(_too_large("output"))

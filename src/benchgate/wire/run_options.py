@@ -192,9 +192,9 @@ def misspelled(environ: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each variable that nearly has the name of an option's."""
     import difflib
 
-    known = {ACTOR, *(option.variable for option in (*RUN_OPTIONS, *PYTEST_OPTIONS))}
-    keys = [variable.removeprefix(PREFIX) for variable in known]
+    variables = {ACTOR, *(option.variable for option in (*RUN_OPTIONS, *PYTEST_OPTIONS))}
+    keys = [variable.removeprefix(PREFIX) for variable in variables]
     for name in sorted(environ):
-        if name.startswith(PREFIX) and name not in known:
+        if name.startswith(PREFIX) and name not in variables:
             for near in difflib.get_close_matches(name.removeprefix(PREFIX), keys, n=1):
                 yield f"{name} is not read; did you mean {PREFIX}{near}?"

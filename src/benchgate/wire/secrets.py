@@ -37,18 +37,18 @@ def secrets_of(
 
     :param headers: of the request; those that carry a key are not recorded, and their values must not be elsewhere.
     """
-    found = {
+    secrets = {
         part: f"the value of the request header {name}"
         for name, value in headers
         if _HEADER.search(name)
         for part in re.split(r"[\s,;=]+", value)
     }
-    found |= {
+    secrets |= {
         value.strip(): f"the value of the environment variable {name}"
         for name, value in environment.items()
         if _VARIABLE.search(name)
     }
-    return {value: name for value, name in found.items() if len(value) >= SHORTEST}
+    return {value: name for value, name in secrets.items() if len(value) >= SHORTEST}
 
 
 def secret_in_text(text: str, environment: Mapping[str, str]) -> str | None:

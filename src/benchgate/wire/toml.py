@@ -43,8 +43,8 @@ class KeyLines:
         keys: dict[str, list[int]] = {}
         for number, line in enumerate(map(str.lstrip, self._text.splitlines()), 1):
             header = line.startswith("[")
-            found = _NAME.finditer(line) if header else filter(None, [_NAME.match(line)])
-            names = ["".join(match.groups("")) for match in found]
+            matches = _NAME.finditer(line) if header else filter(None, [_NAME.match(line)])
+            names = ["".join(match.groups("")) for match in matches]
             for name in dict.fromkeys(names):
                 keys.setdefault(name, []).append(number)
             if header and names:
@@ -53,8 +53,8 @@ class KeyLines:
 
     def table(self, name: str) -> int:
         """Return the 1-based line of a table's header, else 1; faster than :meth:`key`, which reads all lines."""
-        found = re.search(rf"^\s*\[{name}\]", self._text, re.MULTILINE)
-        return self._text.count("\n", 0, found.end()) + 1 if found else 1
+        match = re.search(rf"^\s*\[{name}\]", self._text, re.MULTILINE)
+        return self._text.count("\n", 0, match.end()) + 1 if match else 1
 
     def key(self, *location: Any) -> int:
         """Return the 1-based line of the key at a path of names, else of the nearest table around it, else 1."""
@@ -62,8 +62,8 @@ class KeyLines:
         line = 1
         for depth, part in enumerate(map(str, location)):
             places = (keys,) if depth else (tables, keys)
-            found = (_first(place.get(part, ()), line) for place in places)
-            line = next((number for number in found if number), line)
+            lines_of_part = (_first(place.get(part, ()), line) for place in places)
+            line = next((number for number in lines_of_part if number), line)
         return line
 
 
@@ -149,22 +149,22 @@ def _message(fault: ErrorDetails, model: type[BaseModel] | None) -> str:
         return f"unknown key{_suggestion(model, fault['loc']) if model else ''}"
     if fault["type"] == "missing":
         return "missing"
-    found = excerpt(repr(fault["input"]), MAX_FOUND)
+    shown = excerpt(repr(fault["input"]), MAX_FOUND)
     if fault["type"] == "timezone_aware":
         return f"{fault['input']}: needs its offset, such as Z"
-    return message if isinstance(fault["input"], Mapping) else f"{message}; found {found}"
+    return message if isinstance(fault["input"], Mapping) else f"{message}; found {shown}"
 
 
 def _suggestion(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
-    known: Any = model
+    place: Any = model
     for part in location[:-1]:
-        if isinstance(known, type) and issubclass(known, BaseModel):
-            field = known.model_fields.get(str(part))
-            known = field.annotation if field else None
+        if isinstance(place, type) and issubclass(place, BaseModel):
+            field = place.model_fields.get(str(part))
+            place = field.annotation if field else None
         else:
-            known = get_args(known)[-1] if get_origin(known) is dict else None
-    if not (isinstance(known, type) and issubclass(known, BaseModel)):
+            place = get_args(place)[-1] if get_origin(place) is dict else None
+    if not (isinstance(place, type) and issubclass(place, BaseModel)):
         return ""
-    unknown = str(location[-1])[: 2 * max(map(len, known.model_fields))]
-    near = difflib.get_close_matches(unknown, known.model_fields, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known.model_fields)}"
+    unknown = str(location[-1])[: 2 * max(map(len, place.model_fields))]
+    near = difflib.get_close_matches(unknown, place.model_fields, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(place.model_fields)}"

@@ -62,23 +62,23 @@ class Usage(WireModel):
 
 def total(parts: Iterable[Usage | None]) -> Usage | None:
     """Return the sum of what was reported; ``None`` if nothing was."""
-    known = [part for part in parts if part is not None]
-    if not known:
+    usages = [part for part in parts if part is not None]
+    if not usages:
         return None
-    costs = [part.cost_usd for part in known if part.cost_usd is not None]
-    names = {name for part in known if part.model for name in part.model.split(", ")}
+    costs = [part.cost_usd for part in usages if part.cost_usd is not None]
+    names = {name for part in usages if part.model for name in part.model.split(", ")}
     return Usage(
         cost_usd=min(math.fsum(costs), MAX_COST) if costs else None,
-        tokens_in=_sum(part.tokens_in for part in known),
-        tokens_out=_sum(part.tokens_out for part in known),
-        calls=_sum(part.calls for part in known),
+        tokens_in=_sum(part.tokens_in for part in usages),
+        tokens_out=_sum(part.tokens_out for part in usages),
+        calls=_sum(part.calls for part in usages),
         model=", ".join(sorted(names)) or None,
     )
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return min(sum(known), MAX_SAFE_INTEGER) if known else None
+    numbers = [count for count in counts if count is not None]
+    return min(sum(numbers), MAX_SAFE_INTEGER) if numbers else None
 
 
 class UsageMeter:

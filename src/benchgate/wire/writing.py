@@ -149,11 +149,11 @@ def check_folders(out: Path, *folders: Path) -> Iterator[str]:
             raise ArtifactError(path, "is a link, so files would be written elsewhere; remove it")
         if not path.is_dir():
             continue
-        found = path.stat()
-        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+        status = path.stat()
+        if status.st_mode & stat.S_IWOTH and not status.st_mode & stat.S_ISVTX:
             raise ArtifactError(path, "every user can write to it; chmod o-w it, or name another")
-        if found.st_uid != os.geteuid():
-            yield f"{path} belongs to user {found.st_uid}, not to {os.geteuid()}"
+        if status.st_uid != os.geteuid():
+            yield f"{path} belongs to user {status.st_uid}, not to {os.geteuid()}"
 
 
 @contextmanager
