@@ -184,13 +184,13 @@ def register_task_class(
     return register
 
 
-def min_cases_fault(tier: object, count: object) -> str | None:
-    """Return what is wrong with the number of cases that a tier requires, or ``None``."""
-    if tier not in MIN_CASES:
-        return f"has the unknown tier {tier!r}"
-    if type(count) is not int or count < 1:
-        return f"has {count!r} for {tier!r}; expected a whole number, 1 or more"
-    return None
+def min_cases_faults(min_cases: Mapping[Any, Any]) -> Iterator[str]:
+    """Yield what is wrong with the numbers of cases that tiers require."""
+    for tier, count in min_cases.items():
+        if tier not in MIN_CASES:
+            yield f"has the unknown tier {tier!r}"
+        elif type(count) is not int or count < 1:
+            yield f"has {count!r} for {tier!r}; expected a whole number, 1 or more"
 
 
 def _faults(
@@ -209,6 +209,4 @@ def _faults(
     for label, system in systems.items():
         if not callable(system):
             yield f"system {label!r} is not callable"
-    for tier, count in min_cases.items():
-        if fault := min_cases_fault(tier, count):
-            yield f"min_cases_for_promotion {fault}"
+    yield from (f"min_cases_for_promotion {fault}" for fault in min_cases_faults(min_cases))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.check.problem import Problem, located
 from benchgate.errors import RegistrationError
 from benchgate.loader.rubric_source import parse_source
-from benchgate.registry import MIN_CASES, min_cases_fault, register_task_class
+from benchgate.registry import MIN_CASES, min_cases_faults, register_task_class
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,8 +65,8 @@ def read_registration(class_path: Path, name: str) -> Registration:
     wrong = _tiers_problem(tiers)
     problems = [*_call_problems(call, arguments, name)]
     if wrong is not None:
-        known = ", ".join(MIN_CASES)
-        message = f"min_cases_for_promotion {wrong}; expected a literal dict of {known} to numbers of cases"
+        tier_names = ", ".join(MIN_CASES)
+        message = f"min_cases_for_promotion {wrong}; expected a literal dict of {tier_names} to numbers of cases"
         problems.append(message)
     return Registration(
         line=call.lineno,
@@ -117,5 +117,4 @@ def _literal(node: ast.expr | None) -> Any:
 def _tiers_problem(tiers: object) -> str | None:
     if not isinstance(tiers, dict):
         return "is no literal dict"
-    faults = (min_cases_fault(tier, count) for tier, count in tiers.items())
-    return next(filter(None, faults), None)
+    return next(min_cases_faults(tiers), None)

@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, ValidationError
 
 from benchgate.errors import PromotionGateError, PromotionMustBeHumanAuthorized
 from benchgate.promotion.tiers import TIER_FILE, TIERS, Tier, TierConfig
-from benchgate.registry import MIN_CASES, min_cases_fault
+from benchgate.registry import MIN_CASES, min_cases_faults
 from benchgate.wire.model import Count, Sha256, UnitInterval, WireModel
 
 if TYPE_CHECKING:
@@ -105,8 +105,7 @@ class PromotionGate:
                 f"the report is of task class {report.task_class!r}, not {task_class!r}"
             )
         required = {**MIN_CASES, **min_cases}
-        fault = next(filter(None, (min_cases_fault(*item) for item in required.items())), None)
-        if fault is not None:
+        for fault in min_cases_faults(required):
             raise PromotionGateError(f"{task_class}: min_cases {fault}")
         try:
             report = type(report).model_validate(report)
