@@ -38,7 +38,7 @@ BUDGETS = {
     "audit": 1125,
     "cassettes": 300,
     "check": 700,
-    "cli": 2475,
+    "cli": 2450,
     "errors": 300,
     "gates": 3775,
     "http": 525,
@@ -48,12 +48,12 @@ BUDGETS = {
     "loader": 1250,
     "looks": 475,
     "models": 425,
-    "promotion": 325,
+    "promotion": 300,
     "pytest_plugin": 2450,
     "registry": 225,
     "remote": 800,
     "replay": 225,
-    "report": 1475,
+    "report": 1450,
     "rubric": 50,
     "runner": 1675,
     "statistics": 2225,
@@ -64,11 +64,11 @@ BUDGETS = {
     "trials": 1500,
     "verify": 1425,
     "wire": 1925,
-    "wording": 975,
+    "wording": 950,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32150
+TOTAL = 32075
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300
