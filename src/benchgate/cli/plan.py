@@ -132,7 +132,6 @@ def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) 
 
     from benchgate.artifacts.sealed_plan import PlannedBaseline, SealedPlan
     from benchgate.ids import system_digest
-    from benchgate.wire.canonical import digest
     from benchgate.wire.model import SCHEMA_VERSION
 
     return SealedPlan.sealed(
@@ -142,7 +141,7 @@ def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) 
         benchgate=version("pytest-benchgate"),
         task_class=report.task_class,
         case_count=report.case_count,
-        cases=digest(dict(report.digests.cases)),
+        cases=SealedPlan.cases_of(report),
         rubric=report.digests.scorer,
         baseline=PlannedBaseline(
             system=report.system, system_sha256=system_digest(report), run_id=report.run_id

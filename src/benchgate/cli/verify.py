@@ -101,7 +101,7 @@ def _execute(given: argparse.Namespace) -> int:
     if given.schema is not None:
         sys.stdout.write(schema_text(given.schema))
         return 0
-    folders = [path for path in given.paths if path.is_dir() or not path.suffix]
+    folders = [path for path in given.paths if path.is_dir() or not (path.suffix or path.is_file())]
     of_promotion = ("require_promote", "bench_root", "policy", "allow_replay")
     of_folder = ("task_class", "head", "require_complete", *of_promotion)
     if given.paths and not folders and not any(getattr(given, name) for name in of_folder):
