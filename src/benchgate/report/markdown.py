@@ -93,7 +93,7 @@ def _entities(text: str) -> str:
 def _decision(view: RunView) -> Iterator[str]:
     decided = view.decided
     outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
-    why = "; ".join(remark.message for remark in decided.reasons[:3])
+    why = "; ".join(remark.message for remark in decided.unsaid[:3])
     if not why and decided.outcome == "promote":
         why = words.found(view.source.figures)
     yield f"### {words.MARKS[decided.outcome]} {outcome} {code(view.title)}: {prose(decided.sentence)}"
@@ -139,8 +139,8 @@ def _details(view: RunView) -> Iterator[str]:
             yield f"* Looks: {prose(decided.looks)}"
         yield f"* Found: {prose(words.found(view.source.figures))}"
     for remark in (*decided.by_weight, *decided.notes):
-        plain = f"{remark.plain}: " if remark.plain else ""
-        yield f"* {plain}{prose(remark.message)} ({code(remark.code)})"
+        headline = f"{remark.headline}: " if remark.headline else ""
+        yield f"* {headline}{prose(remark.message)} ({code(remark.code)})"
     if decided.next_step:
         yield f"* What would settle it: {prose(decided.next_step)}"
     yield from (f"* {prose(problem)}" for problem in view.source.problems)
