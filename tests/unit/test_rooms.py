@@ -45,7 +45,7 @@ BUDGETS = {
     "ids": 150,
     "interop": 1925,
     "live": 500,
-    "loader": 1250,
+    "loader": 1275,
     "looks": 475,
     "models": 425,
     "promotion": 300,

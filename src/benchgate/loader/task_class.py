@@ -27,11 +27,7 @@ def class_folders(bench_root: Path) -> dict[str, Path]:
 
 
 def class_folder(bench_root: Path, name: str) -> Path:
-    """
-    Return the folder of a task class.
-
-    :raises TaskClassNotFound: there is none; the error names the expected path and the known classes.
-    """
+    """Return the folder of a task class, or raise ``TaskClassNotFound``, which names the known classes."""
     folders = class_folders(bench_root)
     if name not in folders:
         raise TaskClassNotFound(name, folders, bench_root / name / "registration.py")
