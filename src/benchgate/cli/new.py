@@ -106,7 +106,7 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
 
 def _class(given: argparse.Namespace) -> None:
     from benchgate.interop.convert import class_files
-    from benchgate.interop.samples import parse_map
+    from benchgate.interop.rows import parse_map
     from benchgate.loader.new_class import make_class_folder
     from benchgate.wire.clock import now
 

@@ -93,9 +93,9 @@ def class_files(
     """
     cases: dict[str, tuple[Any, list[str], dict[tuple[int, str], Any]]] = {}
     agreement: dict[tuple[str, str], bool | None] = {}
-    with opened(path, options["format"], in_full=True) as source:
-        reader = RowReader(path, source.log, dict(options["map"]), options["metric"])
-        for line, row in source.log.rows:
+    with opened(path, options["format"], in_full=True) as (_, log, _):
+        reader = RowReader(path, log, dict(options["map"]), options["metric"])
+        for line, row in log.rows:
             sample, choices = reader.sample(line, row), row.get("choices")
             asked = {role: reader.value(row, role) for role in ("input", "target")}
             for role in (role for role, value in asked.items() if value in (None, "", [])):

@@ -34,7 +34,7 @@ def open_junit(file: LogFile) -> Log:
     ``skipped`` test has no result.
     """
     reader = _Reader(file)
-    rows = ahead(reader.rows())  # the head of the suite is known then
+    _, rows = ahead(reader.rows())  # the head of the suite is known then
     return Log(
         tool="pytest" if reader.suite == "pytest" else "junit",
         rows=rows,

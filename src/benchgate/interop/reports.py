@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.rows import Sample
-    from benchgate.interop.samples import Samples
+    from benchgate.interop.samples import Sample, Samples
     from benchgate.models import BenchRunReport
 
 TAXONOMY: Final = Taxonomy(dict(RESERVED))
