@@ -8,8 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading
+from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain
-from benchgate.errors import counted, printable
+from benchgate.errors import (
+    ArtifactError,
+    BenchCaseLoadError,
+    TaskClassAlreadyRegistered,
+    TaskClassNotFound,
+    counted,
+    printable,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -57,7 +65,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "and answers of a log that has them, and the answers as a system that is played again.",
     )
     parser.add_argument("name", metavar="NAME", help="lower-case words joined by '-'")
-    parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
+    add_root(parser)
     parser.add_argument(
         "--from", dest="log", type=Path, metavar="LOG", help="of inspect_ai, JSON lines or CSV"
     )
@@ -71,7 +79,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("task_class", metavar="CLASS")
     parser.add_argument("case_id", metavar="ID")
-    parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
+    add_root(parser)
     parser.set_defaults(execute=_guarded(_case))
 
 
@@ -79,31 +87,21 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
     """Say why there is no new folder, as exit status 1 if it is there or its class is not, else 2."""
 
     def run(given: argparse.Namespace) -> int:
-        from benchgate.errors import (
-            BenchCaseLoadError,
-            EvalError,
-            TaskClassAlreadyRegistered,
-            TaskClassNotFound,
-        )
-
         try:
             make(given)
         except FileExistsError as error:
             complain(f"{error.filename}: exists already{ONCE if 'case_id' in given else ''}")
             return 1
         except OSError as error:
-            complain(f"{error.filename}: cannot be written: {error.strerror}")
-            return 2
+            why = f"cannot be written: {error.strerror}"
+            raise ArtifactError(error.filename, why) from error
         except BenchCaseLoadError as error:
             for _, key, text in error.faults:
                 complain(f"{key}: {text}")
             return 2
-        except EvalError as error:
-            complain(error)
-            return int(not isinstance(error, (TaskClassAlreadyRegistered, TaskClassNotFound))) + 1
         return 0
 
-    return run
+    return guarded(run, (TaskClassAlreadyRegistered, TaskClassNotFound))
 
 
 def _class(given: argparse.Namespace) -> None:

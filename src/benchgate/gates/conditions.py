@@ -49,6 +49,14 @@ def clusters_needed(policy: GatePolicy) -> int:
     return max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
 
 
+def _other_cases(figures: Figures, policy: GatePolicy) -> str:
+    before, after = figures.baseline.case_ids, figures.candidate.case_ids
+    if before and after and {*before} != {*after} and policy.missing != "worst":
+        keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
+        return f"run the missing cases, or count each as the worst: {keys}"
+    return "give both sides the same cases, with the same ids and clusters"
+
+
 def _too_few(figures: Figures, policy: GatePolicy) -> str:
     clusters = figures.significance.clusters
     if clusters is None:
@@ -162,7 +170,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "case_mismatch": Condition(
         "the two sides did not do the same cases",
-        "give both sides the same cases, with the same ids and clusters",
+        _other_cases,
         "give both logs the same cases and clusters; with --policy missing=worst a case that one side lacks counts "
         "against the candidate",
         is_blind=True,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from benchgate.errors import BenchCaseLoadError, TaskClassNotFound
+from benchgate.errors import BenchCaseLoadError
 from benchgate.loader.case_folder import CASE_FILE, case_folders
 from benchgate.loader.case_toml import check_case_toml, read_case_toml
-from benchgate.loader.task_class import class_folders
+from benchgate.loader.task_class import class_folder
 from benchgate.wire.toml import KeyLines
 
 if TYPE_CHECKING:
@@ -34,11 +34,9 @@ def make_case_folder(
     :raises FileExistsError: the name is taken.
     :raises OSError: the folder cannot be written.
     """
-    known = class_folders(bench_root)
-    if task_class not in known:
-        raise TaskClassNotFound(task_class, known, bench_root / task_class / "registration.py")
-    target = known[task_class] / "cases" / case_id
-    example = _newest(known[task_class])
+    class_path = class_folder(bench_root, task_class)
+    target = class_path / "cases" / case_id
+    example = _newest(class_path)
     facts = _emptied(example.facts) if example else {}
     case = {
         "case_id": case_id,

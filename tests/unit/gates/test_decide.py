@@ -378,6 +378,9 @@ def test_sides_without_a_common_case_are_not_compared():
     rules = GatePolicy(missing="worst", score_range=(0, 1), safety="optional")
     decision = compare_vectors(*sides, rules).decision
     assert (decision.outcome, codes(decision)[0]) == ("hold", "case_mismatch")
+    assert decision.next_step.startswith("give both sides the same cases")
+    strict = compare_vectors(*sides, GatePolicy(safety="optional")).decision
+    assert strict.next_step.startswith("run the missing cases, or count each as the worst: ")
 
 
 @pytest.mark.parametrize(("last", "is_noted"), [(0.9, True), (0.0, False)])
