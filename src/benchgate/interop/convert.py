@@ -38,13 +38,13 @@ def class_files(
         reader = RowReader(path, log, dict(options["map"]), options["metric"])
         for line, row in log.rows:
             sample, choices = reader.sample(line, row), row.get("choices")
-            asked = {role: reader.value(row, role) for role in ("input", "target")}
-            for role in (role for role, value in asked.items() if value in (None, "", [])):
+            parts = {role: reader.value(row, role) for role in ("input", "target")}
+            for role in (role for role, value in parts.items() if value in (None, "", [])):
                 why = f"sample {sample.case_id!r} has no {role}; name its field: --map {role}=FIELD"
                 raise SampleError(path, why, line=line)
-            target = asked["target"]
+            target = parts["target"]
             targets = [str(one) for one in (target if isinstance(target, list) else [target])]
-            shown = {"input": asked["input"]} | ({"choices": choices} if choices else {})
+            shown = {"input": parts["input"]} | ({"choices": choices} if choices else {})
             answer = None if sample.score is None else reader.value(row, "answer")
             *first, answers = cases.setdefault(sample.case_id, (shown, targets, {}))
             if first != [shown, targets]:
