@@ -52,7 +52,7 @@ def table(tool: str, rows: Iterator[Row]) -> Log:
 
 def _metrics(row: Mapping[str, Any]) -> list[str]:
     metrics = row.get("metrics")  # of lm-evaluation-harness: names of other fields
-    if isinstance(metrics, list) and listed and all(isinstance(one, str) for one in listed):
+    if isinstance(metrics, list) and metrics and all(isinstance(one, str) for one in metrics):
         return [one for one in metrics if one in row]
     return [name for name in SCORES if name in row]
 
