@@ -43,7 +43,7 @@ BUDGETS = {
     "gates": 3725,
     "http": 525,
     "ids": 150,
-    "interop": 1850,
+    "interop": 1775,
     "live": 500,
     "loader": 1275,
     "looks": 475,
@@ -62,7 +62,7 @@ BUDGETS = {
     "training": 875,
     "training_types": 100,
     "trials": 1500,
-    "verify": 1425,
+    "verify": 1400,
     "wire": 1925,
     "wording": 925,
 }

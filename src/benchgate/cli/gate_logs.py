@@ -124,7 +124,7 @@ def _facts(
     terms = LogTerms.of(
         task_class_of(logs, given.task_class),
         parse_options(given.policy),
-        with_inputs=_in_both(before, after),
+        _in_both(before, after),
     )
     base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()

@@ -65,9 +65,9 @@ class LogFile:
     def head(self) -> bytes:
         """The first bytes, by which its format is known, without a byte order mark."""
         self.file.seek(0)
-        found = self.file.read(BEGINNING).removeprefix(b"\xef\xbb\xbf")
+        beginning = self.file.read(BEGINNING).removeprefix(b"\xef\xbb\xbf")
         self.file.seek(0)
-        return found
+        return beginning
 
 
 @contextmanager
@@ -168,10 +168,10 @@ def ahead(rows: Iterator[Row]) -> tuple[Row | None, Iterator[Row]]:
 def moment(text: str) -> datetime | None:
     """Return a time in ISO 8601; ``None`` if it is none, or has no offset."""
     try:
-        found = datetime.fromisoformat(text)
+        stamp = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo else None
+    return stamp if stamp.tzinfo else None
 
 
 def parsed(data: bytes) -> Any:

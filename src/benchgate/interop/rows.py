@@ -131,8 +131,8 @@ class RowReader:
         erred = [one for one in unscored if not (one.error or "").startswith("Unscored")]
         # Where all erred, nothing else can have a score.
         exempt = ("error", "answer", *(["score"] if len(erred) == len(samples) else ()))
-        asked = {role: name for role, name in self._asked.items() if role not in exempt}
-        for role, name in asked.items():
+        fields = {role: name for role, name in self._asked.items() if role not in exempt}
+        for role, name in fields.items():
             if self._seen.isdisjoint((name, self._log.metric_prefix + name)):
                 why = f"no sample has {self._short(name)!r}, which is to be the {role}"
                 why += f"; there are {', '.join(self._names)}"

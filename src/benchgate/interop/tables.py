@@ -51,9 +51,9 @@ def table(tool: str, rows: Iterator[Row]) -> Log:
 
 
 def _metrics(row: Mapping[str, Any]) -> list[str]:
-    told = row.get("metrics")  # of lm-evaluation-harness: names of other fields
-    if isinstance(told, list) and told and all(isinstance(one, str) for one in told):
-        return [one for one in told if one in row]
+    metrics = row.get("metrics")  # of lm-evaluation-harness: names of other fields
+    if isinstance(metrics, list) and metrics and all(isinstance(one, str) for one in metrics):
+        return [one for one in metrics if one in row]
     return [name for name in SCORES if name in row]
 
 
