@@ -64,7 +64,7 @@ BUDGETS = {
     "trials": 1500,
     "verify": 1425,
     "wire": 1925,
-    "wording": 950,
+    "wording": 975,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
