@@ -160,11 +160,11 @@ def register_task_class(
         a number of cases is not valid.
     :raises TaskClassAlreadyRegistered: the name or its slug is taken.
     """
-    known = MappingProxyType(dict(systems or {}))
-    default = default_system or (next(iter(known)) if len(known) == 1 else None)
+    by_name = MappingProxyType(dict(systems or {}))
+    default = default_system or (next(iter(by_name)) if len(by_name) == 1 else None)
 
     def register(rubric_type: RubricType) -> RubricType:
-        for fault in _faults(name, rubric_type, known, default, min_cases_for_promotion or {}):
+        for fault in _faults(name, rubric_type, by_name, default, min_cases_for_promotion or {}):
             raise EvalError(f"task class {name!r}: {fault}")
         _RECEIVER.get().register(
             TaskClass(
@@ -174,7 +174,7 @@ def register_task_class(
                 min_cases_for_promotion=MappingProxyType(
                     {**MIN_CASES, **(min_cases_for_promotion or {})}
                 ),
-                systems=known,
+                systems=by_name,
                 default_system=default,
                 facts_model=facts_model,
             )

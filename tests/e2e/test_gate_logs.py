@@ -58,6 +58,8 @@ def test_a_better_log_is_promoted_and_its_evidence_is_valid(pair, capsys):
     files = sorted(map(str, Path("proof").iterdir()))
     assert len(files) == 7
     assert main(["verify", *files]) == 0
+    shutil.copy("proof/baseline.json", "BASELINE")  # a file all the same
+    assert main(["verify", "BASELINE"]) == 0
 
 
 def test_the_same_decision_by_proof(pair):
@@ -165,6 +167,17 @@ def test_a_sealed_plan_is_kept_or_holds(pair, capsys):
     assert main([*cited, "--policy=alpha=0.1", "--out=chain"]) == 0
     assert main([*cited, "--out=chain"]) == 10
     assert "alpha is 0.05, planned was 0.1 (plan_mismatch)" in capsys.readouterr().out
+    assert main(["verify", "chain"]) == 0
+
+
+def test_a_plan_of_a_log_with_inputs_is_kept_by_one_without(pair, capsys):
+    rows("old.jsonl", [0, 1] * 10, input="what?")
+    assert main(["plan", "sums", "--log=old.jsonl"]) == 0
+    cited = ["gate", "old.jsonl", "new.jsonl", "--task-class=sums", "--plan=sums.plan.json"]
+    assert main([*cited, "--out=chain"]) == 0
+    rows("new.jsonl", [1, 1] * 9)
+    assert main([*cited, "--policy=missing=worst"]) == 10
+    assert "the cases are not the 20 that were planned" in capsys.readouterr().out
     assert main(["verify", "chain"]) == 0
 
 

@@ -189,6 +189,8 @@ def test_a_part_of_the_cases_is_not_evaluated(toy, capsys):
         (["one", "one", "--policy=alpha=2"], "alpha: Input should be less than 1"),
         (["one", "one", "--policy=alfa=0.1"], "did you mean 'alpha'?"),
         (["one", "one", "--policy=alpha"], "expected KEY=VALUE, or a gate.toml"),
+        (["one", "one", "--out=out"], "--out is not for records by path"),
+        (["one", "one", "--task-class=toy"], "--task-class is not for records by path"),
     ],
     ids=" ".join,
 )

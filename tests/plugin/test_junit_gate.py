@@ -33,7 +33,7 @@ def test_a_held_run_is_a_file_with_a_failure(held):
     assert result.ret == 10
     assert (suite(held).get("tests"), suite(held).get("failures")) == ("4", "1")
     failure = gate(held).find("failure")
-    assert failure.get("message").startswith("HOLD: 3 cases; the policy asks for 10")
+    assert failure.get("message").startswith("HOLD: 3 cases are too few: at least 10 are needed")
     assert "\nHOLD      shout may not replace shout yet: " in failure.text
     assert "\nasked     is shout better than shout? " in failure.text
     assert "next      add 7 cases" in failure.text

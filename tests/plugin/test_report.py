@@ -94,7 +94,7 @@ def test_the_page_shows_the_recorded_figures_and_no_others(bench):
     for remark in record["decision"]["remarks"]:
         if remark["code"] in hidden:
             continue
-        assert words.sentence(remark["message"]) in page.text
+        assert remark["message"].lower() in page.text.lower()
     for digest in (record["report"]["run_id"], record["report"]["digests"]["scorer"]):
         assert digest in page.text
 
@@ -141,7 +141,7 @@ def test_where_no_penalty_rose_nothing_says_more_harm(bench):
 def test_a_page_says_so_where_there_is_no_baseline(bench):
     bench.run("--bench-baseline=none")
     text = Elements(page_of(bench)).text
-    assert "shout may not replace its baseline yet: there is nothing to compare with" in text
+    assert "shout may not replace its baseline yet: there is no baseline" in text
     assert "Newly failing" not in text
 
 

@@ -38,14 +38,14 @@ BUDGETS = {
     "audit": 1125,
     "cassettes": 300,
     "check": 700,
-    "cli": 2475,
+    "cli": 2425,
     "errors": 300,
-    "gates": 3775,
+    "gates": 3725,
     "http": 525,
     "ids": 150,
-    "interop": 1925,
+    "interop": 1775,
     "live": 500,
-    "loader": 1250,
+    "loader": 1275,
     "looks": 475,
     "models": 425,
     "promotion": 300,
@@ -64,11 +64,11 @@ BUDGETS = {
     "trials": 1500,
     "verify": 1425,
     "wire": 1925,
-    "wording": 975,
+    "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32075
+TOTAL = 32000
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -124,6 +124,7 @@ def test_a_case_is_of_one_cluster(tmp_path, text, name, message):
         ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 2, "score": 0}\n', "log"),
         ("a.json", '[{"id": 1, "score": 1}]', "log"),
         ("a.json", '["a"]', "log"),
+        ("a.json", '[{"score": 1}, {"score": 0}]', "log"),
         ("a.json", "{}", "log"),
         ("a.json", "[1, 2", "log"),
         ("a.xml", "<testsuite/>", "log"),

@@ -62,7 +62,7 @@ def test_a_hold_says_what_is_missing_and_what_would_settle_it():
     assert lines[0].text.startswith(
         "new may not replace old yet: it may be chance: so few cases show only gains above 0."
     )
-    assert lines[0].text.endswith(", not 0.10")
+    assert lines[0].text.endswith("; you asked for 0.1")
     assert text["next"] == decision.next_step
     assert "why" not in text
 
@@ -72,7 +72,7 @@ def test_options_are_those_of_the_door_and_codes_are_said_with_v():
     _, text, decision = shown(arm(POOR), arm(POOR[1:] + POOR[:1]), door)
     assert "--policy=claim=not_worse" in decision.next_step
     assert "--bench-policy=claim=not_worse --bench-policy=margin=X" in text["next"]
-    assert text["reason"].startswith("delta_below_minimum: delta")
+    assert text["reason"].startswith("delta_below_minimum: its gain is +0.000, not above 0")
     assert text["asked"] == "is new better than old? mean score, alpha 0.05"
 
 
@@ -110,9 +110,9 @@ def test_a_promotion_whose_harm_rose_does_not_say_that_it_did_not():
 
 
 def test_a_rejection_says_first_what_rejects():
-    hold = ShownRemark(code="baseline_missing", message="there is no baseline", plain="unknown")
+    hold = ShownRemark(code="baseline_missing", message="there is no baseline", headline="unknown")
     ban = ShownRemark(
-        code="block_severity_failure_mode", message="severity block: x in a", plain="never"
+        code="block_severity_failure_mode", message="severity block: x in a", headline="never"
     )
     view = DecisionView(outcome="reject", names=("old", "new"), reasons=(hold, ban))
     assert [(line.label, line.text) for line in gate_lines(view, BRIEF)] == [

@@ -61,7 +61,7 @@ class SealedPlan(Artifact):
     """
     The file that ``benchgate plan`` writes, and that a run cites.
 
-    :param cases: digest over the digests of the cases; ``rubric`` that of what scores them.
+    :param cases: see :meth:`cases_of`; ``rubric`` is the digest of what scores them.
     :param seal: SHA-256 over all other fields.
     """
 
@@ -83,6 +83,12 @@ class SealedPlan(Artifact):
         """Return a plan with the seal of its fields."""
         plan = cls.model_validate({**fields, "seal": "0" * 64})
         return plan.model_copy(update={"seal": plan.own_seal()})
+
+    @staticmethod
+    def cases_of(report: BenchRunReport) -> str:
+        """Return the digest of the cases; of a log that of their ids, for the other log may say no inputs."""
+        digests = report.digests.cases
+        return digest(sorted(digests) if report.source else dict(digests))
 
     def own_seal(self) -> str:
         """Return the seal that its fields have."""
@@ -132,7 +138,7 @@ def broken(
 
 
 def _other_facts(plan: SealedPlan, report: BenchRunReport) -> Iterator[str]:
-    if plan.cases != digest(dict(report.digests.cases)):
+    if plan.cases != plan.cases_of(report):
         yield f"the cases are not the {plan.case_count} that were planned, or were changed"
     if plan.rubric != report.digests.scorer:
         yield f"the rubric is {report.digests.scorer[:12]}, planned was {plan.rubric[:12]}"

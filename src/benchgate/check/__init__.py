@@ -57,8 +57,8 @@ def check_class(bench_root: Path, name: str) -> ClassCheck:
     """
     class_path = bench_root / name
     if name not in os.listdir(bench_root) or not class_path.is_dir():
-        known = bench_classes(bench_root)
-        raise TaskClassNotFound(name, known, class_path / "registration.py")
+        folders = bench_classes(bench_root)
+        raise TaskClassNotFound(name, folders, class_path / "registration.py")
     registration = read_registration(class_path, name)
     is_recorded = is_pinned(class_path) or (class_path / FOLDER).is_dir()
     digests, problems_of_cases = read_cases(class_path, with_digests=is_recorded)

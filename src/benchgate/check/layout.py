@@ -32,10 +32,10 @@ def bench_classes(bench_root: Path) -> dict[str, Path]:
 
     :raises OSError: the bench root cannot be read.
     """
-    found = class_folders(bench_root)
+    classes = class_folders(bench_root)
     folders = [folder for folder in sorted(bench_root.iterdir()) if folder.is_dir()]
     started = {f.name: f for f in folders if any(os.path.lexists(f / name) for name in _ANY_OF)}
-    return dict(sorted({**started, **found}.items()))
+    return dict(sorted({**started, **classes}.items()))
 
 
 def name_problems(class_path: Path) -> Iterator[Problem]:
@@ -66,8 +66,8 @@ def layout_problems(class_path: Path) -> Iterator[Problem]:
     links = [class_path / name for name in parts if (class_path / name).is_symlink()]
     message = "is a symlink; expected it in the class folder itself"
     yield from (Problem(path, 1, message) for path in links)
-    found = (path for path in (class_path / "tests").rglob("*.py") if path.is_file())
-    if not any(path.name.startswith("test_") or path.stem.endswith("_test") for path in found):
+    test_files = (path for path in (class_path / "tests").rglob("*.py") if path.is_file())
+    if not any(path.name.startswith("test_") or path.stem.endswith("_test") for path in test_files):
         yield Problem(
             class_path / "tests", 1, "has no test; expected a test_*.py that tests the rubric"
         )

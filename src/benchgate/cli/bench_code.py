@@ -6,8 +6,9 @@ import argparse
 import os
 import sys
 from contextlib import contextmanager, redirect_stdout
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
+
+from benchgate.cli.options import add_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def add_bench(parser: argparse.ArgumentParser) -> None:
     """Declare where the bench is, and what it may import."""
-    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    add_root(parser)
     parser.add_argument(
         "--pythonpath",
         type=_folder,

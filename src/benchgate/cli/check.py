@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say
-from benchgate.errors import counted
+from benchgate.errors import ArtifactError, TaskClassNotFound, counted
 
 if TYPE_CHECKING:
     import argparse
@@ -24,45 +24,36 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "checks every class.",
     )
     parser.add_argument("classes", nargs="*", metavar="CLASS")
-    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
-    parser.set_defaults(execute=execute)
+    add_root(parser)
+    parser.set_defaults(execute=guarded(_execute))
 
 
-def execute(given: argparse.Namespace) -> int:
+def _execute(args: argparse.Namespace) -> int:
     """Check each class; 1 if one has a problem or is unknown, 2 if the bench cannot be read."""
     from benchgate.check import bench_classes, check_class
-    from benchgate.errors import TaskClassNotFound
 
-    checks: list[ClassCheck] = []
-    unknown = False
-    try:
-        names = list(dict.fromkeys(given.classes)) or list(bench_classes(given.bench_root))
-        for name in names:
-            try:
-                checks.append(check_class(given.bench_root, name))
-            except TaskClassNotFound as error:
-                unknown = True
-                complain(error)
-    except OSError as error:
-        complain(f"{error.filename}: cannot be read: {error.strerror}")
-        return 2
+    names = list(dict.fromkeys(args.classes)) or list(bench_classes(args.bench_root))
     if not names:
-        complain(f"{given.bench_root}: has no task class")
-        return 2
+        raise ArtifactError(args.bench_root, "has no task class")
+    checks: list[ClassCheck] = []
+    for name in names:
+        try:
+            checks.append(check_class(args.bench_root, name))
+        except TaskClassNotFound as error:
+            complain(error)
     for problem in sorted(problem for check in checks for problem in check.problems):
         complain(problem)
     sys.stderr.flush()
     for check in checks:
         say(_summary(check))
-    return 1 if unknown or any(check.problems for check in checks) else 0
+    return 1 if len(checks) < len(names) or any(check.problems for check in checks) else 0
 
 
 def _summary(check: ClassCheck) -> str:
-    found = len(check.problems)
     parts = [counted(check.case_count, "case")]
     if check.is_small:
         parts.append("small bench, stays at bronze")
     if check.is_by_hand:
         parts.append("baseline pinned by hand")
-    parts.append(counted(found, "problem") if found else "valid")
+    parts.append(counted(len(check.problems), "problem") if check.problems else "valid")
     return f"{check.name}: {', '.join(parts)}"

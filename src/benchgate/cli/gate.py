@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
-from benchgate.cli.options import add_ledger, add_policy, guarded, policy_of
+from benchgate.cli.options import add_ledger, add_policy, guarded, policy_of, refuse
 from benchgate.cli.proof import exit_status, judge_samples, vector_lines
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from benchgate.interop.vectors import Kind
 
 OF_LOGS = ("map", "metric", "format", "html", "plan")
+OF_NUMBERS = ("task_class", "out")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger"),
-    "samples": (*OF_LOGS, "task_class", "out"),
+    "samples": (*OF_LOGS, *OF_NUMBERS),
     "log": (),
 }
 """Options that a kind of sides does not take."""
@@ -79,9 +80,9 @@ def _execute(given: argparse.Namespace) -> int:
     if one != other:
         what = "; expected two of a kind"
         raise ValueError(f"{given.base} is {_called(one)}, {given.cand} {_called(other)}{what}")
-    for name in REFUSED[one]:
-        if getattr(given, name) not in (None, "", "auto"):
-            raise ValueError(f"--{name.replace('_', '-')} is not for {one.removesuffix('s')}s")
+    refuse(given, REFUSED[one], f"{one.removesuffix('s')}s")
+    if one == "record" and not (given.base.isdecimal() or given.cand.isdecimal()):
+        refuse(given, OF_NUMBERS, "records by path")
     paths = (first, second)
     if one == "log":
         return gate_logs(given, paths)
@@ -106,7 +107,6 @@ def _side(given: argparse.Namespace, word: str) -> tuple[Kind, Path]:
 def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
     from benchgate.gates.baseline import BaselineChoice, read_baseline, read_policy_of
     from benchgate.gates.judge import RunFacts, judge
-    from benchgate.gates.policy import make_policy, merged, parse_options
     from benchgate.looks.chain import ChainLooks, counter_of
     from benchgate.wording.block import Door, block
 
@@ -116,8 +116,7 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
         if side.report is None:
             raise ArtifactError(side.path, "; ".join(side.problems))
         reports.append(side.report)
-    recorded = read_policy_of(second).model_dump(mode="json")
-    policy = make_policy(merged(recorded, parse_options(given.policy)), "policy option")
+    policy = policy_of(given, read_policy_of(second).model_dump(mode="json"))
     chain = ChainLooks(second.absolute().parent.parent)
 
     facts = RunFacts(

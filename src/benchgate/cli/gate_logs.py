@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchgate.cli.say import complain, say, show
-from benchgate.errors import ArtifactError, counted
+from benchgate.errors import ArtifactError, counted, few
 from benchgate.wire import clock
 
 if TYPE_CHECKING:
@@ -48,15 +48,21 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
     """Judge two logs, and record or write what was decided."""
+    from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.report.publish import Publication
+    from benchgate.runner.judging import write_evidence
+    from benchgate.verify.validate import validate_file
     from benchgate.wording.block import Door, block
 
     publication = Publication(html=given.html, summary=None)
     publication.check()
-    sealed = _sealed(given.plan)
+    sealed = SealedPlan.read_file(given.plan, "sealed plan") if given.plan else None
     logs, facts, started = _facts(given, paths, sealed)
     judgement, published = _decided(given, facts, started, sealed)
-    folder = published.folder if published else _written(judgement, sealed, Path("proof"))
+    folder = published.folder if published else Path("proof")
+    if published is None:
+        for path in write_evidence(judgement, sealed, folder):
+            validate_file(path)
     for line in _sides(logs):
         say(line)
     page = "--html=page.html" if given.html is None else ""
@@ -109,7 +115,7 @@ def _facts(
     """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
-    from benchgate.interop.samples import parse_map, read
+    from benchgate.interop.rows import parse_map, read
     from benchgate.runner.judging import facts_of_logs
 
     fields = parse_map(given.map)
@@ -118,7 +124,7 @@ def _facts(
     terms = LogTerms.of(
         task_class_of(logs, given.task_class),
         parse_options(given.policy),
-        with_inputs=_in_both(before, after),
+        _in_both(before, after),
     )
     base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
@@ -135,25 +141,8 @@ def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
     return one and other, two and another
 
 
-def _sealed(path: Path | None) -> SealedPlan | None:
-    from benchgate.artifacts.sealed_plan import SealedPlan
-
-    return None if path is None else SealedPlan.read_file(path, "sealed plan")
-
-
-def _written(judgement: Judgement, sealed: SealedPlan | None, folder: Path) -> Path:
-    from benchgate.runner.judging import write_evidence
-    from benchgate.verify.validate import validate_file
-
-    for path in write_evidence(judgement, sealed, folder):
-        validate_file(path)
-    return folder
-
-
 def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
     """Yield what was read, and which samples have no score or no result."""
-    from benchgate.errors import few
-
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
         cases = {sample.case_id for sample in log.samples}
         tool = " ".join(filter(None, (log.header.tool, log.header.version)))
@@ -177,20 +166,19 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
 
 
-def report_of_log(
-    given: argparse.Namespace, options: dict[str, Any]
-) -> tuple[BenchRunReport, GatePolicy, int]:
+def report_of_log(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
     """
     Return a log that a comparison is planned with as a report, the policy, and the number of trials.
 
     :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
     """
     from benchgate.gates.baseline import baseline_beside
+    from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_of, task_class_of
-    from benchgate.interop.samples import parse_map, read
+    from benchgate.interop.rows import parse_map, read
 
     log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
-    terms = LogTerms.of(task_class_of((log,), given.task_class), options)
+    terms = LogTerms.of(task_class_of((log,), given.task_class), parse_options(given.policy))
     report = report_of(log, terms, log.header.system or log.path.name)
     if problems := baseline_beside(report).problems:
         raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain
+from benchgate.errors import EvalError
 from benchgate.wire.arguments import threshold_places
 from benchgate.wire.run_options import RUN_OPTIONS
 
@@ -67,7 +68,6 @@ def execute(given: argparse.Namespace) -> int:
 
 def _merge(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.cli.run import shown
-    from benchgate.errors import EvalError
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
@@ -82,7 +82,6 @@ def _merge(given: argparse.Namespace, out: TextIO) -> int:
 
 
 def _settings(given: argparse.Namespace) -> RunSettings:
-    from benchgate.errors import EvalError
     from benchgate.runner.settings import RunSettings
 
     names = [name.replace("-", "_") for name in OF_THE_WHOLE]

@@ -8,8 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading
+from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain
-from benchgate.errors import counted, printable
+from benchgate.errors import (
+    ArtifactError,
+    BenchCaseLoadError,
+    TaskClassAlreadyRegistered,
+    TaskClassNotFound,
+    counted,
+    printable,
+)
 
 if TYPE_CHECKING:
     import argparse
@@ -57,7 +65,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "and answers of a log that has them, and the answers as a system that is played again.",
     )
     parser.add_argument("name", metavar="NAME", help="lower-case words joined by '-'")
-    parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
+    add_root(parser)
     parser.add_argument(
         "--from", dest="log", type=Path, metavar="LOG", help="of inspect_ai, JSON lines or CSV"
     )
@@ -71,7 +79,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("task_class", metavar="CLASS")
     parser.add_argument("case_id", metavar="ID")
-    parser.add_argument("--bench-root", type=Path, default=BENCH_ROOT, metavar="DIR")
+    add_root(parser)
     parser.set_defaults(execute=_guarded(_case))
 
 
@@ -79,46 +87,38 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
     """Say why there is no new folder, as exit status 1 if it is there or its class is not, else 2."""
 
     def run(given: argparse.Namespace) -> int:
-        from benchgate.errors import (
-            BenchCaseLoadError,
-            EvalError,
-            TaskClassAlreadyRegistered,
-            TaskClassNotFound,
-        )
-
         try:
             make(given)
         except FileExistsError as error:
             complain(f"{error.filename}: exists already{ONCE if 'case_id' in given else ''}")
             return 1
         except OSError as error:
-            complain(f"{error.filename}: cannot be written: {error.strerror}")
-            return 2
+            why = f"cannot be written: {error.strerror}"
+            raise ArtifactError(error.filename, why) from error
         except BenchCaseLoadError as error:
             for _, key, text in error.faults:
                 complain(f"{key}: {text}")
             return 2
-        except EvalError as error:
-            complain(error)
-            return int(not isinstance(error, (TaskClassAlreadyRegistered, TaskClassNotFound))) + 1
         return 0
 
-    return run
+    return guarded(run, (TaskClassAlreadyRegistered, TaskClassNotFound))
 
 
 def _class(given: argparse.Namespace) -> None:
     from benchgate.interop.convert import class_files
-    from benchgate.interop.samples import parse_map
-    from benchgate.loader.new_class import make_class_folder
+    from benchgate.interop.rows import parse_map
+    from benchgate.loader.new_class import class_templates, make_class_folder
     from benchgate.wire.clock import now
 
-    moment, texts = now(), None
     agreed: list[bool | None] = []
     if given.log:
         options = {"format": given.format, "map": parse_map(given.map), "metric": given.metric}
-        texts, agreed = class_files(given.log, given.name, moment, options)
+        texts, agreed = class_files(given.log, given.name, now(), options)
+    else:
+        stamp = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+        texts = class_templates("new_class_files", given.name, NOW=stamp)
     steps = FROM_LOG if given.log else FROM_NOTHING
-    folder = make_class_folder(given.bench_root, given.name, now=moment, texts=texts)
+    folder = make_class_folder(given.bench_root, given.name, texts)
     commands = _next_steps(folder, *(step.replace("@", folder.name) for step in steps))
     print(printable(commands, keep="\n"))
     if not agreed:

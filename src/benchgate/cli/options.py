@@ -7,13 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain
+from benchgate.errors import EvalError, TaskClassNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from benchgate.gates.policy import GatePolicy
 
 Parsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
+
+
+def add_root(parser: argparse.ArgumentParser, what: str = "") -> None:
+    """Declare the folder of the task classes."""
+    text = f"{what}folder of the task classes (default: bench)"
+    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR", help=text)
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +44,18 @@ def add_policy(parser: argparse.ArgumentParser, which: str = "of the gate") -> N
     )
 
 
+def refuse(args: argparse.Namespace, names: Iterable[str], what: str) -> None:
+    """
+    Refuse options that would do nothing.
+
+    :param what: they are given beside.
+    :raises ValueError: one has another value than its default.
+    """
+    for name in names:
+        if getattr(args, name) not in (None, "", "auto"):
+            raise ValueError(f"--{name.replace('_', '-')} is not for {what}")
+
+
 def policy_of(given: argparse.Namespace, defaults: Mapping[str, Any]) -> GatePolicy:
     """
     Return the policy: the defaults, and what was given over them.
@@ -48,18 +67,26 @@ def policy_of(given: argparse.Namespace, defaults: Mapping[str, Any]) -> GatePol
     return make_policy(merged(defaults, parse_options(given.policy)))
 
 
-def guarded(execute: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Turn wrong input into one line on stderr and exit status 2, 1 for an unknown class; nothing was written then."""
+def guarded(
+    execute: Callable[[argparse.Namespace], int],
+    no: tuple[type[EvalError], ...] = (TaskClassNotFound,),
+) -> Callable[[argparse.Namespace], int]:
+    """
+    Turn wrong input into one line on stderr and an exit status; nothing was written then.
 
-    def run(given: argparse.Namespace) -> int:
-        from benchgate.errors import EvalError, TaskClassNotFound
+    :param no: errors that end with 1, all others with 2.
+    """
 
+    def run(args: argparse.Namespace) -> int:
         try:
-            return execute(given)
+            return execute(args)
         except BrokenPipeError:
             raise
-        except (EvalError, ValueError, OSError) as error:
+        except (EvalError, ValueError) as error:
             complain(error)
-            return 1 if isinstance(error, TaskClassNotFound) else 2
+            return 1 if isinstance(error, no) else 2
+        except OSError as error:
+            complain(f"{error.filename}: {error.strerror}" if error.filename else error)
+            return 2
 
     return run

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.options import guarded
+from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
+from benchgate.errors import brief
 from benchgate.wire.argument_types import matching, run_name
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         "--task-class", metavar="CLASS", help="needed if several classes have a run of this number"
     )
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
-    parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR")
+    add_root(parser)
     parser.add_argument(
         "--reason",
         type=matching(r"(?s:.*\S.*)", "a text", str.strip),
@@ -52,23 +53,20 @@ def _execute(given: argparse.Namespace) -> int:
     from benchgate.audit.chain import RECORD_FILE
     from benchgate.audit.runs import chosen, class_runs
     from benchgate.check.pinned import pin_of
-    from benchgate.errors import TaskClassNotFound, brief
     from benchgate.gates.baseline import FILE_NAME
-    from benchgate.loader.task_class import class_folders
+    from benchgate.loader.task_class import class_folder
     from benchgate.report.baselines import pin_lines, sentence
     from benchgate.verify.pinnable import doubts, objections
     from benchgate.wire import clock
 
     run = chosen(given.out, class_runs(given.out, given.task_class), given.run)
-    name, classes = run.folder.parent.name, class_folders(given.bench_root)
-    if name not in classes:
-        raise TaskClassNotFound(name, classes, given.bench_root / name / "registration.py")
-    refusals = list(objections(given.out, run, classes[name]))
+    class_path = class_folder(given.bench_root, run.folder.parent.name)
+    refusals = list(objections(given.out, run, class_path))
     for line in brief(refusals).splitlines():
         complain(line)
     if refusals or run.record is None:
         return 1
-    target = classes[name] / FILE_NAME
+    target = class_path / FILE_NAME
     before = read_artifact(target, RunRecord)
     show(pin_lines(target, before, run.record))
     unanswered = [] if given.reason else list(doubts(run.record))

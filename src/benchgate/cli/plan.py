@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, report_of_log
-from benchgate.cli.options import add_policy, guarded
+from benchgate.cli.options import add_policy, add_root, guarded, policy_of, refuse
 from benchgate.cli.say import complain, say
+from benchgate.errors import ArtifactError, counted
 from benchgate.wire import clock
+from benchgate.wire.argument_types import positive
 
 if TYPE_CHECKING:
     import argparse
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
     from benchgate.cli.options import Parsers
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
+
+
+OF_A_PLAN = ("log", "trials", "baseline", "out", "map", "metric", "format")
 
 
 def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
@@ -37,13 +42,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="no plan: compare the trials of this run, a number or a path, with each other; every promotion is a false "
         "alarm, and more of them than alpha exit with 1",
     )
-    parser.add_argument(
-        "--bench-root",
-        type=Path,
-        default=Path("bench"),
-        metavar="DIR",
-        help="folder of the task classes (default: bench)",
-    )
+    add_root(parser)
     parser.add_argument("--baseline", type=Path, metavar="PATH", help="default: the pinned one")
     parser.add_argument(
         "--log",
@@ -52,7 +51,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="the baseline is this log of another harness, for benchgate gate --task-class=CLASS --plan=FILE",
     )
     add_reading(parser)
-    parser.add_argument("--trials", type=_positive, metavar="K", help="trials of each case")
+    parser.add_argument("--trials", type=positive, metavar="K", help="trials of each case")
     add_policy(parser)
     parser.add_argument(
         "--runs",
@@ -67,27 +66,18 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _positive(text: str) -> int:
-    from benchgate.wire.argument_types import positive
-
-    return int(positive(text))
-
-
 def _execute(given: argparse.Namespace) -> int:
     """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
-    from benchgate.audit.runs import record_path
-    from benchgate.errors import ArtifactError
-    from benchgate.gates.policy import parse_options
     from benchgate.wire.writing import model_bytes, write_file
 
-    options = parse_options(given.policy)
     if given.aa is not None:
-        return _false_alarms(record_path(given.aa, given.runs, given.task_class), options)
+        refuse(given, OF_A_PLAN, "--aa")
+        return _false_alarms(given)
     if given.task_class is None:
         complain("give a CLASS to plan a run of, or --aa=RUN")
         return 2
     read = report_of_log if given.log else _of_class
-    report, policy, trials = read(given, options)
+    report, policy, trials = read(given)
     plan = _sealed(report, policy, given.trials or trials, given.runs)
     target = given.out or Path(f"{given.task_class}.plan.json")
     for line in _lines(report, policy, plan):
@@ -102,46 +92,39 @@ def _execute(given: argparse.Namespace) -> int:
     return 0
 
 
-def _false_alarms(path: Path, options: dict[str, Any]) -> int:
-    from benchgate.errors import ArtifactError
+def _false_alarms(given: argparse.Namespace) -> int:
+    from benchgate.audit.runs import record_path
     from benchgate.gates.baseline import arm, read_baseline, read_policy_of
     from benchgate.gates.forecast import REPETITIONS, false_promotions
-    from benchgate.gates.policy import make_policy, merged
 
+    path = record_path(given.aa, given.runs, given.task_class)
     record = path / "record.json" if path.is_dir() else path
     run = read_baseline(record)
     if run.report is None or run.problems:
         raise ArtifactError(path, "; ".join(run.problems))
-    recorded = read_policy_of(record).model_dump(mode="json")
-    policy = make_policy(merged(recorded, options), "policy option")
+    policy = policy_of(given, read_policy_of(record).model_dump(mode="json"))
     promoted = false_promotions(arm(run.report), policy)
     share = promoted / REPETITIONS
     say(
         f"alarms    {promoted} of {REPETITIONS} comparisons of the run with itself promote ({share:.1%}); "
-        f"at most {policy.alpha / 2:.1%} should"
+        f"about {policy.alpha / 2:.1%} should, and more than {policy.alpha:.1%} are too many"
     )
     return 0 if share <= policy.alpha else 1
 
 
-def _of_class(
-    given: argparse.Namespace, options: dict[str, Any]
-) -> tuple[BenchRunReport, GatePolicy, int]:
+def _of_class(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
     """Return the baseline of a class, its policy and its number of trials."""
-    from benchgate.errors import ArtifactError, TaskClassNotFound
     from benchgate.gates.baseline import FILE_NAME, read_baseline
-    from benchgate.gates.policy import load_policy, load_run_table
-    from benchgate.loader.task_class import class_folders
+    from benchgate.gates.policy import load_policy, load_run_table, parse_options
+    from benchgate.loader.task_class import class_folder
 
-    known = class_folders(given.bench_root)
-    name = given.task_class
-    if name not in known:
-        raise TaskClassNotFound(name, known, given.bench_root / name / "registration.py")
-    policy = load_policy(known[name], options)
-    path = given.baseline or known[name] / FILE_NAME
-    found = read_baseline(path)
-    if found.report is None or found.problems:
-        raise ArtifactError(path, f"nothing to plan with: {'; '.join(found.problems)}")
-    return found.report, policy, load_run_table(known[name]).trials or 1
+    class_path = class_folder(given.bench_root, given.task_class)
+    policy = load_policy(class_path, parse_options(given.policy))
+    path = given.baseline or class_path / FILE_NAME
+    baseline = read_baseline(path)
+    if baseline.report is None or baseline.problems:
+        raise ArtifactError(path, f"nothing to plan with: {'; '.join(baseline.problems)}")
+    return baseline.report, policy, load_run_table(class_path).trials or 1
 
 
 def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) -> SealedPlan:
@@ -149,7 +132,6 @@ def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) 
 
     from benchgate.artifacts.sealed_plan import PlannedBaseline, SealedPlan
     from benchgate.ids import system_digest
-    from benchgate.wire.canonical import digest
     from benchgate.wire.model import SCHEMA_VERSION
 
     return SealedPlan.sealed(
@@ -159,7 +141,7 @@ def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) 
         benchgate=version("pytest-benchgate"),
         task_class=report.task_class,
         case_count=report.case_count,
-        cases=digest(dict(report.digests.cases)),
+        cases=SealedPlan.cases_of(report),
         rubric=report.digests.scorer,
         baseline=PlannedBaseline(
             system=report.system, system_sha256=system_digest(report), run_id=report.run_id
@@ -186,29 +168,21 @@ def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int, look: i
     from benchgate.gates.baseline import arm
     from benchgate.gates.forecast import forecast
 
-    found, cases = forecast(arm(report), policy, trials, look=look), case_figures(report.per_case)
-    costs = [case.cost_usd for case in cases]
-    known = [cost for cost in costs if cost is not None]
-    chance = found.chance
+    outlook = forecast(arm(report), policy, trials, look=look)._asdict()
+    chance, cases = outlook.pop("chance"), case_figures(report.per_case)
+    costs = [case.cost_usd for case in cases if case.cost_usd is not None]
     return Prediction(
-        units=found.units,
+        **outlook,
         look=look,
-        looks=found.looks,
-        obstacle=found.obstacle,
         runs=chance.runs if chance else 0,
         power_of_target=chance.share if chance else None,
         interval=chance.interval if chance and chance.runs else None,
-        detectable=found.detectable,
-        is_lower_limit=found.is_lower_limit,
-        smallest_margin=found.smallest_margin,
-        cost_usd=sum(known) * trials if len(known) == len(costs) else None,
+        cost_usd=sum(costs) * trials if len(costs) == len(cases) else None,
         seconds=None if report.source else sum(case.duration_seconds for case in cases) * trials,
     )
 
 
 def _lines(report: BenchRunReport, policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
-    from benchgate.errors import counted
-
     found, trials = plan.prediction, plan.trial_count
     yield (
         f"plan      {report.task_class}: {counted(plan.case_count, 'case')}, {counted(trials, 'trial')} each, claim "

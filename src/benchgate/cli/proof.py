@@ -252,15 +252,8 @@ def vector_lines(
     decision: CheckpointPromotionDecision,
     door: Door | None = None,
 ) -> Iterator[Line]:
-    """Yield what a session prints of its gate."""
-    from benchgate.gates.decision import PREFIX
+    """Return what a session prints of its gate."""
     from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
 
-    before, after = figures.baseline.case_ids, figures.candidate.case_ids
-    mismatched = f"{PREFIX}case_mismatch" in decision.reason_codes
-    if mismatched and before and after and {*before} != {*after}:
-        keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
-        step = f"run the missing cases, or count each as the worst: {keys}"
-        decision = decision.model_copy(update={"next_step": step})
-    yield from gate_lines(DecisionView.of(decision, policy, names, figures), door or Door())
+    return gate_lines(DecisionView.of(decision, policy, names, figures), door or Door())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain, show
+from benchgate.errors import EvalError, PolicyError, TaskClassNotFound
 from benchgate.wire.arguments import read_options, threshold_places
 from benchgate.wire.run_options import RUN_OPTIONS, misspelled
 
@@ -48,7 +49,6 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _run(given: argparse.Namespace, out: TextIO) -> int:
-    from benchgate.errors import EvalError, TaskClassNotFound
     from benchgate.runner.progress import Progress, told_each_minute
     from benchgate.runner.run import run_class
     from benchgate.trials.interrupts import Interrupts
@@ -98,7 +98,6 @@ def shown(
 
 
 def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
-    from benchgate.errors import PolicyError
     from benchgate.gates.policy import load_run_table
     from benchgate.report.publish import Publication
     from benchgate.runner.settings import RunSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchgate.cli.options import guarded
+from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain, say, show
 
 if TYPE_CHECKING:
@@ -38,13 +38,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="say what is the baseline of each class, since when, by whom and on what evidence, and how the runs that "
         "were compared with it ended",
     )
-    parser.add_argument(
-        "--bench-root",
-        type=Path,
-        default=Path("bench"),
-        metavar="DIR",
-        help="of --deployed: the folder of the classes",
-    )
+    add_root(parser, "of --deployed: ")
     parser.add_argument("--json", action="store_true", help="print one JSON line for each run")
     parser.set_defaults(execute=guarded(_execute))
 

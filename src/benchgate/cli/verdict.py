@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.bench_code import add_bench, bench_code
-from benchgate.cli.say import complain, say
+from benchgate.cli.options import guarded
+from benchgate.cli.say import say
+from benchgate.errors import ArtifactError, TaskClassNotFound
 
 if TYPE_CHECKING:
     import argparse
@@ -33,67 +35,59 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument("--out", type=Path, default=Path(".benchgate"), metavar="DIR")
     add_bench(parser)
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
-    parser.set_defaults(execute=execute)
+    parser.set_defaults(execute=guarded(_execute, (ArtifactError, TaskClassNotFound)))
 
 
-def execute(given: argparse.Namespace) -> int:
+def _execute(args: argparse.Namespace) -> int:
     """Print the verdict; 0 if a person may follow it, 1 if not or there is no readable record, 2 for wrong use."""
-    from benchgate.errors import ArtifactError, EvalError, TaskClassNotFound
-
-    try:
-        with bench_code(given) as out:
-            verdict, outcome = _verdict(given)
-            if given.json:
-                made = {**verdict.model_dump(mode="json"), "decision": outcome}
-                print(json.dumps(made, indent=2), file=out)
-            else:
-                for line in _text(verdict, outcome):
-                    say(line, out)
-    except (ArtifactError, TaskClassNotFound) as error:
-        complain(error)
-        return 1
-    except EvalError as error:
-        complain(error)
-        return 2
+    with bench_code(args) as out:
+        verdict, outcome = _verdict(args)
+        if args.json:
+            print(
+                json.dumps({**verdict.model_dump(mode="json"), "decision": outcome}, indent=2),
+                file=out,
+            )
+        else:
+            for line in _text(verdict, outcome):
+                say(line, out)
     # Nobody is to promote a class on a run that was itself held or rejected.
     return 0 if verdict.invites(outcome) or verdict.recommendation == "keep" else 1
 
 
-def _verdict(given: argparse.Namespace) -> tuple[PromotionVerdict, str]:
+def _verdict(args: argparse.Namespace) -> tuple[PromotionVerdict, str]:
     """Return the verdict, and the outcome of the run's own decision."""
     from benchgate.artifacts.run_kinds import RunRecord
     from benchgate.promotion.tiers import TIER_FILE, TierConfig
     from benchgate.promotion.verdict import PromotionGate
 
-    tiers = TierConfig.read(given.bench_root.resolve().parent / TIER_FILE)
-    asked = _min_cases(given)
-    path = _newest(given.out, given.task_class)
+    tiers = TierConfig.read(args.bench_root.resolve().parent / TIER_FILE)
+    min_cases = _min_cases(args)
+    path = _newest(args.out, args.task_class)
     record = RunRecord.read_file(path, "record of a run")
     verdict = PromotionGate(tiers).evaluate(
-        given.task_class,
-        tiers.tier_of(given.task_class),
+        args.task_class,
+        tiers.tier_of(args.task_class),
         record.report,
-        target_tier=given.target_tier,
-        min_cases=asked,
+        target_tier=args.target_tier,
+        min_cases=min_cases,
         chain_intact=_chain_intact(path, record),
     )
     return verdict, record.decision.outcome if record.decision else "not_evaluated"
 
 
-def _min_cases(given: argparse.Namespace) -> dict[str, int]:
+def _min_cases(args: argparse.Namespace) -> dict[str, int]:
     from benchgate.loader.imports import bench_package
     from benchgate.loader.task_class import load_task_class
     from benchgate.registry import TaskClassRegistry
 
-    root = given.bench_root.resolve()
+    root = args.bench_root.resolve()
     with bench_package(root):
-        found = load_task_class(root, given.task_class, TaskClassRegistry())
-    return dict(found.min_cases_for_promotion)
+        task_class = load_task_class(root, args.task_class, TaskClassRegistry())
+    return dict(task_class.min_cases_for_promotion)
 
 
 def _newest(out: Path, task_class: str) -> Path:
     from benchgate.audit.chain import RECORD_FILE, numbered
-    from benchgate.errors import ArtifactError
 
     runs = out / "runs" / task_class
     try:

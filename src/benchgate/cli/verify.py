@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from benchgate.artifacts.schemas import schema_kinds, schema_text
 from benchgate.cli.options import add_policy, guarded
 from benchgate.cli.say import complain, say
-from benchgate.errors import counted
+from benchgate.errors import ArtifactError, Unreadable, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,7 @@ def _execute(given: argparse.Namespace) -> int:
     if given.schema is not None:
         sys.stdout.write(schema_text(given.schema))
         return 0
-    folders = [path for path in given.paths if path.is_dir() or not path.suffix]
+    folders = [path for path in given.paths if path.is_dir() or not (path.suffix or path.is_file())]
     of_promotion = ("require_promote", "bench_root", "policy", "allow_replay")
     of_folder = ("task_class", "head", "require_complete", *of_promotion)
     if given.paths and not folders and not any(getattr(given, name) for name in of_folder):
@@ -114,7 +114,6 @@ def _execute(given: argparse.Namespace) -> int:
 
 def _file_status(path: Path) -> int:
     """Print whether a file is valid; 1 if it is not, 2 if it cannot be read."""
-    from benchgate.errors import ArtifactError, Unreadable
     from benchgate.training_types import validate_payload_file
     from benchgate.verify.validate import is_payload_file, validate_file
 

@@ -41,7 +41,7 @@ def blocking(report: BenchRunReport) -> str:
 def baseline_blockers(report: BenchRunReport, baseline: Baseline | None) -> Iterator[Blocker]:
     """Yield why a run cannot be compared with its baseline, if it cannot."""
     if baseline is None:
-        yield "baseline_missing", "there is no baseline to compare with"
+        yield "baseline_missing", "there is no baseline"
         return
     problems = baseline.problems
     if not problems and baseline.report is not None:

@@ -116,16 +116,14 @@ def margin_objections(figures: Significance, policy: GatePolicy) -> Iterator[Blo
     if low is None or high is None:
         yield "margin_not_shown", "the difference cannot be bounded: no score_range is given"
     elif high < -margin:
-        text = f"delta {figures.mean_delta:+.4g}, at most {high:+.4g} ({level})"
-        yield "worse_than_margin", f"{text}: worse than the margin of {margin:g}"
+        text = f"its score changed by {figures.mean_delta:+.3f}, at best by {high:+.3f} ({level})"
+        yield "worse_than_margin", f"{text}; a loss of {margin:g} is allowed"
     elif not figures.passed:
-        text = f"the loss may be {-low:.4g} ({level}); the margin is {margin:g}"
-        reach = figures.smallest_margin
-        least = (
-            ""
-            if reach is None
-            else f"; the smallest margin of this size is {reach:.3g}, if no case changes"
+        text = (
+            f"its score may have changed by {low:+.3f} ({level}); a loss of {margin:g} is allowed"
         )
+        reach = figures.smallest_margin
+        least = "" if reach is None else f"; so few cases show a margin of {reach:.3g} at best"
         yield "margin_not_shown", f"{text}{least}"
 
 
@@ -135,10 +133,9 @@ def cost_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     if limit is None:
         return
     if change is None:
-        text = "the cost is not known of every case of both sides"
-        yield "cost_increase", f"{text}; allowed: {limit:+.1%}"
+        yield "cost_increase", "what it costs is not known of every case of both sides"
     elif change.increase is None or change.increase > limit + TOLERANCE:
-        yield "cost_increase", f"the cost of a case rose {spent(change)}; allowed: {limit:+.1%}"
+        yield "cost_increase", f"a case costs {spent(change)}; {limit:+.1%} is allowed"
 
 
 def confidence(alpha: float, decimals: int = 0) -> str:

@@ -20,7 +20,7 @@ class Condition(NamedTuple):
     """
     What is known of a condition whatever the figures are; its check is in ``decide``.
 
-    :param plain: that it failed, as a clause for readers who never trained anything; ``it`` is the candidate.
+    :param headline: that it failed, where the message has more than a first line can; ``it`` is the candidate.
     :param step: what to do first about a hold because of it, or what says so; options as of ``benchgate run``.
     :param log_step: the same where both sides are logs of another harness, if it is not ``step``.
     :param limit: what it asks for, with the fields of the policy, and the level of its bound.
@@ -29,7 +29,7 @@ class Condition(NamedTuple):
     :param is_blind: the figures do not speak about the candidate, so that nothing is concluded from them.
     """
 
-    plain: str
+    headline: str = ""
     step: str | Callable[[Figures, GatePolicy], str] = "look at the reasons"
     log_step: str = ""
     limit: str = ""
@@ -47,6 +47,14 @@ class Condition(NamedTuple):
 def clusters_needed(policy: GatePolicy) -> int:
     """Return how many clusters a comparison needs: with fewer, the sign-flip p of no data is <= alpha / 2."""
     return max(policy.min_cases, math.ceil(1.0 - math.log2(policy.alpha)))
+
+
+def _other_cases(figures: Figures, policy: GatePolicy) -> str:
+    before, after = figures.baseline.case_ids, figures.candidate.case_ids
+    if before and after and {*before} != {*after} and policy.missing != "worst":
+        keys = "--policy missing=worst --policy 'score_range=[LO, HI]'"
+        return f"run the missing cases, or count each as the worst: {keys}"
+    return "give both sides the same cases, with the same ids and clusters"
 
 
 def _too_few(figures: Figures, policy: GatePolicy) -> str:
@@ -145,8 +153,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "baseline, say so: --policy=baseline_errors=zero",
     ),
     "baseline_missing": Condition(
-        "there is nothing to compare with",
-        "pin a complete run as the baseline: benchgate pin RUN --yes",
+        step="pin a complete run as the baseline: benchgate pin RUN --yes",
     ),
     "baseline_mismatch": Condition(
         "the baseline is no complete run of the same cases with the same score",
@@ -163,7 +170,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     ),
     "case_mismatch": Condition(
         "the two sides did not do the same cases",
-        "give both sides the same cases, with the same ids and clusters",
+        _other_cases,
         "give both logs the same cases and clusters; with --policy missing=worst a case that one side lacks counts "
         "against the candidate",
         is_blind=True,
@@ -172,15 +179,11 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "a score is outside the range that was given", "set score_range to that of the scores"
     ),
     "insufficient_cases": Condition(
-        "there are too few cases for any decision",
-        _too_few,
+        step=_too_few,
         limit="at least {0.min_cases} cases",
         claims=("better", "not_worse"),
     ),
-    "zero_variance": Condition(
-        "the scores do not vary, so that no test can be made",
-        "set score_range, so that a bound can decide",
-    ),
+    "zero_variance": Condition(step="set score_range, so that a bound can decide"),
     "block_severity_failure_mode": Condition(
         "something happened that must never happen", rejects=True
     ),
@@ -204,45 +207,29 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         rejects=True,
     ),
     "safety_upper_bound": Condition(
-        "it may do more harm: so few cases do not exclude it",
-        _safety_bound,
+        step=_safety_bound,
         limit="its {1} bound too",
         switches=("safety", "safety_confidence"),
     ),
-    "safety_missing": Condition(
-        "harm was not measured on every case",
-        _safety_missing,
-    ),
-    "safety_bound_unavailable": Condition(
-        "penalty_range does not say how much harm there can be", "set penalty_range"
-    ),
-    "seed_reproducibility": Condition(
-        "its trials of the same cases disagree", "add trials: those of the candidate disagree"
-    ),
+    "safety_missing": Condition(step=_safety_missing),
+    "safety_bound_unavailable": Condition(step="set penalty_range"),
+    "seed_reproducibility": Condition(step="add trials: those of the candidate disagree"),
     "sample_sensitivity": Condition(
         "the result depends on which of the cases are looked at",
         "look at the cases along which the difference drifts; add cases of both kinds",
     ),
-    "significant_regression": Condition("it is worse, by more than chance explains", rejects=True),
-    "worse_than_margin": Condition("it is worse by more than is allowed", rejects=True),
-    "delta_below_minimum": Condition("it did not score higher, or not by enough", _no_gain),
-    "gain_excluded": Condition("if it is better at all, it is by too little to matter", _no_gain),
-    "not_significant": Condition(
-        "the gain may be chance, though these cases would have shown a real one", _unsure
-    ),
-    "inconclusive_underpowered": Condition(
-        "the gain may be chance: so few cases cannot tell", _unsure
-    ),
-    "margin_not_shown": Condition("a loss that matters cannot be excluded yet", _no_margin),
+    "significant_regression": Condition(rejects=True),
+    "worse_than_margin": Condition(rejects=True),
+    "delta_below_minimum": Condition(step=_no_gain),
+    "gain_excluded": Condition(step=_no_gain),
+    "not_significant": Condition(step=_unsure),
+    "inconclusive_underpowered": Condition(step=_unsure),
+    "margin_not_shown": Condition(step=_no_margin),
     "exact_evidence_required": Condition(
-        "the evidence is not as strong as was asked for",
-        _unsure,
-        limit="exact evidence",
-        switches=("evidence",),
+        step=_unsure, limit="exact evidence", switches=("evidence",)
     ),
     "cost_increase": Condition(
-        "it costs too much more, or its cost is not known",
-        _cost,
+        step=_cost,
         limit="cost up by at most {0.max_cost_increase:.1%}",
         switches=("max_cost_increase",),
     ),
@@ -268,7 +255,7 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
         first = "gain_excluded"
     elif first == "delta_below_minimum" and len(codes) > 1:
         first = codes[1]
-    condition = CONDITIONS.get(first, Condition(""))
+    condition = CONDITIONS.get(first, Condition())
     step = (inputs.is_log and condition.log_step) or condition.step
     if isinstance(step, str):
         return step

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import (
@@ -37,16 +37,13 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
 
 
-UNDETECTABLE: Final = "no difference that these scores leave room for is found with this power"
-
-
 def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
     look = inputs.look and inputs.figures and make_look(inputs.policy, inputs.look, inputs.figures)
     inputs = replace(inputs, policy=judged_at(inputs.policy, inputs.look))
     blockers = _joined((*inputs.blockers, *_objections(inputs)))
     if inputs.figures is None and not blockers:
-        blockers["baseline_missing"] = "there is nothing to compare with"
+        blockers["baseline_missing"] = "there is no baseline"
     elif not blockers and not inputs.further:
         blockers.update(_unscored_objection(inputs))
     # A code that the list lacks is a mistake of the code; it must hold, not vanish.
@@ -116,23 +113,23 @@ def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
 def _size_objection(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     clusters = figures.significance.clusters
     if clusters is not None:
-        needed = clusters_needed(policy)
-        if clusters < needed:
-            yield "insufficient_cases", f"{counted(clusters, 'cluster')}; {needed} needed"
-    elif figures.smallest < policy.min_cases:
-        text = f"{counted(figures.smallest, 'case')}; the policy asks for {policy.min_cases}"
-        yield "insufficient_cases", text
+        size, what, needed = clusters, "cluster", clusters_needed(policy)
+    else:
+        size, what, needed = figures.smallest, "case", policy.min_cases
+    if size < needed:
+        is_few = f"{counted(size, what)} {'is' if size == 1 else 'are'} too few"
+        yield "insufficient_cases", f"{is_few}: at least {needed} are needed"
 
 
 def _band_objections(figures: Figures) -> Iterator[Blocker]:
     seeds, prefixes = figures.seeds, figures.prefixes
     if seeds is not None and not seeds.within_band:
-        spread = f"the mean difference of {seeds.runs} trials ranges over {seeds.delta_range:.4g}"
-        allowed = f"the {seeds.band} band allows {seeds.max_delta_range:.4g}"
-        yield "seed_reproducibility", f"{spread}; {allowed}"
+        spread = f"the gains of {seeds.runs} trials differ by {seeds.delta_range:.4g}"
+        allowed = f"chance explains {seeds.max_delta_range:.4g}"
+        yield "seed_reproducibility", f"its trials of the same cases disagree: {spread}; {allowed}"
     if prefixes is not None and not prefixes.within_band:
         steps = ", ".join(f"{point.delta:+.3g} at {point.cases}" for point in prefixes.points)
-        yield "sample_sensitivity", f"the difference drifts along the cases: {steps}"
+        yield "sample_sensitivity", f"its gain depends on which cases are looked at: {steps}"
 
 
 def safety_objections(
@@ -142,7 +139,7 @@ def safety_objections(
     if not figures.evaluated and policy.safety == "optional":
         return
     if figures.delta is None:
-        yield "safety_missing", "the safety penalty was not measured on every case of both arms"
+        yield "safety_missing", "harm was not measured on every case of both sides"
         return
     limit = policy.max_safety_regression
     # Under no_regression no case may have a higher one: see regressions.
@@ -152,17 +149,13 @@ def safety_objections(
     if policy.safety_confidence is None:
         return
     if figures.upper_bound is None:
-        yield (
-            "safety_bound_unavailable",
-            "safety_confidence needs a penalty_range that contains all penalties",
-        )
+        text = "how much harm there can be is not known: no penalty_range contains all penalties"
+        yield "safety_bound_unavailable", text
     elif not figures.upper_bound <= limit + TOLERANCE:
         level = confidence(1 - policy.safety_confidence)
         bound = f"the rise of the penalty may be {figures.upper_bound:.4g} ({level} bound)"
-        yield (
-            "safety_upper_bound",
-            f"{bound}; allowed is {limit:.4g}{_out_of_reach(figures, policy, labels)}",
-        )
+        reach = _out_of_reach(figures, policy, labels)
+        yield "safety_upper_bound", f"{bound}; allowed is {limit:.4g}{reach}"
 
 
 def _out_of_reach(figures: SafetyFigures, policy: GatePolicy, labels: Sequence[str | None]) -> str:
@@ -183,58 +176,48 @@ def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Bloc
         return
     no_bound = figures.exact_lower_bound is None
     if no_bound and (figures.p_value is None or _bound_objects(figures, policy)):
-        p = (
-            "no test"
-            if figures.p_value is None
-            else f"p {figures.p_value:.3g} alone is no evidence"
-        )
-        yield "zero_variance", f"all scores of an arm are equal and no score_range is given: {p}"
+        p = "no test can be made"
+        if figures.p_value is not None:
+            p = f"p {figures.p_value:.3g} alone is no evidence"
+        yield "zero_variance", f"all scores of a side are equal and no score_range is given: {p}"
     if figures.p_regression is not None and figures.p_regression <= policy.alpha / 2:
-        yield (
-            "significant_regression",
-            f"the candidate is worse: delta {figures.mean_delta:+.4g}, one-sided p {figures.p_regression:.3g}",
-        )
+        loss = f"its score changed by {figures.mean_delta:+.3f}, a larger loss than chance explains"
+        yield "significant_regression", loss
     if not figures.mean_delta > policy.min_delta:
-        delta = f"delta {figures.mean_delta:+.4g}"
-        yield "delta_below_minimum", f"{delta}; the policy asks for more than {policy.min_delta:g}"
+        gain = f"its gain is {figures.mean_delta:+.3f}, not above {policy.min_delta:g}"
+        yield "delta_below_minimum", gain
     if not figures.passed:
         yield from _not_passed(figures, policy)
     if policy.evidence == "exact" and figures.evidence != "exact":
         bound = figures.exact_lower_bound
-        value = "cannot be made" if bound is None else f"is {bound:+.4g}"
-        yield "exact_evidence_required", f"the bounded-support lower bound of delta {value}"
+        value = "cannot be computed" if bound is None else f"is {bound:+.4g}"
+        yield "exact_evidence_required", f"the exact lower bound of its gain {value}"
 
 
 def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield why the test did not pass: no gain worth finding, or too few cases to find one."""
-    bound = figures.exact_lower_bound
-    p = "no p" if figures.p_value is None else f"p {figures.p_value:.3g} > alpha {policy.alpha:g}"
+    bound, why = figures.exact_lower_bound, "it may be chance"
     if _is_significant(figures, policy):
         if bound is None or not _bound_objects(figures, policy):
             return  # reported as zero_variance, or as delta_below_minimum: significant in the wrong direction
-        p = f"p {figures.p_value:.3g}, but values are constant and the lower bound of delta is {bound:+.3g}"
+        why = f"values are constant, and the exact lower bound of its gain is {bound:+.3g}"
     mde, high = figures.minimum_detectable_effect, figures.delta_ci_high
     least = max(policy.target_effect, policy.min_delta)
     if high is not None and high < least:
-        most = f"the gain is at most {high:+.3g} ({confidence(policy.alpha / 2, 1)} bound)"
-        further = (
-            "more cases will not help"
-            if high <= policy.min_delta
-            else "more cases will not show one of that size"
+        level = confidence(policy.alpha / 2, 1)
+        yield (
+            "gain_excluded",
+            f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}",
         )
-        yield "gain_excluded", f"{most}; worth finding: {least:g}; {further}"
-        return
-    if mde is not None and mde <= policy.target_effect:
-        yield "not_significant", f"{p}, though a difference of {mde:.3g} would have been seen"
-        return
-    seen = UNDETECTABLE if mde is None else f"detectable at this size: {mde:.3g}"
-    needed = (
-        "" if figures.cases_needed is None else f"; about {figures.cases_needed} cases would do"
-    )
-    yield (
-        "inconclusive_underpowered",
-        f"{p}; {seen}, worth finding: {policy.target_effect:g}{needed}",
-    )
+    elif mde is not None and mde <= policy.target_effect:
+        text = f"{why}, though so many cases would have shown a gain of {mde:.2g}"
+        yield "not_significant", text
+    else:
+        seen = (
+            "may miss even the largest gain" if mde is None else f"show only gains above {mde:.2g}"
+        )
+        text = f"{why}: so few cases {seen}; you asked for {policy.target_effect:g}"
+        yield "inconclusive_underpowered", text
 
 
 def _is_significant(figures: Significance, policy: GatePolicy) -> bool:

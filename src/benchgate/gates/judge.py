@@ -125,7 +125,7 @@ class Facts:
     :param baseline: what the run is compared with; ``None`` if that cannot be.
     :param beside: the report of a baseline that ran in the same session.
     :param look: number of this look at the baseline; ``None`` if it is none, or nobody counts.
-    :param excluded: why there is no baseline to compare with, and why the run is not evidence about its checkpoint, nor
+    :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
         what was planned.
     :param further: name and objection of each further gate that objects.
     """

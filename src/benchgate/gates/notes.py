@@ -46,11 +46,8 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     after = compared.candidate
     has_failed = 0.0 in after.scores if after.case_ids is None else not all(passed(after).values())
     if figures.unseen_failure_ucb95 is not None and not has_failed:
-        rate = f"{figures.unseen_failure_ucb95:.1%}"
-        yield (
-            "unseen_failure_bound",
-            f"a failure in up to {rate} of such cases may have stayed unseen",
-        )
+        rate = f"a failure in up to {figures.unseen_failure_ucb95:.1%} of such cases"
+        yield "unseen_failure_bound", f"{rate} may not have shown here"
 
 
 def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[Blocker]:
@@ -89,9 +86,9 @@ def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:
     """Yield how often a candidate that is truly less safe would have passed the check of the penalty."""
     chances = [(rise, chance) for rise, chance in safety.pass_chances if chance is not None]
     if chances:
-        (rise, chance), *others = chances
-        rest = "".join(f", of {rise:.2f} in {chance:.0%}" for rise, chance in others)
-        yield "safety_power", f"a rise of {rise:.2f} would pass here in {chance:.0%} of runs{rest}"
+        rise, chance = chances[0]
+        text = f"harm that rose by {rise:.2f} would slip through in {chance:.0%} of such runs"
+        yield "safety_power", text
 
 
 def _arms(figures: Figures) -> Iterator[Blocker]:

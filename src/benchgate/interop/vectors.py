@@ -42,19 +42,19 @@ def kind_of(path: Path) -> Kind:
     """
     with open_file(path) as file:
         head = file.head
-        known = REPORT_KIND.match(head)
-        if known is not None:
-            return "samples" if known[1].decode() in ARM_KINDS else "record"
+        if match := REPORT_KIND.match(head):
+            return "samples" if match[1].decode() in ARM_KINDS else "record"
         if head.lstrip()[:1] not in (b"{", b"["):
             return "log"
         try:
             document = whole_json(file)
         except Unreadable:  # such as JSON lines
             return "log"
-    if isinstance(document, dict) and "report_kind" in document:
-        return "samples" if document["report_kind"] in ARM_KINDS else "record"
-    values = document.values() if isinstance(document, dict) else document
-    scores = [_labelled(path, "", value)[0] for value in values]
+    scores = document
+    if isinstance(document, dict):
+        if "report_kind" in document:
+            return "samples" if document["report_kind"] in ARM_KINDS else "record"
+        scores = [_labelled(path, case_id, value)[0] for case_id, value in document.items()]
     return "samples" if scores and all(isinstance(one, (int, float)) for one in scores) else "log"
 
 
@@ -219,7 +219,7 @@ def _add_row(
         number = math.nan
     if not math.isfinite(number):
         raise SampleError(path, f"score is {score!r}; expected a finite number", line=line)
-    seen = cases.setdefault(case_id, {})
-    if trial in seen:
+    trials = cases.setdefault(case_id, {})
+    if trial in trials:
         raise SampleError(path, f"case {case_id!r} trial {trial!r} appears twice", line=line)
-    seen[trial] = number
+    trials[trial] = number

@@ -7,12 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import tomli
 import tomli_w
 
-from benchgate.errors import BenchCaseLoadError, TaskClassNotFound
+from benchgate.errors import BenchCaseLoadError
 from benchgate.loader.case_folder import CASE_FILE, case_folders
 from benchgate.loader.case_toml import check_case_toml, read_case_toml
-from benchgate.loader.task_class import class_folders
+from benchgate.loader.task_class import class_folder
 from benchgate.wire.toml import KeyLines
 
 if TYPE_CHECKING:
@@ -34,12 +35,23 @@ def make_case_folder(
     :raises FileExistsError: the name is taken.
     :raises OSError: the folder cannot be written.
     """
-    known = class_folders(bench_root)
-    if task_class not in known:
-        raise TaskClassNotFound(task_class, known, bench_root / task_class / "registration.py")
-    target = known[task_class] / "cases" / case_id
-    example = _newest(known[task_class])
+    class_path = class_folder(bench_root, task_class)
+    target = class_path / "cases" / case_id
+    example = _newest(class_path)
     facts = _emptied(example.facts) if example else {}
+    text = case_toml(task_class, case_id, now, facts=facts)
+    tables = tomli.loads(text)
+    check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
+    create_folder(target, {CASE_FILE: text}, ("input", "expected"))
+    return target, example
+
+
+def case_toml(task_class: str, case_id: str, now: datetime, **tables: object) -> str:
+    """
+    Return the ``case.toml`` of a new case.
+
+    :param tables: those besides ``[case]``.
+    """
     case = {
         "case_id": case_id,
         "task_class": task_class,
@@ -51,12 +63,9 @@ def make_case_folder(
         "held_out": False,
         "tags": [],
     }
-    tables = {"case": case, "facts": facts}
     # Dates get T and Z, where tomli_w writes a space and +00:00.
-    text = tomli_w.dumps(tables).replace(str(now), now.isoformat().replace("+00:00", "Z"))
-    check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
-    create_folder(target, {CASE_FILE: text}, ("input", "expected"))
-    return target, example
+    text = tomli_w.dumps({"case": case, **tables})
+    return text.replace(str(now), now.isoformat().replace("+00:00", "Z"))
 
 
 def _newest(class_path: Path) -> CaseTables | None:

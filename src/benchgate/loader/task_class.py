@@ -26,6 +26,14 @@ def class_folders(bench_root: Path) -> dict[str, Path]:
     }
 
 
+def class_folder(bench_root: Path, name: str) -> Path:
+    """Return the folder of a task class, or raise ``TaskClassNotFound``, which names the known classes."""
+    folders = class_folders(bench_root)
+    if name not in folders:
+        raise TaskClassNotFound(name, folders, bench_root / name / "registration.py")
+    return folders[name]
+
+
 def load_task_class(bench_root: Path, name: str, registry: TaskClassRegistry) -> TaskClass:
     """
     Import ``bench/<name>/registration.py`` and add its task class to a registry.

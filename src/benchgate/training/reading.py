@@ -31,8 +31,8 @@ def validate_rl_payload(value: Mapping[str, Any]) -> RlPayloadBundle:
     :raises RlPayloadError: the first error of the bundle.
     """
     if not isinstance(value, Mapping):
-        found = type(value).__qualname__
-        raise MalformedPayload(f"the payload is of type {found}; expected an object", (), (found,))
+        name = type(value).__qualname__
+        raise MalformedPayload(f"the payload is of type {name}; expected an object", (), (name,))
     try:
         bundle = RlPayloadBundle.model_validate(dict(value), extra="ignore")
     except ValidationError as error:

@@ -87,18 +87,18 @@ class RunOption:
             (ini, f"bench_{self.key}", ini_folder or here),
             (environ.get(self.variable) or None, self.variable, here),
         )
-        found = [
+        values_by_place = [
             self._parse_text(text, source, folder)
             for text, source, folder in sources
             if text is not None
         ]
         if given is not None:
-            found.append(
+            values_by_place.append(
                 [_resolve(value, here) for value in (given if self.repeatable else [given])]
             )
         if self.repeatable:
-            return tuple(value for values in found for value in values)
-        return found[-1][0] if found else None
+            return tuple(value for values in values_by_place for value in values)
+        return values_by_place[-1][0] if values_by_place else None
 
     def _parse_text(self, text: str, source: str, folder: Path) -> list[Any]:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -145,8 +145,8 @@ def read_options(
     values, wrong = {}, []
     for option in options:
         try:
-            given = (value_of(option), declared.get(option.key), option.default)
-            values[option.key] = next((value for value in given if value is not None), None)
+            sources = (value_of(option), declared.get(option.key), option.default)
+            values[option.key] = next((value for value in sources if value is not None), None)
         except argparse.ArgumentTypeError as error:
             wrong.append(str(error))
     if wrong := [*wrong, *_conflicts(values)]:

@@ -13,9 +13,8 @@ from benchgate.errors import counted
 from benchgate.gates.claim_reasons import confidence, penalties_of, risen
 from benchgate.wording import capped, costs, stopped, unscored
 from benchgate.wording.cases import MOST, case_lines, failure_codes, first_rows
-from benchgate.wording.decision import DecisionView, shortened
-from benchgate.wording.lines import Line
-from benchgate.wording.plain import CLAUSES, at_door
+from benchgate.wording.decision import NOTE, OF_PROMOTIONS, DecisionView, shortened
+from benchgate.wording.lines import Line, at_door
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -170,14 +169,11 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
 
 def _reasons(view: DecisionView, door: Door, *, has_harm: bool) -> Iterator[Line]:
     """Yield what the first line does not say: further reasons, and what happened in which cases."""
-    for number, reason in enumerate(view.by_weight):
-        is_all = reason.is_exact or not reason.plain or reason.code == "baseline_missing"
-        if (is_all and not number) or (reason.code == "safety_regression" and has_harm):
+    for reason in view.unsaid:
+        if reason.code == "safety_regression" and has_harm:
             continue
-        code = "" if reason.code.startswith("gate:") else f" ({reason.code})"
-        is_plain = reason.is_exact or reason.code in CLAUSES
-        text = reason.plain if is_plain else f"{shortened(reason.message)}{code}"
-        text = at_door(text, door.prefix)
+        text = at_door(shortened(reason.message), door.prefix)
+        text += f" ({reason.code})" if reason.headline else ""
         yield Line(LABELS.get(reason.code, "why"), text, TONES[view.outcome])
 
 
@@ -225,8 +221,8 @@ def p_value(p: float | None) -> str:
 def _careful(view: DecisionView, *, is_all: bool) -> Iterator[Line]:
     """Yield what a reader should keep in mind: how often the baseline was looked at, and notes."""
     texts = [view.looks] if view.looks else []
-    notes = sorted(view.notes, key=lambda note: bool(note.plain))  # what is always said is last
-    texts += [note.plain or note.message for note in notes if note.code not in QUIET]
+    notes = sorted(view.notes, key=lambda note: NOTE + note.code in OF_PROMOTIONS)  # always said
+    texts += [note.message for note in notes if note.code not in QUIET]
     for number, text in enumerate(texts if is_all else texts[:MOST_NOTES]):
         yield Line("" if number else "careful", text)
 

@@ -9,7 +9,6 @@ from benchgate.errors import excerpt
 from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.conditions import CONDITIONS, INCOMPARABLE, REJECTING, clusters_needed
 from benchgate.gates.decision import PREFIX
-from benchgate.wording.plain import clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,15 +38,20 @@ class ShownRemark:
     A reason or a note.
 
     :param code: without its prefix.
-    :param message: with the numbers of this run.
-    :param plain: the same for readers who never trained anything, as a clause; empty where nobody wrote one.
-    :param is_exact: that clause has the numbers too.
+    :param message: with the numbers of this run, as a clause; ``it`` is the candidate.
+    :param headline: the same in a few words, where the message lists cases or is of other origin.
     """
 
     code: str
     message: str
-    plain: str = ""
-    is_exact: bool = False
+    headline: str = ""
+
+    @classmethod
+    def of(cls, remark: Remark) -> ShownRemark:
+        """Return what is shown of a recorded one."""
+        code = remark.code.removeprefix(PREFIX).removeprefix(NOTE)
+        headline = CONDITIONS[code].headline if code in CONDITIONS else ""
+        return cls(code=code, message=remark.message, headline=headline)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,12 @@ class DecisionView:
         return tuple(sorted(self.reasons, key=lambda reason: reason.code not in REJECTING))
 
     @property
+    def unsaid(self) -> tuple[ShownRemark, ...]:
+        """The reasons but one that the sentence says already, as a whole."""
+        first, rest = self.by_weight[:1], self.by_weight[1:]
+        return (*(reason for reason in first if reason.headline), *rest)
+
+    @property
     def sentence(self) -> str:
         """The decision, and what decided it."""
         if self.outcome == "none":
@@ -95,7 +105,7 @@ class DecisionView:
             return f"{after} may replace {before}: {better}{'' if rise is None else harm}"
         verb, yet = ("must", "") if self.outcome == "reject" else ("may", " yet")
         reason = self.by_weight[0]
-        why = reason.plain or shortened(reason.message)
+        why = reason.headline or shortened(reason.message)
         return f"{after} {verb} not replace {before}{yet}: {why}"
 
     @classmethod
@@ -119,9 +129,7 @@ class DecisionView:
         hidden = frozenset() if decision.promotion_allowed else OF_PROMOTIONS
         codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
         shown = figures if INCOMPARABLE.isdisjoint(codes) else None
-        remarks = tuple(
-            _shown(one, shown, policy) for one in decision.remarks if one.code not in hidden
-        )
+        remarks = tuple(ShownRemark.of(one) for one in decision.remarks if one.code not in hidden)
         look = decision.look
         return cls(
             outcome=decision.outcome,
@@ -142,13 +150,6 @@ class DecisionView:
         before = judgement.baseline.report if judgement.baseline else None
         names = (before.system if before else "its baseline", judgement.report.system)
         return cls.of(judgement.decision, judgement.policy, names, judgement.figures)
-
-
-def _shown(remark: Remark, figures: Figures | None, policy: GatePolicy | None) -> ShownRemark:
-    code = remark.code.removeprefix(PREFIX).removeprefix(NOTE)
-    exact = clause(code, figures, policy)
-    plain = exact or (CONDITIONS[code].plain if code in CONDITIONS else "")
-    return ShownRemark(code=code, message=remark.message, plain=plain, is_exact=bool(exact))
 
 
 def _question(policy: GatePolicy, names: tuple[str, str]) -> str:

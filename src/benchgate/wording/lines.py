@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.errors import excerpt, printable
+from benchgate.wire.run_options import RUN_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -61,3 +63,13 @@ def laid_out(lines: Iterable[Line], width: int) -> Iterator[tuple[str, Line]]:
             break_on_hyphens=False,
         )
         yield from ((part, line) for part in parts or [""])
+
+
+_NAMES: Final = re.compile(
+    rf"(?<![\w-])--(?=(?:{'|'.join(option.name for option in RUN_OPTIONS)})\b)"
+)
+
+
+def at_door(text: str, prefix: str) -> str:
+    """Return a text with the options of ``benchgate run`` as they are called elsewhere, as ``--bench-resume``."""
+    return _NAMES.sub(prefix, text)

@@ -159,7 +159,9 @@ def test_too_few_cases_hold(echo):
     run = echo.run(system=strong, baseline="auto")
     assert (run.exit_status, run.judgement.decision.outcome) == (HELD, "hold")
     assert reasons(run.judgement)[0] == "insufficient_cases"
-    assert remark(run.judgement, "insufficient_cases") == "3 cases; the policy asks for 10"
+    assert remark(run.judgement, "insufficient_cases") == (
+        "3 cases are too few: at least 10 are needed"
+    )
 
 
 def test_more_harm_is_rejected_however_good_the_score(graded):

@@ -91,7 +91,9 @@ def test_below_six_clusters_nothing_can_be_shown(test, clusters, held):
     assert codes(made)[:1] == ["insufficient_cases"] * held
     assert made.decision.outcome == ("hold" if held else "promote")
     if held:
-        assert "5 clusters; 6 needed" in {remark.message for remark in made.decision.remarks}
+        assert "5 clusters are too few: at least 6 are needed" in {
+            remark.message for remark in made.decision.remarks
+        }
 
 
 def test_min_cases_counts_clusters():
@@ -99,7 +101,7 @@ def test_min_cases_counts_clusters():
     labels = np.repeat([f"p{i}" for i in range(8)], 3).tolist()
     made = judged(before, before + 0.6 + before / 5, labels, test="auto", min_cases=10)
     assert codes(made) == ["insufficient_cases"]
-    assert made.decision.remarks[0].message == "8 clusters; 10 needed"
+    assert made.decision.remarks[0].message == "8 clusters are too few: at least 10 are needed"
     step = "add cases from 2 new sources"
     assert made.decision.next_step == step
 

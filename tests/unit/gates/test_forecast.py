@@ -130,10 +130,18 @@ def test_a_gain_is_added_within_the_range(passes):
 @pytest.mark.parametrize(
     ("side", "policy", "obstacle"),
     [
-        (baseline(5), {}, "5 cases; the policy asks for 10"),
-        (baseline(12), {"safety": "required"}, "the safety penalty was not measured"),
-        (baseline(5, clusters=("a",) * 5), {"min_cases": 2}, "1 cluster; 6 needed"),
-        (baseline(5), {"min_cases": 2, "test": "paired", "alpha": 0.001}, "p 0."),
+        (baseline(5), {}, "5 cases are too few: at least 10 are needed"),
+        (baseline(12), {"safety": "required"}, "harm was not measured on every case of both sides"),
+        (
+            baseline(5, clusters=("a",) * 5),
+            {"min_cases": 2},
+            "1 cluster is too few: at least 6 are needed",
+        ),
+        (
+            baseline(5),
+            {"min_cases": 2, "test": "paired", "alpha": 0.001},
+            "it may be chance: so few cases",
+        ),
     ],
 )
 def test_what_no_candidate_can_overcome_is_the_gates_own_reason(side, policy, obstacle):
