@@ -62,7 +62,7 @@ BUDGETS = {
     "training": 875,
     "training_types": 100,
     "trials": 1500,
-    "verify": 1425,
+    "verify": 1400,
     "wire": 1925,
     "wording": 925,
 }
