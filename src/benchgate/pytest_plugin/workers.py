@@ -96,8 +96,10 @@ class Workers:
         """Note until when the next report of a worker must come: while a case runs there, and at no other time."""
         node = vars(report).get("node")
         self._due.pop(node, None)
+        if node is None or report.when != "setup" or not report.passed:
+            return
         path = self._session.config.rootpath / report.nodeid.partition("::")[0]
-        if node is None or report.when != "setup" or not report.passed or not is_case_file(path):
+        if not is_case_file(path):
             return
         settings, case = self._session.settings_of[path.parents[2].name], self._session.load(path)
         if isinstance(case, BenchCase) and settings.jobs == 1:
