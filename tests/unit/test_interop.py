@@ -19,8 +19,7 @@ from benchgate.ids import trial_file_name
 from benchgate.interop import read
 from benchgate.interop.log import Log, found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair, task_class_of
-from benchgate.interop.rows import RowReader
-from benchgate.interop.samples import parse_map
+from benchgate.interop.rows import RowReader, parse_map
 from benchgate.interop.values import number_of
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.runner.judging import facts_of_logs, judged
@@ -188,14 +187,14 @@ def test_a_log_that_changes_while_it_is_read_is_refused(log, monkeypatch, how):
     path = log("a.csv", "case,score\na,1\nb,0\n")
     whole = RowReader.samples
 
-    def samples(reader):
+    def samples(reader, *of_file):
         time.sleep(0.02)  # more than the clock of a file system ticks in
         if how == "replaced":
             path.rename(path.with_name("old"))
             path.write_text("case,score\na,0\nb,0\n")
         else:
             path.write_text("case,score\na,0\nb,0\n" + "c,1\n" * (how == "longer"))
-        return whole(reader)
+        return whole(reader, *of_file)
 
     monkeypatch.setattr(RowReader, "samples", samples)
     with pytest.raises(EvalError, match="changed while it was read"):
@@ -417,9 +416,9 @@ def test_a_score_of_inspect_is_mapped_by_the_name_that_its_scorer_has(tmp_path, 
         metrics=lambda row: [f"scores.{name}" for name in row["scores"]],
         metric_prefix="scores.",
     )
-    reader = RowReader(tmp_path, log, {"safety": name}, "match")
-    assert [(one.score, one.penalty) for one in reader.samples()] == [(1, 0.25)]
-    assert (reader.harm, reader.ungated) == ("safety refused", ())
+    whole = RowReader(tmp_path, log, {"safety": name}, "match").samples("inspect", "0" * 64)
+    assert [(one.score, one.penalty) for one in whole.samples] == [(1, 0.25)]
+    assert (whole.harm, whole.ungated) == ("safety refused", ())
 
 
 def test_harm_has_one_field_and_may_be_above_one(log):

@@ -43,7 +43,7 @@ BUDGETS = {
     "gates": 3725,
     "http": 525,
     "ids": 150,
-    "interop": 1925,
+    "interop": 1775,
     "live": 500,
     "loader": 1275,
     "looks": 475,

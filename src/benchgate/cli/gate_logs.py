@@ -115,7 +115,7 @@ def _facts(
     """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
-    from benchgate.interop.samples import parse_map, read
+    from benchgate.interop.rows import parse_map, read
     from benchgate.runner.judging import facts_of_logs
 
     fields = parse_map(given.map)
@@ -124,7 +124,7 @@ def _facts(
     terms = LogTerms.of(
         task_class_of(logs, given.task_class),
         parse_options(given.policy),
-        with_inputs=_in_both(before, after),
+        _in_both(before, after),
     )
     base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
     now = clock.now()
@@ -175,7 +175,7 @@ def report_of_log(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy
     from benchgate.gates.baseline import baseline_beside
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_of, task_class_of
-    from benchgate.interop.samples import parse_map, read
+    from benchgate.interop.rows import parse_map, read
 
     log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
     terms = LogTerms.of(task_class_of((log,), given.task_class), parse_options(given.policy))

@@ -106,17 +106,19 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
 
 def _class(given: argparse.Namespace) -> None:
     from benchgate.interop.convert import class_files
-    from benchgate.interop.samples import parse_map
-    from benchgate.loader.new_class import make_class_folder
+    from benchgate.interop.rows import parse_map
+    from benchgate.loader.new_class import class_templates, make_class_folder
     from benchgate.wire.clock import now
 
-    moment, texts = now(), None
     agreed: list[bool | None] = []
     if given.log:
         options = {"format": given.format, "map": parse_map(given.map), "metric": given.metric}
-        texts, agreed = class_files(given.log, given.name, moment, options)
+        texts, agreed = class_files(given.log, given.name, now(), options)
+    else:
+        stamp = f"{now():%Y-%m-%dT%H:%M:%SZ}"
+        texts = class_templates("new_class_files", given.name, NOW=stamp)
     steps = FROM_LOG if given.log else FROM_NOTHING
-    folder = make_class_folder(given.bench_root, given.name, now=moment, texts=texts)
+    folder = make_class_folder(given.bench_root, given.name, texts)
     commands = _next_steps(folder, *(step.replace("@", folder.name) for step in steps))
     print(printable(commands, keep="\n"))
     if not agreed:

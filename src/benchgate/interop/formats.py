@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.errors import SampleError
 from benchgate.interop.inspect_log import open_inspect
 from benchgate.interop.junit import open_junit
-from benchgate.interop.log import Format, Log, open_file
+from benchgate.interop.log import open_file
 from benchgate.interop.swebench import open_swebench
 from benchgate.interop.tables import open_csv, open_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from benchgate.interop.log import Log, LogFile
 
 
 def _is_object(head: bytes) -> bool:
@@ -46,42 +47,30 @@ def _is_csv(head: bytes, name: str) -> bool:
     return name.endswith(".csv") and b"," in head.partition(b"\n")[0]
 
 
+class Format(NamedTuple):
+    """A format in words, whether the first bytes of a file and its name in lower case look like it, and its reader."""
+
+    what: str
+    looks_like: Callable[[bytes, str], bool]
+    open: Callable[[LogFile], Log]
+
+
 FORMATS: Final = {
-    found.name: found
-    for found in (
-        Format(
-            name="inspect",
-            what="a log of inspect_ai",
-            looks_like=_is_inspect,
-            open=open_inspect,
-        ),
-        Format(
-            name="swebench",
-            what="a report of SWE-bench",
-            looks_like=_is_swebench,
-            open=open_swebench,
-        ),
-        Format(name="junit", what="JUnit XML", looks_like=_is_junit, open=open_junit),
-        Format(name="jsonl", what="JSON lines", looks_like=_is_json, open=open_json),
-        Format(name="csv", what="CSV", looks_like=_is_csv, open=open_csv),
-    )
+    "inspect": Format("a log of inspect_ai", _is_inspect, open_inspect),
+    "swebench": Format("a report of SWE-bench", _is_swebench, open_swebench),
+    "junit": Format("JUnit XML", _is_junit, open_junit),
+    "jsonl": Format("JSON lines", _is_json, open_json),
+    "csv": Format("CSV", _is_csv, open_csv),
 }
 """By name; the first that a file looks like is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenLog:
-    """A log that is open, its format, and the SHA-256 of its file."""
-
-    format: Format
-    log: Log
-    sha256: str
-
-
 @contextmanager
-def opened(path: Path, wanted: str = "auto", *, in_full: bool = False) -> Iterator[OpenLog]:
+def opened(
+    path: Path, wanted: str = "auto", *, in_full: bool = False
+) -> Iterator[tuple[str, Log, str]]:
     """
-    Open a log, to read its rows and do nothing else meanwhile.
+    Open a log, to read its rows and do nothing else meanwhile; yield the name of its format, it, and its SHA-256.
 
     :param wanted: name of its format, or ``auto`` for what its first bytes say.
     :param in_full: see :class:`~benchgate.interop.log.LogFile`.
@@ -91,25 +80,24 @@ def opened(path: Path, wanted: str = "auto", *, in_full: bool = False) -> Iterat
     if wanted not in ("auto", *FORMATS):
         raise SampleError(path, f"format {wanted!r}; expected auto, {', '.join(FORMATS)}")
     with open_file(path, in_full=in_full) as file:
-        chosen = _format_of(path, file.head, wanted)
+        name = _format_of(path, file.head, wanted)
         sha256 = hashlib.file_digest(file.file, "sha256").hexdigest()
         file.file.seek(0)
-        yield OpenLog(chosen, chosen.open(file), sha256)
+        yield name, FORMATS[name].open(file), sha256
 
 
-def _format_of(path: Path, head: bytes, wanted: str) -> Format:
+def _format_of(path: Path, head: bytes, wanted: str) -> str:
     if not head.strip():
         raise SampleError(path, "is empty")
     name = path.name.lower()
-    known = next((one for one in FORMATS.values() if one.looks_like(head, name)), None)
+    likely = next((key for key, one in FORMATS.items() if one.looks_like(head, name)), None)
     if wanted == "auto":
-        if known is None:
+        if likely is None:
             names = ", ".join(one.what for one in FORMATS.values())
             hint = "; a CSV has commas in its first line" if name.endswith((".csv", ".tsv")) else ""
             raise SampleError(path, f"is none of these: {names}{hint}")
-        return known
-    found = FORMATS[wanted]
-    if not found.looks_like(head, name) and (known or found.name != "csv"):
-        guess = f"; it looks like {known.what}: --format {known.name}" if known else ""
-        raise SampleError(path, f"is not {found.what}{guess}")
-    return found
+        return likely
+    if not FORMATS[wanted].looks_like(head, name) and (likely or wanted != "csv"):
+        guess = f"; it looks like {FORMATS[likely].what}: --format {likely}" if likely else ""
+        raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")
+    return wanted

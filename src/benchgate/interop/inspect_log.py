@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 from benchgate.errors import EvalError, Unreadable
 from benchgate.interop.log import Log, moment, parsed, whole_json
@@ -35,28 +36,23 @@ def open_inspect(file: LogFile) -> Log:
 
     :raises EvalError: inspect_ai is not installed. :raises Unreadable: it is no log, or not one alone.
     """
-    path = file.path
     is_whole = file.file.read(2) != b"PK"
     if not is_whole:
         _check_archive(file)
     try:
         from inspect_ai.log import read_eval_log
     except ImportError as error:
-        msg = f"{path}: is a log of inspect_ai, which reads it: pip install 'pytest-benchgate[inspect]'"
+        msg = f"{file.path}: is a log of inspect_ai, which reads it: pip install 'pytest-benchgate[inspect]'"
         raise EvalError(msg) from error
-    try:
+    kind: Any = "json" if is_whole else "eval"
+    with _reading(file):
         _refuse_repeated_keys(file, is_whole=is_whole)
-        kind: Any = "json" if is_whole else "eval"
         head = read_eval_log(_descriptor(file), header_only=True, format=kind)
-    except EvalError:
-        raise
-    except Exception as error:  # its readers raise whatever their parsers do
-        raise Unreadable(path, f"inspect_ai cannot read it: {_first_line(error)}") from error
     spec = head.eval
     return Log(
         tool="inspect_ai",
         version=spec.packages.get("inspect_ai"),
-        rows=_rows(file, is_whole=is_whole, in_full=file.in_full or head.invalidated),
+        rows=_rows(file, kind, in_full=file.in_full or head.invalidated),
         fields={
             "case": ("id",),
             "trial": ("epoch",),
@@ -76,6 +72,18 @@ def open_inspect(file: LogFile) -> Log:
     )
 
 
+@contextmanager
+def _reading(file: LogFile) -> Iterator[None]:
+    """Turn whatever the readers of inspect_ai raise, which is what their parsers do, into :class:`Unreadable`."""
+    try:
+        yield
+    except EvalError:
+        raise
+    except Exception as error:
+        why = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise Unreadable(file.path, f"inspect_ai cannot read it: {why}") from error
+
+
 def _descriptor(file: LogFile) -> str:
     """Return a path of the descriptor: what is at the path of the file may be another one by now."""
     return f"/dev/fd/{file.file.fileno()}"
@@ -83,11 +91,8 @@ def _descriptor(file: LogFile) -> str:
 
 def _check_archive(file: LogFile) -> None:
     """Refuse what a reader of ZIP passes over: an archive before the last one, and the first of two members."""
-    try:
-        with ZipFile(file.file) as archive:
-            members = archive.infolist()
-    except (BadZipFile, NotImplementedError, EOFError) as error:
-        raise Unreadable(file.path, f"inspect_ai cannot read it: {_first_line(error)}") from error
+    with _reading(file), ZipFile(file.file) as archive:
+        members = archive.infolist()
     for member in members:
         if member.file_size > MAX_MEMBER and not member.filename.startswith("samples/"):
             why = f"{member.filename} in it has {member.file_size} bytes; at most {MAX_MEMBER} are read"
@@ -118,44 +123,31 @@ def _refuse_repeated_keys(file: LogFile, *, is_whole: bool) -> None:
                 parsed(archive.read(name))
 
 
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".partition("\n")[0]
-
-
 def _metrics(row: Any) -> list[str]:
     """Return the scores of a sample; of a score with several values each of these."""
-    found: list[str] = []
+    names: list[str] = []
     for name, value in row["scores"].items():
-        found += [f"{name}.{key}" for key in value] if isinstance(value, dict) else [name]
-    return [f"scores.{name}" for name in found]
+        names += [f"{name}.{key}" for key in value] if isinstance(value, dict) else [name]
+    return [f"scores.{name}" for name in names]
 
 
-def _rows(file: LogFile, *, is_whole: bool, in_full: bool) -> Iterator[Row]:
+def _rows(file: LogFile, kind: Any, *, in_full: bool) -> Iterator[Row]:
     from inspect_ai.log import read_eval_log_sample_summaries, read_eval_log_samples
 
     path = _descriptor(file)
-    kind: Any = "json" if is_whole else "eval"
-    try:
+    with _reading(file):
         if in_full:  # a summary does not say either that a sample was marked as invalid
-            yield from _fields(
-                read_eval_log_samples(
-                    path, all_samples_required=False, format=kind, exclude_fields=UNUSED
-                )
-            )
+            whole = {"all_samples_required": False, "exclude_fields": UNUSED}
+            yield from _fields(read_eval_log_samples(path, format=kind, **whole))
         else:
             yield from _fields(read_eval_log_sample_summaries(path, kind))
-    except EvalError:
-        raise
-    except Exception as error:
-        raise Unreadable(file.path, f"inspect_ai cannot read it: {_first_line(error)}") from error
 
 
 def _fields(
     samples: Iterable[EvalSample | EvalSampleSummary],
 ) -> Iterator[Row]:
     for sample in samples:
-        told = sample.error
-        error = told if told is None or isinstance(told, str) else told.message
+        error = getattr(sample.error, "message", sample.error)
         if getattr(sample, "invalidation", None) is not None:
             error = "Invalidated: the sample was marked as invalid"
         yield (
@@ -176,13 +168,14 @@ def _fields(
 
 def _answer(sample: EvalSample | EvalSampleSummary) -> str | None:
     """Return what a scorer took for the answer, if they agree, else all that was said."""
-    told = {score.answer for score in (sample.scores or {}).values()}
+    answers = {score.answer for score in (sample.scores or {}).values()}
     output = getattr(sample, "output", None)
-    return told.pop() if len(told) == 1 and None not in told else output and output.completion
+    is_one = len(answers) == 1 and None not in answers
+    return answers.pop() if is_one else output and output.completion
 
 
-def _text(given: Any) -> Any:
+def _text(shown: Any) -> Any:
     """Return an input without the ids of its messages, which are new in each run."""
-    if isinstance(given, str):
-        return given
-    return [[message.role, message.text] for message in given]
+    if isinstance(shown, str):
+        return shown
+    return [[message.role, message.text] for message in shown]

@@ -34,7 +34,7 @@ def open_junit(file: LogFile) -> Log:
     ``skipped`` test has no result.
     """
     reader = _Reader(file)
-    rows = ahead(reader.rows())  # the head of the suite is known then
+    _, rows = ahead(reader.rows())  # the head of the suite is known then
     return Log(
         tool="pytest" if reader.suite == "pytest" else "junit",
         rows=rows,
@@ -80,7 +80,9 @@ class _Reader:
             if name == "testcase":
                 yield from self._test(element)
             elif name in ("error", "failure") and parents and _plain(parents[-1]) == "testsuite":
-                yield 0, self._of_suite(parents[-1], element)
+                # What went wrong outside of any test is a case of its own.
+                case = f"{parents[-1].get('name') or 'suite'} (the suite itself)"
+                yield 0, {"case": case, "error": _error(element)}
             # Whatever is no part of a test goes at once: properties may be larger than all else.
             if parents and not any(_plain(parent) == "testcase" for parent in parents):
                 parents[-1].remove(element)
@@ -90,30 +92,28 @@ class _Reader:
         if self.started is None and (stamp := suite.get("timestamp")):
             self.started = moment(stamp)
 
-    def _of_suite(self, suite: Element, error: Element) -> dict[str, Any]:
-        """Return what went wrong outside of any test, as a case of its own with an error."""
-        told = {"message": error.get("message", ""), "type": error.get("type") or "Error"}
-        return {"case": f"{suite.get('name') or 'suite'} (the suite itself)", "error": told}
-
     def _test(self, test: Element) -> Iterator[Row]:
-        found = {_plain(child): child for child in test}
+        children = {_plain(child): child for child in test}
         names = (test.get("classname"), test.get("name"))
         case = "::".join(name for name in names if name)
         row: dict[str, Any] = {**test.attrib, "case": case, "passed": 1, "error": None}
         row["reruns"] = sum(_plain(child) in RERUNS for child in test)
-        skipped = found.get("skipped")
-        told = {(test.get(name) or "run").lower() for name in ("status", "result")}
-        failed = "failure" in found or not told.isdisjoint(FAILED)
-        ran = failed or "error" in found or told <= RAN
+        skipped = children.get("skipped")
+        statuses = {(test.get(name) or "run").lower() for name in ("status", "result")}
+        failed = "failure" in children or not statuses.isdisjoint(FAILED)
+        ran = failed or "error" in children or statuses <= RAN
         if not ran or (skipped is not None and skipped.get("type") != XFAIL):
             self.skipped.append(case)
             return
         if failed or skipped is not None:
             row["passed"] = 0
-        if "error" in found:
-            error = {"message": found["error"].get("message", "")}
-            row["error"] = error | {"type": found["error"].get("type") or "Error"}
+        if "error" in children:
+            row["error"] = _error(children["error"])
         yield 0, row
+
+
+def _error(element: Element) -> dict[str, str]:
+    return {"message": element.get("message", ""), "type": element.get("type") or "Error"}
 
 
 def _plain(element: Element) -> str:

@@ -65,9 +65,9 @@ class LogFile:
     def head(self) -> bytes:
         """The first bytes, by which its format is known, without a byte order mark."""
         self.file.seek(0)
-        found = self.file.read(BEGINNING).removeprefix(b"\xef\xbb\xbf")
+        beginning = self.file.read(BEGINNING).removeprefix(b"\xef\xbb\xbf")
         self.file.seek(0)
-        return found
+        return beginning
 
 
 @contextmanager
@@ -133,22 +133,6 @@ class Log:
     ended_early: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """
-    A format of logs.
-
-    :param what: the format in words.
-    :param looks_like: takes the first bytes of a file and its name in lower case.
-    :param open: reads a file of it, from where it stands, which is its beginning.
-    """
-
-    name: str
-    what: str
-    looks_like: Callable[[bytes, str], bool]
-    open: Callable[[LogFile], Log]
-
-
 def found_in(row: Any, path: str) -> Any:
     """
     Return the value of a field; ``None`` if the row lacks it.
@@ -175,19 +159,19 @@ def _child(row: Any, name: str) -> Any:
     return None
 
 
-def ahead(rows: Iterator[Row]) -> Iterator[Row]:
-    """Return rows of which the first one was read, so that its reader has seen what stands before it."""
+def ahead(rows: Iterator[Row]) -> tuple[Row | None, Iterator[Row]]:
+    """Return the first row, and all of them, so that their reader has seen what stands before the first."""
     first = next(rows, None)
-    return iter(()) if first is None else chain((first,), rows)
+    return first, rows if first is None else chain((first,), rows)
 
 
 def moment(text: str) -> datetime | None:
     """Return a time in ISO 8601; ``None`` if it is none, or has no offset."""
     try:
-        found = datetime.fromisoformat(text)
+        stamp = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo else None
+    return stamp if stamp.tzinfo else None
 
 
 def parsed(data: bytes) -> Any:

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.rows import Sample
-    from benchgate.interop.samples import Samples
+    from benchgate.interop.samples import Sample, Samples
     from benchgate.models import BenchRunReport
 
 TAXONOMY: Final = Taxonomy(dict(RESERVED))
@@ -39,15 +38,14 @@ class LogTerms:
 
     task_class: str
     policy: GatePolicy
-    score_range: tuple[float, float] = (0.0, 1.0)
-    with_inputs: tuple[bool, bool] = (True, True)
+    score_range: tuple[float, float]
+    with_inputs: tuple[bool, bool]
 
     @classmethod
     def of(
         cls,
         task_class: str,
         options: Mapping[str, Any],
-        *,
         with_inputs: tuple[bool, bool] = (True, True),
     ) -> LogTerms:
         """
@@ -102,12 +100,12 @@ def report_pair(
 def _names(
     before: Samples, after: Samples, names: tuple[str | None, str | None]
 ) -> tuple[str, str]:
-    told = (before.header.system, after.header.system)
-    if None in told or told[0] == told[1]:
-        told = (before.path.name, after.path.name)
-    if told[0] == told[1]:
-        told = (str(before.path), str(after.path))
-    return names[0] or str(told[0]), names[1] or str(told[1])
+    systems = (before.header.system, after.header.system)
+    if None in systems or systems[0] == systems[1]:
+        systems = (before.path.name, after.path.name)
+    if systems[0] == systems[1]:
+        systems = (str(before.path), str(after.path))
+    return names[0] or str(systems[0]), names[1] or str(systems[1])
 
 
 def report_of(
@@ -170,21 +168,21 @@ def _scorer(log: Samples, terms: LogTerms) -> str:
     return digest(["log", log.metric, terms.unit, *harm])
 
 
-def _only(log: Samples, case_id: str, what: str, found: set[str | None]) -> str | None:
-    if len(found) > 1:
-        pair = " and ".join(sorted(str(one) for one in found)[:2])
+def _only(log: Samples, case_id: str, what: str, values: set[str | None]) -> str | None:
+    if len(values) > 1:
+        pair = " and ".join(sorted(str(one) for one in values)[:2])
         raise SampleError(log.path, f"case {case_id!r} has two {what}: {pair}")
-    return next(iter(found))
+    return next(iter(values))
 
 
 def _case_digest(log: Samples, rows: list[Sample], terms: LogTerms) -> str:
     case_id = rows[0].case_id
-    known = [
+    parts = [
         _only(log, case_id, what, {row.of[place] for row in rows})
         for place, what in enumerate(("inputs", "targets"))
     ]
-    compared = zip(known, terms.with_inputs, strict=True)
-    return digest([case_id, *(one if is_compared else None for one, is_compared in compared)])
+    compared = zip(parts, terms.with_inputs, strict=True)
+    return digest([case_id, *(part if is_compared else None for part, is_compared in compared)])
 
 
 def _results(

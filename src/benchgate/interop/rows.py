@@ -1,14 +1,17 @@
-"""Makes the samples of a log of its rows."""
+"""Reads the samples of a log, each of a row of it."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+import re
+from dataclasses import replace
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, SampleError, excerpt
+from benchgate.interop.formats import opened
 from benchgate.interop.log import ROLES, found_in
+from benchgate.interop.samples import Sample, Samples
 from benchgate.interop.values import GRADES, VERDICTS, error_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
@@ -22,31 +25,47 @@ MAX_SAMPLES: Final = 200_000
 HARM: Final = ("harm", "safety", "penalty")
 """Roles of which a field may have one: how bad a sample was, apart from its score."""
 
-MAY_LACK: Final = ("error", "answer", "reruns")
+MAY_LACK: Final = ("score", "error", "answer", "reruns")
 """Roles whose field a sample need not have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+def read(
+    path: Path,
+    *,
+    format: str = "auto",  # noqa: A002 - the name of the option
+    map: Mapping[str, str] | None = None,  # noqa: A002
+    metric: str | None = None,
+) -> Samples:
     """
-    One sample of a log.
+    Read a log of another harness.
 
-    :param trial: what the log calls the repetition; empty if it numbers none.
-    :param score: as the log has it; ``None`` if it has none.
-    :param error: why there is no score; ``None`` if there is one.
-    :param penalty: harm done, 0 or more; ``None`` if the log does not say.
-    :param reruns: earlier attempts at the same trial.
-    :param of: digests of its input and of its target, as far as the log has them.
+    :param format: ``inspect``, ``swebench``, ``junit``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
+    :param map: the field of each of ``case, score, trial, cluster, harm, safety, error, reruns, input, target`` and
+        ``answer``, where it is not the one that the format has; names joined by dots lead into objects and lists. Of
+        ``harm`` (``penalty`` is its other name) higher is worse, of ``safety`` better.
+    :param metric: which score to read, where samples have several.
+    :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
+    :raises EvalError: it cannot be read.
     """
+    with opened(path, format) as (name, log, sha256):
+        return RowReader(path, log, dict(map or {}), metric).samples(name, sha256)
 
-    case_id: str
-    trial: str
-    score: float | None
-    error: str | None
-    cluster: str | None = None
-    penalty: float | None = None
-    reruns: int = 0
-    of: tuple[str | None, str | None] = (None, None)
+
+def parse_map(text: str) -> dict[str, str]:
+    """
+    Parse ``case=id,score=resolved``.
+
+    :raises EvalError: a part is no pair, or names something twice.
+    """
+    pairs: dict[str, str] = {}
+    for part in (
+        re.split(r",(?=\s*\w+\s*=)", text) if text else ()
+    ):  # not at that of a field such as acc,none
+        role, sign, name = part.partition("=")
+        if not sign or not name or role.strip() in pairs:
+            raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")
+        pairs[role.strip()] = name.strip()
+    return pairs
 
 
 class RowReader:
@@ -54,77 +73,66 @@ class RowReader:
 
     def __init__(self, path: Path, log: Log, fields: dict[str, str], metric: str | None) -> None:
         self._harm = _role_of_harm(fields, metric)
-        score = fields.pop("score", None)
+        if metric is not None:
+            fields = {**fields, "score": log.metric_prefix + metric}
         self._path = path
         self._log = log
         own = {role: (name, log.metric_prefix + name) for role, name in fields.items()}
         self._fields = {**log.fields, **own}
         self._asked = fields
-        self._required = tuple(role for role in fields if role not in MAY_LACK)
-        self._wanted = score or (None if metric is None else log.metric_prefix + metric)
-        self._score = self._wanted
+        self._score = fields.get("score")
         self._seen: set[str] = set()
         self._lacking: dict[str, tuple[str, int]] = {}
         self._metrics: dict[str, None] = {}
         self._names: list[str] = []
 
-    @property
-    def metric(self) -> str:
-        """The name of the score."""
-        return self._short(self._score or "")
+    def _short(self, metric: str | None) -> str:
+        return (metric or "").removeprefix(self._log.metric_prefix)
 
-    def _short(self, metric: str) -> str:
-        return metric.removeprefix(self._log.metric_prefix)
-
-    @property
-    def case_field(self) -> str:
-        """The field that pairs the samples of two logs."""
-        return self._fields["case"][0]
-
-    @property
-    def other_fields(self) -> tuple[str, ...]:
-        """The first fields of the log that are neither its case nor one of its scores."""
-        taken = {self.case_field, *map(self._short, self._metrics)}
-        return tuple(name for name in self._names if name not in taken)
-
-    @property
-    def harm(self) -> str | None:
-        """The role and the field of harm or safety; ``None`` if samples have none."""
-        field = next(
-            (name for name in self._fields.get(self._harm, ()) if name in self._seen), None
-        )
-        return field and f"{'safety' if self._harm == 'safety' else 'harm'} {self._short(field)}"
-
-    @property
-    def ungated(self) -> tuple[str, ...]:
-        """The scores of the log that are neither its score nor its harm."""
-        used = {self._score, *self._fields.get(self._harm, ())}
-        return tuple(self._short(name) for name in self._metrics if name not in used)
-
-    def samples(self) -> tuple[Sample, ...]:
-        """Return all samples, sorted by case and trial."""
-        found: dict[tuple[str, str], Sample] = {}
+    def samples(self, format_name: str, sha256: str) -> Samples:
+        """Return all samples, sorted by case and trial, and what the log says of itself."""
+        by_key: dict[tuple[str, str], Sample] = {}
         for line, row in self._log.rows:
             sample = self.sample(line, row)
             key = (sample.case_id, sample.trial)
-            before = found.get(key)
+            before = by_key.get(key)
             reruns = sample.reruns + (0 if before is None else before.reruns + 1)
-            found[key] = sample if not reruns else replace(sample, reruns=reruns)
-            if len(found) > MAX_SAMPLES:
+            by_key[key] = sample if not reruns else replace(sample, reruns=reruns)
+            if len(by_key) > MAX_SAMPLES:
                 raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
-        self._check(found)
-        self._check_direction([one.penalty for one in found.values() if one.penalty is not None])
-        return tuple(found[key] for key in sorted(found, key=_place))
+        samples = tuple(by_key[key] for key in sorted(by_key, key=_place))
+        self._check(samples)
+        case_field, of_harm = self._fields["case"][0], self._fields.get(self._harm, ())
+        harm = next((self._short(name) for name in of_harm if name in self._seen), None)
+        self._check_direction(harm, [one.penalty for one in samples if one.penalty is not None])
+        taken = {case_field, *map(self._short, self._metrics)}
+        cases = {sample.case_id for sample in samples}
+        return Samples(
+            path=self._path,
+            format=format_name,
+            header=self._log,
+            sha256=sha256,
+            case_field=case_field,
+            other_fields=tuple(name for name in self._names if name not in taken),
+            metric=self._short(self._score),
+            harm=harm and f"{'safety' if self._harm == 'safety' else 'harm'} {harm}",
+            ungated=tuple(
+                self._short(name) for name in self._metrics if name not in {self._score, *of_harm}
+            ),
+            samples=samples,
+            without=tuple(sorted({*self._log.named()} - cases)),
+            repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
+        )
 
-    def _check(self, found: Mapping[tuple[str, str], Sample]) -> None:
-        if not found:
+    def _check(self, samples: tuple[Sample, ...]) -> None:
+        if not samples:
             raise SampleError(self._path, "has no samples")
-        asked = {r: name for r, name in self._asked.items() if r not in ("error", "answer")}
-        unscored = [sample for sample in found.values() if sample.score is None]
+        unscored = [sample for sample in samples if sample.score is None]
         erred = [one for one in unscored if not (one.error or "").startswith("Unscored")]
-        if self._wanted and len(erred) < len(found):  # where all erred, nothing else can have it
-            asked["score"] = self._wanted
-        for role, name in asked.items():
+        # Where all erred, nothing else can have a score.
+        exempt = ("error", "answer", *(["score"] if len(erred) == len(samples) else ()))
+        fields = {role: name for role, name in self._asked.items() if role not in exempt}
+        for role, name in fields.items():
             if self._seen.isdisjoint((name, self._log.metric_prefix + name)):
                 why = f"no sample has {self._short(name)!r}, which is to be the {role}"
                 why += f"; there are {', '.join(self._names)}"
@@ -133,16 +141,15 @@ class RowReader:
                 case, line = self._lacking[role]
                 why = f"case {case!r} has no {name!r}, which is to be the {role}"
                 raise SampleError(self._path, why, line=line)
-        if len(unscored) == len(found) > len(erred):
+        if len(unscored) == len(samples) > len(erred):
             raise SampleError(self._path, f"no sample has a score; the first: {unscored[0].error}")
         if self._score is None and not self._log.metric_prefix:
             why = "every sample has an error, and none a score; name its field: --map score=FIELD"
             raise SampleError(self._path, why)
 
-    def _check_direction(self, penalties: list[float]) -> None:
+    def _check_direction(self, field: str | None, penalties: list[float]) -> None:
         """Refuse penalties that look like what another tool calls safety, where 1 is safe."""
         if self._harm == "penalty" and penalties and max(penalties) <= 1 < 2 * mean(penalties):
-            field = str(self.harm).removeprefix("harm ")
             why = f"{field!r} is {mean(penalties):.3g} on average: is 1 harm, or safe? "
             why += f"Give --map harm={field} if higher is worse, --map safety={field} if better"
             raise SampleError(self._path, why)
@@ -163,7 +170,7 @@ class RowReader:
             )
             raise SampleError(self._path, why, line=line)
         score, error = self._scored(row)
-        for role in self._required:
+        for role in self._asked.keys() - {*MAY_LACK}:
             if error is None and self.value(row, role) in (None, ""):
                 self._lacking.setdefault(role, (case, line))
         return Sample(
@@ -181,7 +188,7 @@ class RowReader:
         if len(metrics) > 1:
             names = ", ".join(map(self._short, metrics))
             raise SampleError(self._path, f"samples have several scores: {names}; --metric NAME")
-        if not metrics and not self._log.metric_prefix and not self._told(row):
+        if not metrics and not self._log.metric_prefix and not self._error(row):
             why = f"no score; name its field: --map score=FIELD; there are {', '.join(self._names)}"
             raise SampleError(self._path, why)
         return metrics[0] if metrics else None
@@ -213,16 +220,15 @@ class RowReader:
             raise SampleError(self._path, f"{role} is {shown}; expected a count", line=line)
         return int(number)
 
-    def _told(self, row: dict[str, Any]) -> Any:
+    def _error(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
-        told = self.value(row, "error")
-        return None if told in (None, "", False, 0, {}, [], "None", "null") else told
+        error = self.value(row, "error")
+        return None if error in (None, "", False, 0, {}, [], "None", "null") else error
 
     def _scored(self, row: dict[str, Any]) -> tuple[float | None, str | None]:
         """Return the score of a sample, or why it has none."""
-        told = self._told(row)
-        if told is not None:
-            return None, error_of(told)
+        if (error := self._error(row)) is not None:
+            return None, error_of(error)
         value = None if self._score is None else found_in(row, self._score)
         if self._score is not None and value is not None:
             self._seen.add(self._score)
@@ -230,7 +236,7 @@ class RowReader:
         score = number_of(value) if letter is None else letter
         if score is None:
             shown = "nothing" if value in (None, "") else excerpt(repr(value), 60)
-            return None, f"Unscored: {self.metric or 'score'} is {shown}"
+            return None, f"Unscored: {self._short(self._score) or 'score'} is {shown}"
         return score, None
 
     def _penalty(self, row: dict[str, Any], case: str, line: int) -> float | None:

@@ -46,19 +46,19 @@ def open_swebench(file: LogFile) -> Log:
 
 
 def _ids(path: Path, report: dict[str, Any], part: str) -> list[str]:
-    found = report.get(part, None if part in PARTS else [])
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+    names = report.get(part, None if part in PARTS else [])
+    if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
         raise Unreadable(path, f"no report of SWE-bench: {part} is no list of ids")
-    return found
+    return names
 
 
 def _rows(ids: dict[str, list[str]], reasons: Any) -> Iterator[Row]:
-    known = reasons if isinstance(reasons, dict) else {}
-    broken = {one: f"InfraFailure: {known.get(one, 'environment')}" for one in ids[FAILED]}
-    seen: dict[str, tuple[str, int | None]] = {}
+    why = reasons if isinstance(reasons, dict) else {}
+    broken = {one: f"InfraFailure: {why.get(one, 'environment')}" for one in ids[FAILED]}
+    places: dict[str, tuple[str, int | None]] = {}
     for part, score in PARTS.items():
         for one in ids[part]:
-            before = seen.setdefault(one, (part, score))
+            before = places.setdefault(one, (part, score))
             if before[0] != part and before[1] == score:
                 continue  # some tools list an empty patch as unresolved too
             error = "EvaluationError: it could not be evaluated" if score is None else None

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import SampleError, Unreadable, excerpt
-from benchgate.interop.log import MAX_LINE, Log, found_in, parsed, whole_json
+from benchgate.interop.log import MAX_LINE, Log, ahead, found_in, parsed, whole_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -39,21 +39,21 @@ OTHERS: Final = {
 
 def table(tool: str, rows: Iterator[Row]) -> Log:
     """Return a log of rows with any fields; what they say, their names tell."""
-    first = next(rows, None)
+    first, rows = ahead(rows)
     names = first[1] if first else {}
     cases = [name for name in CASES if name in names]
     return Log(
         tool=tool,
-        rows=() if first is None else chain((first,), rows),
+        rows=rows,
         fields=OTHERS | ({"case": (cases[0],)} if cases else {}),
         metrics=_metrics,
     )
 
 
 def _metrics(row: Mapping[str, Any]) -> list[str]:
-    told = row.get("metrics")  # of lm-evaluation-harness: names of other fields
-    if isinstance(told, list) and told and all(isinstance(one, str) for one in told):
-        return [one for one in told if one in row]
+    metrics = row.get("metrics")  # of lm-evaluation-harness: names of other fields
+    if isinstance(metrics, list) and metrics and all(isinstance(one, str) for one in metrics):
+        return [one for one in metrics if one in row]
     return [name for name in SCORES if name in row]
 
 

@@ -36,20 +36,20 @@ def number_of(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def error_of(told: Any) -> str:
+def error_of(value: Any) -> str:
     """Return an error in one line that begins with its type."""
-    if isinstance(told, dict):
+    if isinstance(value, dict):
         names = ("type", "exception_type", "name")
-        kind = next((told[name] for name in names if isinstance(told.get(name), str)), "Error")
+        kind = next((value[name] for name in names if isinstance(value.get(name), str)), "Error")
         texts = ("message", "exception_message", "error")
-        text = next((told[name] for name in texts if isinstance(told.get(name), str)), "")
+        text = next((value[name] for name in texts if isinstance(value.get(name), str)), "")
         return f"{kind}: {_line(text)}"
-    text = _line(told)
-    found = TYPE.fullmatch(text)
-    if found is None:
+    text = _line(value)
+    match = TYPE.fullmatch(text)
+    if match is None:
         return f"Error: {text}"
-    return f"{found[1]}: {found[2] if found[3] is None else found[3].strip(QUOTES)}"
+    return f"{match[1]}: {match[2] if match[3] is None else match[3].strip(QUOTES)}"
 
 
-def _line(told: Any) -> str:
-    return excerpt(printable(" ".join(str(told).split())), 300)
+def _line(value: Any) -> str:
+    return excerpt(printable(" ".join(str(value).split())), 300)

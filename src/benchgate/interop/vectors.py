@@ -219,7 +219,7 @@ def _add_row(
         number = math.nan
     if not math.isfinite(number):
         raise SampleError(path, f"score is {score!r}; expected a finite number", line=line)
-    seen = cases.setdefault(case_id, {})
-    if trial in seen:
+    trials = cases.setdefault(case_id, {})
+    if trial in trials:
         raise SampleError(path, f"case {case_id!r} trial {trial!r} appears twice", line=line)
-    seen[trial] = number
+    trials[trial] = number

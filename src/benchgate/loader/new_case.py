@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import tomli
 import tomli_w
 
 from benchgate.errors import BenchCaseLoadError
@@ -38,6 +39,19 @@ def make_case_folder(
     target = class_path / "cases" / case_id
     example = _newest(class_path)
     facts = _emptied(example.facts) if example else {}
+    text = case_toml(task_class, case_id, now, facts=facts)
+    tables = tomli.loads(text)
+    check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
+    create_folder(target, {CASE_FILE: text}, ("input", "expected"))
+    return target, example
+
+
+def case_toml(task_class: str, case_id: str, now: datetime, **tables: object) -> str:
+    """
+    Return the ``case.toml`` of a new case.
+
+    :param tables: those besides ``[case]``.
+    """
     case = {
         "case_id": case_id,
         "task_class": task_class,
@@ -49,12 +63,9 @@ def make_case_folder(
         "held_out": False,
         "tags": [],
     }
-    tables = {"case": case, "facts": facts}
     # Dates get T and Z, where tomli_w writes a space and +00:00.
-    text = tomli_w.dumps(tables).replace(str(now), now.isoformat().replace("+00:00", "Z"))
-    check_case_toml(target / CASE_FILE, tables, KeyLines(text), task_class=task_class)
-    create_folder(target, {CASE_FILE: text}, ("input", "expected"))
-    return target, example
+    text = tomli_w.dumps({"case": case, **tables})
+    return text.replace(str(now), now.isoformat().replace("+00:00", "Z"))
 
 
 def _newest(class_path: Path) -> CaseTables | None:

@@ -13,7 +13,6 @@ from benchgate.registry import TASK_CLASS_PATTERN, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
     from importlib.resources.abc import Traversable
     from pathlib import Path
 
@@ -21,17 +20,29 @@ SUFFIX: Final = ".txt"
 """Ends the name of each template, for tools would take ``rubric.py`` for a module of this package."""
 
 
-def make_class_folder(
-    bench_root: Path,
-    name: str,
-    *,
-    now: datetime,
-    texts: Mapping[str, str] | None = None,
-) -> Path:
+def class_templates(kind: str, name: str, **words: object) -> dict[str, str]:
+    """
+    Return the files of a new class by path.
+
+    :param kind: the folder of their templates.
+    :param words: those that stand for a word between two ``@``, besides name and slug.
+    """
+    marks = {"NAME": name, "SLUG": slug(name), **words}
+
+    def filled(text: str) -> str:
+        for mark, word in marks.items():
+            text = text.replace(f"@{mark}@", str(word))
+        return text
+
+    templates = _templates(files("benchgate.loader") / kind)
+    return {filled(path): filled(text) for path, text in templates}
+
+
+def make_class_folder(bench_root: Path, name: str, texts: Mapping[str, str]) -> Path:
     """
     Make ``bench/<name>/``, completely or not at all.
 
-    :param texts: its files by path; by default three cases, a rubric with its tests and two systems.
+    :param texts: its files by path.
     :raises EvalError: the name is none of a task class, or means every class, or is no name in Python.
     :raises TaskClassAlreadyRegistered: another class is called so but for ``-`` and ``_``.
     :raises FileExistsError: the name is taken.
@@ -43,19 +54,8 @@ def make_class_folder(
     for twin, folder in class_folders(bench_root).items():
         if twin != name and slug(twin) == package:
             raise TaskClassAlreadyRegistered(name, str(folder), str(target))
-    marks = {"@NAME@": name, "@SLUG@": package, "@NOW@": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
-    templates = _templates(files("benchgate.loader") / "new_class_files")
-    create_folder(
-        target,
-        texts or {_filled(path, marks): _filled(text, marks) for path, text in templates},
-    )
+    create_folder(target, texts)
     return target
-
-
-def _filled(text: str, words: Mapping[str, str]) -> str:
-    for mark, word in words.items():
-        text = text.replace(mark, word)
-    return text
 
 
 def _templates(folder: Traversable, above: str = "") -> Iterator[tuple[str, str]]:
