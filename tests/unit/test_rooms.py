@@ -63,7 +63,7 @@ BUDGETS = {
     "training_types": 100,
     "trials": 1500,
     "verify": 1425,
-    "wire": 1925,
+    "wire": 1950,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""

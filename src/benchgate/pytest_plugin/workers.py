@@ -99,11 +99,11 @@ class Workers:
         if node is None or report.when != "setup" or not report.passed:
             return
         path = self._session.config.rootpath / report.nodeid.partition("::")[0]
-        if not is_case_file(path):
-            return
-        settings, case = self._session.settings_of[path.parents[2].name], self._session.load(path)
-        if isinstance(case, BenchCase) and settings.jobs == 1:
-            self._due[node] = time.monotonic(), ends_after(settings.limit(case)) + SLACK
+        case = self._session.load(path) if is_case_file(path) else None
+        if isinstance(case, BenchCase):
+            settings = self._session.settings_of[case.task_class]
+            if settings.jobs == 1:
+                self._due[node] = time.monotonic(), ends_after(settings.limit(case)) + SLACK
 
     def _watch(self) -> None:
         """End workers of which nothing comes, though their own limit has ended whatever ran there."""
