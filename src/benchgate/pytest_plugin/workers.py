@@ -100,10 +100,9 @@ class Workers:
             return
         path = self._session.config.rootpath / report.nodeid.partition("::")[0]
         case = self._session.load(path) if is_case_file(path) else None
-        if isinstance(case, BenchCase):
-            settings = self._session.settings_of[case.task_class]
-            if settings.jobs == 1:
-                self._due[node] = time.monotonic(), ends_after(settings.limit(case)) + SLACK
+        if isinstance(case, BenchCase) and self._session.settings_of[case.task_class].jobs == 1:
+            limit = self._session.settings_of[case.task_class].limit(case)
+            self._due[node] = time.monotonic(), ends_after(limit) + SLACK
 
     def _watch(self) -> None:
         """End workers of which nothing comes, though their own limit has ended whatever ran there."""
