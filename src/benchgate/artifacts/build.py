@@ -67,12 +67,24 @@ class Comparison:
         if gains and (p is None or not p <= policy.alpha):
             text = f"p {_number(p)}; asked for is at most {policy.alpha:g}"
             failed.append(Remark(code="p_value_above_threshold", message=text))
-        wanted = self.min_confidence_level
-        if wanted is not None and (p is None or not 1.0 - p >= wanted):
+        least = self.min_confidence_level
+        if least is not None and (p is None or not 1.0 - p >= least):
             # Stated as p: confidences near 1 would be rounded to the same number.
-            text = f"confidence 1 - p with p {_number(p)}; asked for is p of at most {1.0 - wanted:.4g}"
+            text = (
+                f"confidence 1 - p with p {_number(p)}; asked for is p of at most {1.0 - least:.4g}"
+            )
             failed.append(Remark(code="confidence_below_threshold", message=text))
         return failed
+
+    def side(self, kind: Literal["baseline", "trained"]) -> tuple[str, Arm, ArmMetrics]:
+        """Return the label, the samples and the figures of one arm."""
+        arm, mean = self.figures.baseline, self.figures.significance.baseline_mean_reward
+        if kind == "trained":
+            arm, mean = self.figures.candidate, self.figures.significance.trained_mean_reward
+        metrics = ArmMetrics(
+            episodes=len(arm.scores), mean_reward=mean, mean_safety_penalty=mean_penalty(arm)
+        )
+        return self.names[kind == "trained"], arm, metrics
 
     @property
     def judged(self) -> GatePolicy:
@@ -91,7 +103,7 @@ def _number(value: float | None) -> str:
 
 def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmReport:
     """Build ``baseline.json`` or ``trained.json``."""
-    arm = _arm(made, kind)
+    _, arm, metrics = made.side(kind)
     ids = arm.case_ids or (None,) * len(arm.scores)
     penalties = arm.penalties or (None,) * len(arm.scores)
     trials = arm.trials or (None,) * len(arm.scores)
@@ -102,7 +114,7 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
         run_id=made.run_id,
         generated_at=made.generated_at,
         benchmark_suite=made.suite,
-        metrics=metrics(made, kind),
+        metrics=metrics,
         samples=tuple(
             Sample(
                 case_id=case_id,
@@ -110,28 +122,13 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
                 safety_penalty=penalty,
                 trials=row,
                 cluster=cluster,
-                facts=known,
+                facts=fact,
             )
-            for case_id, score, penalty, row, cluster, known in zip(
+            for case_id, score, penalty, row, cluster, fact in zip(
                 ids, arm.scores, penalties, trials, arm.labels, facts, strict=True
             )
         ),
         imputed=arm.imputed,
-    )
-
-
-def _arm(made: Comparison, kind: Literal["baseline", "trained"]) -> Arm:
-    return made.figures.candidate if kind == "trained" else made.figures.baseline
-
-
-def metrics(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmMetrics:
-    """Return the figures of one arm."""
-    trained = kind == "trained"
-    figures, arm = made.figures.significance, _arm(made, kind)
-    return ArmMetrics(
-        episodes=len(arm.scores),
-        mean_reward=figures.trained_mean_reward if trained else figures.baseline_mean_reward,
-        mean_safety_penalty=mean_penalty(arm),
     )
 
 
@@ -184,17 +181,17 @@ def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:
     from benchgate.statistics.summary import summarize
 
     arm = summarize(values)
-    half = None
-    if arm.sd:  # equal values have no interval
+    low = high = None
+    if arm.sd and arm.mean is not None:  # equal values have no interval
         half = t_upper_quantile(alpha / 2, arm.n - 1) * arm.sd / math.sqrt(arm.n)
-    known = half is not None and arm.mean is not None
+        low, high = arm.mean - half, arm.mean + half
     return ArmSpread(
         count=arm.n,
         mean=arm.mean,
         variance=arm.variance,
         std_dev=arm.sd,
-        ci_low=arm.mean - half if known else None,  # type: ignore[operator]
-        ci_high=arm.mean + half if known else None,  # type: ignore[operator]
+        ci_low=low,
+        ci_high=high,
         alpha=alpha,
     )
 

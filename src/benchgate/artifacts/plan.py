@@ -64,7 +64,7 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
         old, new = getattr(before, name), getattr(now, name)
         if old != new:
             yield f"{name} was {old!r}, is {new!r}"
-    for name in ("rubric", "taxonomy", "system", "policy", "baseline", "checkpoint"):
+    for name in [name for name in PlanDigests.model_fields if name != "cases"]:
         old, new = getattr(before.digests, name), getattr(now.digests, name)
         if old != new:
             yield f"digest of the {name} was {str(old)[:12]}, is {str(new)[:12]}"

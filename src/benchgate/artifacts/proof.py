@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from benchgate.artifacts.build import (
     arm_report,
     evaluation_report,
-    metrics,
     safety_of,
     significance_report,
 )
@@ -30,9 +29,10 @@ from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Literal
 
     from benchgate.artifacts.build import Comparison
+    from benchgate.artifacts.evidence_kinds import ArmMetrics
+    from benchgate.gates.figures import Arm
 
 
 PROOF_PARTS: Final = MappingProxyType(
@@ -72,8 +72,8 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
         candidate_run_id=made.candidate_run_id,
         generated_at=made.generated_at,
         benchmark_suite=made.suite,
-        baseline=_proof_arm(made, "baseline"),
-        trained=_proof_arm(made, "trained"),
+        baseline=_proof_arm(*made.side("baseline")),
+        trained=_proof_arm(*made.side("trained")),
         significance=ProofSignificance(
             p_value=figures.p_value,
             confidence_level=figures.confidence_level,
@@ -100,8 +100,8 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
     )
 
 
-def _proof_arm(made: Comparison, kind: Literal["baseline", "trained"]) -> ProofArm:
-    return ProofArm(checkpoint_id=made.names[kind == "trained"], **dict(metrics(made, kind)))
+def _proof_arm(name: str, _: Arm, metrics: ArmMetrics) -> ProofArm:
+    return ProofArm(checkpoint_id=name, **dict(metrics))
 
 
 def _failure_analysis(made: Comparison) -> FailureAnalysis | None:

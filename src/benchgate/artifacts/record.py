@@ -124,20 +124,19 @@ def record_entry(
         resumes=slot.plan.resumes,
         replays=slot.plan.replays,
         meanings=terms.meanings,
-        about_cases={case.case_id: _about(case, texts) for case, texts in terms.cases},
+        about_cases={
+            case.case_id: AboutCase(
+                disposition=case.disposition,
+                difficulty=case.difficulty,
+                tags=case.tags,
+                input=dict(texts),
+            )
+            for case, texts in terms.cases
+        },
         sealed_plan=terms.sealed,
         provenance=terms.provenance,
     )
     return record, files
-
-
-def _about(case: BenchCase, texts: Mapping[str, str]) -> AboutCase:
-    return AboutCase(
-        disposition=case.disposition,
-        difficulty=case.difficulty,
-        tags=case.tags,
-        input=dict(texts),
-    )
 
 
 def _verdict(report: BenchRunReport, terms: RunTerms, slot: ChainSlot) -> Verdict:
@@ -156,13 +155,13 @@ def _verdict(report: BenchRunReport, terms: RunTerms, slot: ChainSlot) -> Verdic
 
 
 def _baseline_ref(judgement: Judgement, folder: Path) -> BaselineRef | RerunBaseline | None:
-    found = judgement.baseline
-    if found is None:
+    before = judgement.baseline
+    if before is None:
         return None
     if judgement.beside is not None:
         return RerunBaseline(report=judgement.beside)
     return BaselineRef(
-        path=os.path.relpath(found.path, folder),
-        sha256=found.sha256,
-        run_id=found.report.run_id if found.report else None,
+        path=os.path.relpath(before.path, folder),
+        sha256=before.sha256,
+        run_id=before.report.run_id if before.report else None,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, RecordRef, Subject
-from benchgate.artifacts.sealed_plan import cited
+from benchgate.artifacts.sealed_plan import CitedPlan
 from benchgate.promotion.tiers import TIER_FILE
 from benchgate.promotion.verdict import promotion_lines
 from benchgate.wire.model import SCHEMA_VERSION
@@ -74,6 +74,7 @@ class RunEvidence:
         """Return what the files of the comparison are built from; ``None`` if nothing was compared."""
         if self.weighed is None:
             return None
+        plan = self.sealed
         return Comparison(
             run_id=self.report.run_id,
             candidate_run_id=self.report.run_id,
@@ -83,7 +84,7 @@ class RunEvidence:
             policy=self.policy,
             figures=self.weighed,
             decision=self.decision,
-            plan=cited(self.sealed),
+            plan=CitedPlan(seal=plan.seal, sealed_at=plan.sealed_at) if plan else None,
         )
 
     def files(

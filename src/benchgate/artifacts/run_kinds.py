@@ -34,17 +34,14 @@ from benchgate.wire.model import (
     Seconds,
     Sha256,
     Text,
+    TextsByName,
     WireModel,
 )
 
 Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
 
 
-Texts = Annotated[
-    Mapping[Text, Text],
-    AfterValidator(freeze_json),
-    PlainSerializer(dict, return_type=dict[str, str]),
-]
+Texts = TextsByName[Mapping[Text, Text]]
 
 
 class AboutCase(WireModel):

@@ -32,10 +32,10 @@ def make_schema(kind: str) -> dict[str, Any]:
     from benchgate.artifacts.reading import KINDS
 
     # What is written has every field, so the schema is that of serialisation: all are required.
-    made = KINDS[kind].model_json_schema(mode="serialization")
+    schema = KINDS[kind].model_json_schema(mode="serialization")
     # Readers ignore unknown fields.
-    _open_up(made)
-    return {"$schema": DIALECT, "$id": f"urn:benchgate:schema:{kind}:{SCHEMA_VERSION}", **made}
+    _open_up(schema)
+    return {"$schema": DIALECT, "$id": f"urn:benchgate:schema:{kind}:{SCHEMA_VERSION}", **schema}
 
 
 def _open_up(node: Any) -> None:

@@ -61,7 +61,7 @@ class SealedPlan(Artifact):
     """
     The file that ``benchgate plan`` writes, and that a run cites.
 
-    :param cases: see :meth:`cases_of`; ``rubric`` is the digest of what scores them.
+    :param cases: digest over those of the cases, or over the ids of a log's; ``rubric`` that of what scores them.
     :param seal: SHA-256 over all other fields.
     """
 
@@ -100,11 +100,6 @@ class CitedPlan(WireModel):
 
     seal: Sha256
     sealed_at: AwareDatetime
-
-
-def cited(plan: SealedPlan | None) -> CitedPlan | None:
-    """Return what a proof says of a plan."""
-    return None if plan is None else CitedPlan(seal=plan.seal, sealed_at=plan.sealed_at)
 
 
 def broken(

@@ -33,29 +33,29 @@ def digest_holds(path: Path, expected: str, where: str) -> Iterator[str]:
         yield f"{where}: the SHA-256 of {path.name} is not the recorded one"
 
 
-def same(where: str, expected: Any, found: Any, *, is_file: bool = False) -> Iterator[str]:
+def same(where: str, expected: Any, actual: Any, *, is_file: bool = False) -> Iterator[str]:
     """
     Yield a message for each place where two JSON values differ; floats are compared to nine digits.
 
-    :param is_file: fields that only the found value has may be those of a newer version.
+    :param is_file: fields that only the actual value has may be those of a newer version.
     """
-    if expected == found:  # most of a large file
+    if expected == actual:  # most of a large file
         return
-    if isinstance(expected, dict) and isinstance(found, dict):
-        for key in expected if is_file else expected | found:
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        for key in expected if is_file else expected | actual:
             if key in expected:
-                yield from same(f"{where}.{key}", expected[key], found.get(key), is_file=is_file)
+                yield from same(f"{where}.{key}", expected[key], actual.get(key), is_file=is_file)
             else:
-                yield f"{where}.{key} is {found[key]!r}; recomputed: nothing"
-    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        for index, (wanted, there) in enumerate(zip(expected, found, strict=True)):
+                yield f"{where}.{key} is {actual[key]!r}; recomputed: nothing"
+    elif isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
+        for index, (wanted, there) in enumerate(zip(expected, actual, strict=True)):
             yield from same(f"{where}.{index}", wanted, there, is_file=is_file)
     elif not (
         isinstance(expected, float)
-        and isinstance(found, (int, float))
-        and math.isclose(expected, found, rel_tol=1e-9, abs_tol=1e-12)
+        and isinstance(actual, (int, float))
+        and math.isclose(expected, actual, rel_tol=1e-9, abs_tol=1e-12)
     ):
-        yield f"{where} is {found!r}; recomputed: {expected!r}"
+        yield f"{where} is {actual!r}; recomputed: {expected!r}"
 
 
 def file_faults_of(path: Path, expected: bytes, where: str) -> Iterator[str]:
@@ -70,7 +70,7 @@ def file_faults_of(path: Path, expected: bytes, where: str) -> Iterator[str]:
         yield f"{where}: no JSON: {error}"
 
 
-def content_faults(where: str, expected: bytes, found: bytes, folder: Path) -> Iterator[str]:
+def content_faults(where: str, expected: bytes, actual: bytes, folder: Path) -> Iterator[str]:
     """
     Yield where the content of an evidence file differs from the bytes that its facts give.
 
@@ -78,10 +78,10 @@ def content_faults(where: str, expected: bytes, found: bytes, folder: Path) -> I
     digests of the files that are beside it.
     """
     if where.endswith(".toml"):
-        if found != expected:
+        if actual != expected:
             yield f"{where}: not the lines that follow from the verdict"
         return
-    wanted, content = read_json(expected), read_json(found)
+    wanted, content = read_json(expected), read_json(actual)
     if "artifact_sha256" in wanted:
         wanted["artifact_sha256"] = {
             part: file_sha256(folder / name, limit=MAX_JSON_BYTES)

@@ -3,38 +3,45 @@
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.verify.agreement import digest_holds, same
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-Earlier = tuple["Path", "RunRecord | None"]
+    from benchgate.artifacts.run_kinds import RunRecord
 
 
-def earlier_faults(record: RunRecord, before: Mapping[int, Earlier]) -> Iterator[str]:
+class ChainRecord(NamedTuple):
+    """Number, folder and content of a record; the content is ``None`` if it cannot be read."""
+
+    seq: int
+    folder: Path
+    record: RunRecord | None
+
+
+def earlier_faults(record: RunRecord, chain: Iterable[ChainRecord]) -> Iterator[str]:
     """
     Yield where a record does not agree with the earlier records that it names.
 
-    :param before: folder and content of each record before it, by number.
+    :param chain: all records of its class.
     """
+    before = [one for one in chain if one.seq < record.seq]
     resumed = record.resumes
     if resumed is not None and resumed.seq is not None:
-        found = _named(before, resumed.seq, resumed.folder)
-        if found is None or found[1].complete:
+        _, source = _named(before, resumed.seq, resumed.folder)
+        if source is None or source.complete:
             yield f"resumes: {resumed.folder} is no incomplete run before it"
     replayed = record.replays
     if replayed is None or (replayed.kind, replayed.seq) == ("cassette", None):
         return  # a cassette may have been recorded anew since
-    found = None if replayed.seq is None else _named(before, replayed.seq, replayed.name)
-    if found is None or replayed.kind != "run":
+    folder, source = _named(before, replayed.seq, replayed.name)
+    if folder is None or source is None or replayed.kind != "run":
         yield f"replays: {replayed.name} is no run before it"
         return
-    folder, source = found
     yield from digest_holds(folder / RECORD_FILE, replayed.sha256, "replays")
     for name in ("system", "seed", "digests.system", "digests.checkpoint"):
         value = attrgetter(f"report.{name}")
@@ -43,8 +50,8 @@ def earlier_faults(record: RunRecord, before: Mapping[int, Earlier]) -> Iterator
         yield f"replays: {replayed.name} is of other cases"
 
 
-def _named(before: Mapping[int, Earlier], seq: int, name: str) -> tuple[Path, RunRecord] | None:
-    folder, record = before.get(seq, (None, None))
-    if folder is None or folder.name != name or not isinstance(record, RunRecord):
-        return None
-    return folder, record
+def _named(
+    records: list[ChainRecord], seq: int | None, name: str
+) -> tuple[Path | None, RunRecord | None]:
+    named = (one[1:] for one in records if (one.seq, one.folder.name) == (seq, name))
+    return next(named, (None, None))

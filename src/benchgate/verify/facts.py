@@ -9,7 +9,7 @@ from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, Significa
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import OWN_RECORD, RunEvidence
-from benchgate.artifacts.run_kinds import BaselineRef, PromotionReport, RunRecord, case_file_name
+from benchgate.artifacts.run_kinds import PromotionReport, RunRecord, case_file_name
 from benchgate.artifacts.sealed_plan import broken
 from benchgate.gates.baseline import arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers, plan_blocker
@@ -41,12 +41,7 @@ OF_THE_RUN: Final = (
 """Reasons that follow from a run and not from its two arms, so that they cannot be recomputed from these."""
 
 
-def facts_of(
-    record: RunRecord,
-    found: CheckpointPromotionDecision,
-    before: ArmReport | None,
-    outputs: Mapping[str, Any],
-) -> Facts:
+def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, Any]) -> Facts:
     """Return the facts of a run; those of which the record has nothing but what was said of them, as it was said."""
     beside, baseline = record.rerun, None
     excluded: tuple[Blocker, ...] = ()
@@ -55,23 +50,25 @@ def facts_of(
         baseline = None if excluded else arm(beside)
     elif before is not None:
         baseline = before.arm
-    given = ["checkpoint_mismatch"]
+    codes = ["checkpoint_mismatch"]
     if beside is None and baseline is None:
-        given.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
-    stated = [(remark.code.removeprefix(PREFIX), remark.message) for remark in found.remarks]
+        codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
+    decision = record.decision
+    remarks = decision.remarks if decision else ()
+    reasons = [(remark.code.removeprefix(PREFIX), remark.message) for remark in remarks]
     scored = (result for result in record.report.per_case if result.outcome == "scored")
     return Facts(
         report=record.report,
         policy=record.policy,
         baseline=baseline,
         beside=beside,
-        look=number_of(found.look),
+        look=number_of(decision.look if decision else None),
         excluded=(
             *excluded,
-            *((code, text) for code, text in stated if code in given),
+            *((code, text) for code, text in reasons if code in codes),
             *plan_blocker(_plan_problems(record)),
         ),
-        further=tuple((c.removeprefix(GATE), text) for c, text in stated if c.startswith(GATE)),
+        further=tuple((c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)),
         without_advantages=sum(
             lacks_advantages(outputs.get(case_file_name(result))) for result in scored
         ),
@@ -84,12 +81,9 @@ def _plan_problems(record: RunRecord) -> tuple[str, ...]:
     plan, baseline = record.sealed_plan, record.baseline
     if plan is None:
         return ()
-    known = baseline.run_id if isinstance(baseline, BaselineRef) else None
-    beside = record.rerun
-    run_id = beside.run_id if beside else known
-    started = record.started_at
-    found = broken(plan, record.report, record.policy, started, run_id=run_id, beside=beside)
-    return tuple(found)
+    beside, started = record.rerun, record.started_at
+    run_id = beside.run_id if beside else getattr(baseline, "run_id", None)
+    return tuple(broken(plan, record.report, record.policy, started, run_id=run_id, beside=beside))
 
 
 def run_files(
@@ -106,20 +100,20 @@ def run_files(
     :param decision: of the record, where that is checked elsewhere.
     :param record_path: of the record, relative to that folder.
     """
-    figures, made = decision_of(facts)
-    made = decision or made
+    figures, recomputed = decision_of(facts)
+    decision = decision or recomputed
     proof = read_artifact(folder / "proof.json", ProofBundle)
     evidence = RunEvidence(
         report=record.report,
         subject=record.subject,
         policy=record.policy,
-        decision=made,
+        decision=decision,
         weighed=figures,
         baseline_name=proof.baseline.checkpoint_id if proof else "",
         finished=record.finished_at,
         sealed=record.sealed_plan,
     )
-    return made, evidence.files(record.verdict, record.seq, record_path)
+    return decision, evidence.files(record.verdict, record.seq, record_path)
 
 
 def files_beside(folder: Path) -> dict[str, bytes] | None:
@@ -136,7 +130,7 @@ def files_beside(folder: Path) -> dict[str, bytes] | None:
     if reference is None or record is None or record.decision is None:
         return _proof_files(folder)
     before = read_artifact(folder / "baseline.json", ArmReport)
-    facts = facts_of(record, record.decision, before, {})
+    facts = facts_of(record, before, {})
     return run_files(folder, record, facts, record.decision, reference.path)[1]
 
 
@@ -150,16 +144,18 @@ def _proof_files(folder: Path) -> dict[str, bytes] | None:
     look, failed = number_of(head.look), proof.failure_analysis
     judged = judged_at(head.policy, look)
     figures, blockers = weigh_arms(before.arm, after.arm, judged)
-    stated = zip(failed.reasons, failed.details, strict=True) if failed else ()
-    given = [(code.removeprefix(PREFIX), text) for code, text in stated]
-    given = [(code, text) for code, text in given if code.startswith(OF_THE_RUN)]
+    remarks = zip(failed.reasons, failed.details, strict=True) if failed else ()
+    reasons = [(code.removeprefix(PREFIX), text) for code, text in remarks]
+    reasons = [(code, text) for code, text in reasons if code.startswith(OF_THE_RUN)]
     decision = decide(
         GateInput(
             policy=head.policy,
             figures=figures,
             look=look,
-            blockers=(*blockers, *(one for one in given if not one[0].startswith(GATE))),
-            further=tuple((c.removeprefix(GATE), text) for c, text in given if c.startswith(GATE)),
+            blockers=(*blockers, *(one for one in reasons if not one[0].startswith(GATE))),
+            further=tuple(
+                (c.removeprefix(GATE), text) for c, text in reasons if c.startswith(GATE)
+            ),
         )
     )
     return evidence_files(

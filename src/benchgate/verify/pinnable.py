@@ -39,11 +39,11 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
     if faults:
         yield f"{refused}, it is not verified: {faults[0].path}: {faults[0].message}"
         return
-    found = read_baseline(run.folder / RECORD_FILE)
-    yield from (f"{refused}: {problem}" for problem in found.problems)
-    if found.report is not None:
+    baseline = read_baseline(run.folder / RECORD_FILE)
+    yield from (f"{refused}: {problem}" for problem in baseline.problems)
+    if baseline.report is not None:
         cases, _ = read_cases(class_path, with_digests=True)
-        for difference in differences(found.report, class_path, cases, "the run"):
+        for difference in differences(baseline.report, class_path, cases, "the run"):
             yield f"{refused}: {difference}; run the class again, or replay this run: --bench-replay"
 
 

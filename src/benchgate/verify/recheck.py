@@ -91,8 +91,8 @@ def _alone(artifact: WireModel) -> Iterator[str]:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return mean(known) if known and len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return mean(numbers) if numbers and len(numbers) == len(values) else None
 
 
 def _arm(report: ArmReport) -> Iterator[str]:

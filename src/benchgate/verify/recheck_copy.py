@@ -45,10 +45,10 @@ def copy_faults(copy: Path, runs: Path) -> Iterator[ChainFault]:
         if name not in there:
             yield ChainFault(AFTER, copy / name, "missing; the newest record has it")
             continue
-        found = [_copy_fault(copy / name, folder, record) for folder, record in sources]
-        if found and all(found) and found[-1] is not None:
-            yield ChainFault(AFTER, copy / name, found[-1])
-        elif not found:
+        faults = [_copy_fault(copy / name, folder, record) for folder, record in sources]
+        if faults and all(faults) and faults[-1] is not None:
+            yield ChainFault(AFTER, copy / name, faults[-1])
+        elif not faults:
             yield ChainFault(AFTER, copy / name, "evidence of a class without a record")
 
 
@@ -63,12 +63,12 @@ def _copy_fault(path: Path, folder: Path, record: RunRecord) -> str | None:
 
 
 def _promotion_faults(path: Path, folder: Path) -> Iterator[str]:
-    found = read_artifact(path, PromotionReport)
+    copied = read_artifact(path, PromotionReport)
     expected = promotion_in_copy(path.parent, folder)
-    if path.is_symlink() or found is None or expected is None:
+    if path.is_symlink() or copied is None or expected is None:
         yield "no valid promotion report"
         return
-    yield from same("promotion", plain(expected), plain(found))
+    yield from same("promotion", plain(expected), plain(copied))
 
 
 def digest_of(path: Path) -> str | None:

@@ -32,17 +32,16 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
 
     :param outputs: what the systems returned, by the name of the trial's file.
     """
-    found = record.decision
-    if found is None:
+    if record.decision is None:
         yield "decision: a record has one"
         return
     evidence = folder / "evidence"
     before = read_artifact(evidence / "baseline.json", ArmReport)
     yield from _baseline(folder, record, before)
-    yield from _subject(record, found, outputs)
-    made, expected = run_files(evidence, record, facts_of(record, found, before, outputs))
+    yield from _subject(record, record.decision, outputs)
+    decision, expected = run_files(evidence, record, facts_of(record, before, outputs))
     yield from _verdict(record)
-    yield from same("decision", plain(made), plain(found))
+    yield from same("decision", plain(decision), plain(record.decision))
     for name in sorted(set(expected) ^ set(record.evidence_files)):
         yield f"evidence/{name}: {'missing' if name in expected else 'not an evidence file of this run'}"
     for name, data in expected.items():
@@ -60,26 +59,25 @@ def _baseline(folder: Path, record: RunRecord, before: ArmReport | None) -> Iter
     ids = {sample.case_id for sample in before.samples}
     if ids != {result.case_id for result in record.report.per_case}:
         yield "evidence/baseline.json: has other cases than the run"
-    found = read_baseline(folder / reference.path)
-    if found.sha256 != reference.sha256:
-        return
-    yield from baseline_faults(found, reference, record, before)
+    baseline = read_baseline(folder / reference.path)
+    if baseline.sha256 == reference.sha256:
+        yield from baseline_faults(baseline, reference, record, before)
 
 
 def baseline_faults(
-    found: Baseline, reference: BaselineRef, record: RunRecord, before: ArmReport
+    baseline: Baseline, reference: BaselineRef, record: RunRecord, before: ArmReport
 ) -> Iterator[str]:
     """
     Yield how a record disagrees with the file of its baseline.
 
     :param before: the samples of the baseline that the decision was made with.
     """
-    if found.report is None:
+    if baseline.report is None:
         return
-    for problem in (*found.problems, *differences(found.report, record.report)):
+    for problem in (*baseline.problems, *differences(baseline.report, record.report)):
         yield f"baseline: could not be compared with: {problem}"
-    yield from same("baseline.run_id", found.report.run_id, reference.run_id)
-    there, here = arm(found.report), before.arm
+    yield from same("baseline.run_id", baseline.report.run_id, reference.run_id)
+    there, here = arm(baseline.report), before.arm
     yield from same("evidence/baseline.json", _arm_values(there), _arm_values(here))
     if there.facts != here.facts:
         yield "evidence/baseline.json: passed, critical, cost or duration are not those of the baseline"
@@ -91,7 +89,7 @@ def _arm_values(side: Arm) -> list[Any]:
 
 
 def _subject(
-    record: RunRecord, found: CheckpointPromotionDecision, outputs: Mapping[str, Any]
+    record: RunRecord, decision: CheckpointPromotionDecision, outputs: Mapping[str, Any]
 ) -> Iterator[str]:
     subject, report = record.subject, record.report
     if subject.kind == "system":
@@ -101,7 +99,7 @@ def _subject(
             yield "subject.source: is not that of the report"
         return
     scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
-    if f"{PREFIX}checkpoint_mismatch" in found.reason_codes:
+    if f"{PREFIX}checkpoint_mismatch" in decision.reason_codes:
         return
     yield from same("subject.digest", report.digests.checkpoint, subject.digest)
     played = (subject.id, subject.digest)
@@ -111,8 +109,8 @@ def _subject(
 
 def _checkpoint(output: Any) -> Any:
     try:
-        named = output["rl_payload"]["checkpoint"]
-        return named["checkpoint_id"], named["metadata"][DIGEST_KEY]
+        checkpoint = output["rl_payload"]["checkpoint"]
+        return checkpoint["checkpoint_id"], checkpoint["metadata"][DIGEST_KEY]
     except (KeyError, TypeError):
         return None
 
@@ -124,11 +122,11 @@ def _verdict(record: RunRecord) -> Iterator[str]:
     yield from same("verdict.target_tier", next_tier(verdict.current_tier), verdict.target_tier)
     if verdict.target_tier != "bronze" and not verdict.bar.score_lower_bound_95 > 0:
         yield f"verdict.bar: {verdict.target_tier} requires nothing"
-    made: PromotionVerdict = judge_tier(
+    expected: PromotionVerdict = judge_tier(
         record.report,
         verdict.current_tier,
         verdict.target_tier,
         verdict.bar,
         chain_intact=verdict.chain_intact,
     )
-    yield from same("verdict", plain(made), plain(verdict))
+    yield from same("verdict", plain(expected), plain(verdict))

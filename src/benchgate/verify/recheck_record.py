@@ -47,8 +47,8 @@ def recheck_record(folder: Path, record: RunRecord) -> Iterator[str]:
         if sorted(names) != sorted(record.case_files):
             yield "case_files: not one file for each result"
         for side, one in sides.items():
-            found = (*_report(one), *_identity(one), *_cases(folder / "cases", one, side, outputs))
-            yield from (text if side == "candidate" else f"baseline: {text}" for text in found)
+            faults = (*_report(one), *_identity(one), *_cases(folder / "cases", one, side, outputs))
+            yield from (text if side == "candidate" else f"baseline: {text}" for text in faults)
         yield from recheck_decision(folder, record, outputs)
     except Exception as error:
         yield f"its facts cannot be rechecked: {type(error).__name__}: {error}"
@@ -63,14 +63,14 @@ def _sides(record: RunRecord) -> dict[Side, RunRecord]:
 
 
 def file_faults(
-    folder: Path, parts: Mapping[str, Mapping[str, str]], plan_sha256: str | None
+    folder: Path, parts: Mapping[str, Mapping[str, str]], plan_sha256: str
 ) -> Iterator[str]:
     """
     Yield which files of a record's folder are not those that it names.
 
     :param parts: SHA-256 of each file, by folder and name.
     """
-    for part, digests in {**parts, "": {PLAN_FILE: plan_sha256} if plan_sha256 else {}}.items():
+    for part, digests in {**parts, "": {PLAN_FILE: plan_sha256}}.items():
         if os.path.islink(folder / part):
             yield f"{part}: is a symlink; a record must have its files in its own folder"
             continue
@@ -107,19 +107,17 @@ def _report(record: RunRecord) -> Iterator[str]:
     for code, severity in RESERVED.items():
         if code not in RAISABLE:
             yield from same(f"severities.{code}", severity, record.severities.get(code))
-    known = {result.case_id for result in report.per_case}
+    case_ids = {result.case_id for result in report.per_case}
     for name, ids in (("clusters", set(report.clusters)), ("critical", set(report.critical))):
-        if ids - known:
-            yield f"report.{name}: there is no case {few(ids - known)}"
+        if ids - case_ids:
+            yield f"report.{name}: there is no case {few(ids - case_ids)}"
     terms: dict[str, Any] = {"bounded": True, "clusters": report.clusters}
     expected = aggregates(report.per_case, taxonomy, **terms)
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))
     held_out = [result for result in report.per_case if result.held_out]
-    expected_held_out = aggregates(held_out, taxonomy, **terms) if held_out else None
-    found = report.held_out
-    yield from same(
-        "report.held_out", expected_held_out and plain(expected_held_out), found and plain(found)
-    )
+    expected_held_out = plain(aggregates(held_out, taxonomy, **terms)) if held_out else None
+    stated = report.held_out and plain(report.held_out)
+    yield from same("report.held_out", expected_held_out, stated)
     if report.complete:
         yield from _completeness(report)
 
@@ -140,7 +138,7 @@ def _identity(record: RunRecord) -> Iterator[str]:
     yield from same("report.run_id", run_id(name, report.per_case), report.run_id)
     yield from same(
         "report.plan_id",
-        RunPlan.of_report(record.report, harness_version=record.harness.benchgate).plan_id(),
+        RunPlan.of_report(report, harness_version=record.harness.benchgate).plan_id(),
         report.plan_id,
     )
     yield from same("report.suite.name", name, report.suite.name)
@@ -150,7 +148,8 @@ def _identity(record: RunRecord) -> Iterator[str]:
     yield from same("report.digests.baseline", baseline, digests.baseline)
     for result in report.per_case:
         seed = trial_seed(name, result.case_id, result.trial, report.seed)
-        yield from same(f"report.per_case.{_label(result)}.seed", seed, result.seed)
+        label = case_file_name(result).removesuffix(".json")
+        yield from same(f"report.per_case.{label}.seed", seed, result.seed)
 
 
 def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any]) -> Iterator[str]:
@@ -173,22 +172,10 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
             outputs[name] = case.output
         elif lacks_advantages(case.output):  # all that is asked of it; outputs may be large
             outputs[name] = {"rl_payload": {}}
-        in_file = {
-            "task_class": case.task_class,
-            "case_id": case.case_id,
-            "result": plain(case.result),
-        }
-        in_report = {
-            "task_class": report.task_class,
-            "case_id": result.case_id,
-            "result": plain(result),
-        }
-        yield from same(f"cases/{name}", in_file, in_report)
-    known = sorted(scorer for scorer in scorers if scorer is not None)
-    if known:
-        expected = known[0] if len(known) == 1 else digest(known)
+        yield from same(f"cases/{name}.task_class", case.task_class, report.task_class)
+        yield from same(f"cases/{name}.case_id", case.case_id, result.case_id)
+        yield from same(f"cases/{name}.result", plain(case.result), plain(result))
+    digests = sorted(scorer for scorer in scorers if scorer is not None)
+    if digests:
+        expected = digests[0] if len(digests) == 1 else digest(digests)
         yield from same("report.digests.scorer", expected, report.digests.scorer)
-
-
-def _label(result: Any) -> str:
-    return case_file_name(result).removesuffix(".json")

@@ -68,8 +68,8 @@ def kind_of(raw: Any) -> str | None:
     if "report_kind" in raw:
         kind = raw["report_kind"]
         return kind if isinstance(kind, str) and kind in KINDS else None
-    found = next((kind for field, kind in TELLING_FIELDS.items() if field in raw), None)
-    return found or ("head" if {"seq", "sha256"} & set(raw) else None)
+    match = next((kind for field, kind in TELLING_FIELDS.items() if field in raw), None)
+    return match or ("head" if {"seq", "sha256"} & set(raw) else None)
 
 
 def _problems(path: Path, data: bytes, kind: str) -> Iterator[str]:

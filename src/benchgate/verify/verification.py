@@ -29,7 +29,7 @@ from benchgate.gates.looks import number_of
 from benchgate.looks.chain import ChainLooks
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.verify.agreement import same
-from benchgate.verify.earlier import earlier_faults
+from benchgate.verify.earlier import ChainRecord, earlier_faults
 from benchgate.verify.recheck_copy import AFTER, copy_faults, digest_of
 from benchgate.verify.recheck_record import recheck_record
 
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 PARTS: Final = frozenset({RECORD_FILE, PLAN_FILE, "cases", "evidence"})
 RETRIES: Final = 10
-Found = tuple[int, "Path", "RunRecord | None"]
-"""Number, folder and content of a record; the content is ``None`` if it cannot be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +58,11 @@ class ClassVerification:
     """
 
     task_class: str
-    records: int
-    newest: RunRecord | None
-    head: str | None
-    anchored_at: int | None
     faults: tuple[ChainFault, ...]
+    records: int = 0
+    newest: RunRecord | None = None
+    head: str | None = None
+    anchored_at: int | None = None
     incomplete: tuple[ChainFault, ...] = ()
 
     def not_promoted(self, *, allow_replay: bool = False) -> str | None:
@@ -139,14 +137,7 @@ def verify_class(
         reason = error.why
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
-    return ClassVerification(
-        task_class=name,
-        records=0,
-        newest=None,
-        head=None,
-        anchored_at=None,
-        faults=(ChainFault(0, runs, str(reason)),),
-    )
+    return ClassVerification(task_class=name, faults=(ChainFault(0, runs, str(reason)),))
 
 
 def _verify_retrying(
@@ -154,22 +145,21 @@ def _verify_retrying(
 ) -> ClassVerification:
     """Verify a class; again if a run ended meanwhile, since that changes the files that are compared."""
     runs = out / "runs" / name
+    after = None
     for _ in range(RETRIES):
-        before = digest_of(runs / HEAD_FILE), numbered(runs)
-        found = _verify_runs(out, name, kept, require_complete=require_complete)
-        if not (found.faults or found.incomplete) or before == (
-            digest_of(runs / HEAD_FILE),
-            numbered(runs),
-        ):
+        before = after or (digest_of(runs / HEAD_FILE), numbered(runs))
+        verification = _verify_runs(out, name, kept, require_complete=require_complete)
+        after = digest_of(runs / HEAD_FILE), numbered(runs)
+        if not (verification.faults or verification.incomplete) or before == after:
             break
-    return found
+    return verification
 
 
 def _verify_runs(
     out: Path, name: str, kept: Head | None, *, require_complete: bool
 ) -> ClassVerification:
     runs = out / "runs" / name
-    records = [(seq, folder, read_record(folder)) for seq, folder in numbered(runs)]
+    records = [ChainRecord(seq, folder, read_record(folder)) for seq, folder in numbered(runs)]
     faults = [
         *chain_faults(runs, kept),
         *_record_faults(records),
@@ -190,7 +180,7 @@ def _verify_runs(
     )
 
 
-def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
+def _record_faults(records: list[ChainRecord]) -> Iterator[ChainFault]:
     before: RunRecord | None = None
     looks = ChainLooks()
     for seq, folder, record in records:
@@ -198,8 +188,11 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
         if record is None:
             yield ChainFault(seq, folder / RECORD_FILE, _unreadable(folder / RECORD_FILE))
         else:
-            found = [*_folder_faults(folder, record), *_own_faults(folder, record, records, number)]
-            for message in brief(found).splitlines():
+            faults = [
+                *_folder_faults(folder, record),
+                *_own_faults(folder, record, records, number),
+            ]
+            for message in brief(faults).splitlines():
                 yield ChainFault(seq, folder, message)
             if before is not None and record.clock_regressed != (
                 record.finished_at < before.finished_at
@@ -209,13 +202,12 @@ def _record_faults(records: list[Found]) -> Iterator[ChainFault]:
 
 
 def _own_faults(
-    folder: Path, record: RunRecord, records: list[Found], number: int | None
+    folder: Path, record: RunRecord, records: list[ChainRecord], number: int | None
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
     look = record.decision.look if record.decision else None
     yield from same("decision.look.number", number, number_of(look))
-    before = {seq: (there, one) for seq, there, one in records if seq < record.seq}
-    yield from earlier_faults(record, before)
+    yield from earlier_faults(record, records)
 
 
 def _unreadable(path: Path) -> str:
@@ -239,8 +231,8 @@ def _folder_faults(folder: Path, record: RunRecord) -> Iterator[str]:
 
 def _strays(runs: Path) -> Iterator[tuple[Path, str]]:
     for path in sorted(runs.iterdir()):
-        known = path.name == HEAD_FILE or path.name.startswith((".", UNFINISHED))
-        if not known and not (path.is_dir() and FOLDER_NAME.fullmatch(path.name)):
+        is_own = path.name == HEAD_FILE or path.name.startswith((".", UNFINISHED))
+        if not is_own and not (path.is_dir() and FOLDER_NAME.fullmatch(path.name)):
             yield path, "neither a record nor anything else that benchgate writes"
 
 
