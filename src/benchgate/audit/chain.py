@@ -22,6 +22,7 @@ from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import model_bytes, write_file
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
 
@@ -36,6 +37,8 @@ class ChainLink(Artifact):
 
 
 GENESIS: Final = "0" * 64
+FIRST: Final = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
+"""The head before there is a record."""
 HEAD_FILE: Final = "HEAD.json"
 RECORD_FILE: Final = "record.json"
 PLAN_FILE: Final = "plan.json"
@@ -45,17 +48,12 @@ STAMP: Final = "%Y%m%dT%H%M%SZ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChainEnd:
-    """The newest record of a chain, which the next one follows; zeros and ``None`` if there is none yet."""
-
-    seq: int
-    sha256: str
-    finished_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Link:
-    """A record as it is on disk, valid or not; ``stated`` is ``None`` if it cannot be read."""
+    """
+    A record as it is on disk, valid or not.
+
+    :param stated: what it says of itself; ``None`` if it cannot be read, or for number 0, which the first one follows.
+    """
 
     seq: int
     path: Path
@@ -75,43 +73,46 @@ def numbered(runs: Path) -> list[tuple[int, Path]]:
     return sorted((int(name[1]), folder) for name, folder in found if name and folder.is_dir())
 
 
-def read_end(runs: Path) -> ChainEnd:
+def read_end(runs: Path, copy: Callable[[Path], object]) -> Link:
     """
     Return the end of the chain in ``runs/<class>/``, checked against the newest record's bytes.
 
     If the last process died after it wrote its record but before it updated ``HEAD.json``, that is done now.
     Call it under the folder's lock.
 
+    :param copy: finishes the copy of such a record's evidence, by its folder.
     :raises ArtifactError: head and records do not agree; nothing may be appended.
     """
+    path, end = runs / HEAD_FILE, _newest(runs)
+    head = read_head(runs) if path.exists() else FIRST
+    if head is FIRST and end.seq > 1:
+        raise ArtifactError(path, f"missing, though there is a record {end.seq}")
+    if end.seq < head.seq:
+        raise ArtifactError(path, f"names record {head.seq}, which is not there")
+    if end.fault is not None:
+        raise ArtifactError(end.path, end.fault)
+    if _follows(end, head):
+        copy(end.path.parent)
+        write_head(runs, end.seq, str(end.sha256))
+    elif end.seq != head.seq or end.sha256 != head.sha256:
+        why = f"is not the record that {HEAD_FILE} names: edited, or added by hand"
+        raise ArtifactError(end.path, why)
+    return end
+
+
+def _newest(runs: Path) -> Link:
     newest = max(numbered(runs), default=None)
-    head_path = runs / HEAD_FILE
-    if not head_path.exists():
-        if newest is not None and newest[0] != 1:
-            raise ArtifactError(head_path, f"missing, though there is a record {newest[0]}")
-        head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
-    else:
-        head = read_head(runs)
-    if newest is None and head.seq == 0:
-        return ChainEnd(seq=0, sha256=GENESIS, finished_at=None)
-    if newest is None or newest[0] < head.seq:
-        raise ArtifactError(head_path, f"names record {head.seq}, which is not there")
-    return _checked_end(runs, head, *newest)
+    if newest is None:
+        return Link(seq=0, path=runs, sha256=GENESIS, stated=None, fault=None)
+    return link_at(newest[0], newest[1] / RECORD_FILE)
 
 
-def _checked_end(runs: Path, head: Head, seq: int, folder: Path) -> ChainEnd:
-    path = folder / RECORD_FILE
-    data = _bytes(path)
-    record, sha256 = ChainLink.parse(path, data, "record"), sha256_hex(data)
-    if record.seq != seq:
-        raise ArtifactError(path, f"says it is record {record.seq}; its folder says {seq}")
-    if seq == head.seq + 1 and record.prev_hash == head.sha256:
-        write_head(runs, seq, sha256)
-    elif seq != head.seq or sha256 != head.sha256:
-        raise ArtifactError(
-            path, f"is not the record that {HEAD_FILE} names: edited, or added by hand"
-        )
-    return ChainEnd(seq=seq, sha256=sha256, finished_at=record.finished_at)
+def _follows(link: Link, head: Head) -> bool:
+    return (
+        link.stated is not None
+        and link.seq == head.seq + 1
+        and link.stated.prev_hash == head.sha256
+    )
 
 
 def _bytes(path: Path) -> bytes:
@@ -144,12 +145,9 @@ def unentered(runs: Path) -> int | None:
     try:
         head = read_head(runs)
     except Unreadable:
-        head = Head(schema_version=SCHEMA_VERSION, seq=0, sha256=GENESIS)
-    newest = max(numbered(runs), default=None)
-    if newest is None or newest[0] != head.seq + 1:
-        return None
-    stated = link_at(newest[0], newest[1] / RECORD_FILE).stated
-    return newest[0] if stated is not None and stated.prev_hash == head.sha256 else None
+        head = FIRST
+    newest = _newest(runs)
+    return newest.seq if _follows(newest, head) else None
 
 
 def link_at(seq: int, path: Path) -> Link:

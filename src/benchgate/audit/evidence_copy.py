@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef
-from benchgate.audit.chain import RECORD_FILE, numbered, read_end, unentered
+from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError
 from benchgate.wire.files import read_bytes
 from benchgate.wire.parsing import MAX_JSON_BYTES
@@ -15,8 +15,6 @@ from benchgate.wire.writing import make_folder, model_bytes, write_file
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from benchgate.audit.chain import ChainEnd
 
 
 def write_copy(copy: Path, folder: Path) -> str | None:
@@ -36,13 +34,6 @@ def write_copy(copy: Path, folder: Path) -> str | None:
     except (ArtifactError, OSError) as error:
         return f"the copy of the evidence is incomplete: {error}"
     return None
-
-
-def settled_end(runs: Path, copy: Path) -> ChainEnd:
-    """Return the end of the chain. If the last process died before it entered its record, finish its copy first."""
-    if unentered(runs) is not None:
-        write_copy(copy, numbered(runs)[-1][1])
-    return read_end(runs)
 
 
 def promotion_in_copy(copy: Path, folder: Path) -> PromotionReport | None:

@@ -15,10 +15,11 @@ from benchgate.audit.chain import (
     RECORD_FILE,
     STAMP,
     UNFINISHED,
+    read_end,
     record_folder,
     write_head,
 )
-from benchgate.audit.evidence_copy import settled_end, write_copy
+from benchgate.audit.evidence_copy import write_copy
 from benchgate.audit.trial_file import write_trial
 from benchgate.audit.unfinished import begin, begin_merged
 from benchgate.audit.walk import chain_faults
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.record import ChainSlot, Entry
     from benchgate.artifacts.run_kinds import PlanFile, Verdict
-    from benchgate.audit.chain import ChainEnd
+    from benchgate.audit.chain import Link
     from benchgate.models import BenchRunReport, Scope, Side, TrialResult
     from benchgate.wire.holding import Hold
     from benchgate.wire.shard import Shard
@@ -135,7 +136,7 @@ class RunStore:
         if self._scope == "full":
             make_folder(self._runs)
             with locked(self._runs):
-                settled_end(self._runs, self._copy)
+                self._end()
                 self._held, self.plan = (
                     begin_merged(self.folder, plan, parts)
                     if parts
@@ -233,7 +234,7 @@ class RunStore:
         self._check_folders()  # again: the run may have taken hours
         self._settle_trials(reports)
         with locked(self._runs):
-            end = settled_end(self._runs, self._copy)
+            end = self._end()
             record, files = build(self._slot(end))
             record_bytes = model_bytes(record)
             evidence = self.folder / "evidence"
@@ -267,17 +268,20 @@ class RunStore:
         if self._held is not None:
             self._held.close()
 
-    def _slot(self, end: ChainEnd) -> ChainSlot:
+    def _end(self) -> Link:
+        return read_end(self._runs, lambda folder: write_copy(self._copy, folder))
+
+    def _slot(self, end: Link) -> ChainSlot:
         from benchgate.artifacts.record import ChainSlot
 
         if self.plan is None:
             raise ArtifactError(self.folder, "only a full run has a record")
         return ChainSlot(
             seq=end.seq + 1,
-            prev_hash=end.sha256,
+            prev_hash=str(end.sha256),
             folder=self.folder,
             plan=self.plan,
-            previous_finished=end.finished_at,
+            previous_finished=end.stated.finished_at if end.stated else None,
             chain_intact=lambda: not chain_faults(self._runs),
             case_files={name: sha256 for name, (_, sha256, _) in self._written.items()},
         )

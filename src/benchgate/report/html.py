@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import EvalError, counted, excerpt, printable
-from benchgate.gates.claim_reasons import confidence
+from benchgate.gates.claim_reasons import confidence, spent
 from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
@@ -65,24 +65,16 @@ def page(views: list[RunView]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "confidence": confidence,
-        "number": words.number,
-        "signed": words.signed,
-        "sentence": words.sentence,
-        "usd": usd,
-        "verbatim": verbatim,
-        "excerpt": excerpt,
-        "counted": counted,
-        "place": _place,
-    }
+    filters = (confidence, spent, usd, excerpt, counted, verbatim, place)
+    for function in (*filters, words.number, words.signed, words.sentence):
+        environment.filters[function.__name__] = function
     sha256 = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     template = environment.get_template("page.html")
     safe = Markup(style)  # noqa: S704 - a file of ours
     return template.render(views=views, style=safe, style_sha256=sha256, words=words)
 
 
-def _place(value: float, low: float, high: float) -> float:
+def place(value: float, low: float, high: float) -> float:
     """Return where a value is on a plot, in percent of its width; a value beyond the ends is at the end."""
     share = (value - low) / ((high - low) or 1.0)
     return 4 + 92 * min(max(share, 0.0), 1.0)

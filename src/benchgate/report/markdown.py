@@ -4,38 +4,30 @@ from __future__ import annotations
 
 import html
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import excerpt, printable
 from benchgate.report import words
 from benchgate.report.source import read_source
 from benchgate.report.view import view_of
+from benchgate.wording import costs
+from benchgate.wording.block import detail_lines, gate_lines
+from benchgate.wording.cases import case_lines
+from benchgate.wording.lines import Line, laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from benchgate.gates.figures import Significance
     from benchgate.report.cases import CaseView
     from benchgate.report.view import RunView
 
 MAX_CHARACTERS: Final = 60_000
 """A comment on GitHub has at most 65,536."""
-MAX_NAMED: Final = 20
 MARKUP: Final = re.compile(r"[\\`*\[\]|~]|\b_|_\b|(?<!\w)_|_(?!\w)")
-COLUMNS: Final = {
-    "class": "---",
-    "decision": "---",
-    "candidate": "---",
-    "baseline": "---",
-    "passed": "--:",
-    "mean score": "--:",
-    "change": "--:",
-    "newly failing": "--:",
-    "safety penalty": "--:",
-    "cost": "--:",
-}
-"""The columns of the table with their alignment."""
+COLUMNS: Final = 100
+"""Of a line of the decision."""
 PLAIN: Final = re.compile(r"[A-Za-z0-9_.:/+= -]+")
 
 
@@ -54,7 +46,8 @@ def markdown(views: list[RunView]) -> str:
     parts = [f"<!-- benchgate: {names} -->", ""]
     for view in views:
         parts += [*_decision(view), ""]
-    parts += [*_table(views), ""]
+    if len(views) > 1:
+        parts += [*_table(views), ""]
     room = MAX_CHARACTERS - len("\n".join(parts))
     for view in views:
         details = "\n".join(_details(view))
@@ -93,71 +86,60 @@ def _entities(text: str) -> str:
 def _decision(view: RunView) -> Iterator[str]:
     decided = view.decided
     outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
-    why = "; ".join(remark.message for remark in decided.unsaid[:3])
-    if not why and decided.outcome == "promote":
-        why = words.found(view.source.figures)
     yield f"### {words.MARKS[decided.outcome]} {outcome} {code(view.title)}: {prose(decided.sentence)}"
-    if why:
-        yield f"\n{prose(f'{words.sentence(why)}.')}"
-    failing = [change.case_id for change in view.changes.newly_failing] if view.changes else []
-    if failing:
-        more = f" and {len(failing) - MAX_NAMED} more" if len(failing) > MAX_NAMED else ""
-        yield f"\n**Newly failing ({len(failing)})**: {', '.join(map(code, failing[:MAX_NAMED]))}{more}"
+    yield from _verbatim(_lines(view))
+
+
+def _lines(view: RunView) -> Iterator[Line]:
+    """Yield what the terminal prints, without its first line."""
+    yield from islice(gate_lines(view.decided, view.door, cases=_case_lines(view)), 1, None)
+
+
+def _case_lines(view: RunView) -> Iterator[Line]:
+    if view.source.report is None:
+        return
+    yield from case_lines(view.source.report, view.passed_before, view.changes)
+    yield from costs(view.source.report, view.figures)
+
+
+def _verbatim(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield lines as they are printed: nothing in them is markup, a link or a mention."""
+    shown = [
+        text.replace("&", "&amp;").replace("<", "&lt;") for text, _ in laid_out(lines, COLUMNS)
+    ]
+    if shown:
+        yield "\n".join(["\n<pre>", *shown, "</pre>"])
 
 
 def _table(views: list[RunView]) -> Iterator[str]:
-    yield f"| {' | '.join(COLUMNS)} |"
-    yield f"|{'|'.join(COLUMNS.values())}|"
+    yield "| class | decision | candidate | baseline | passed | change |"
+    yield "|---|---|---|---|--:|--:|"
     for view in views:
-        report, figures, safety = view.source.report, view.source.figures, view.source.safety
-        decided = view.decided
-        mean = report.mean_score if report else figures.trained_mean_reward if figures else None
-        is_whole = report is None or report.complete
+        report, outcome = view.source.report, view.decided.outcome
+        tests = view.figures.significance if view.figures else None
         cells = [
             code(view.title),
-            f"{words.MARKS[decided.outcome]} {'not judged' if decided.outcome == 'none' else decided.outcome}",
+            f"{words.MARKS[outcome]} {'not judged' if outcome == 'none' else outcome}",
             code(view.candidate),
             code(view.baseline) if view.baseline else "none",
             f"{report.passed_count} of {report.case_count}" if report else words.UNKNOWN,
-            words.number(mean if is_whole else None),
-            _change(figures if is_whole else None),
-            str(len(view.changes.newly_failing)) if view.changes and report else words.UNKNOWN,
-            words.signed(safety.safety_regression_delta if safety else None),
-            words.cost(report).partition(",")[0] or words.UNKNOWN if report else words.UNKNOWN,
+            words.signed(tests.mean_delta if tests else None),
         ]
         yield f"| {' | '.join(cells)} |"
 
 
 def _details(view: RunView) -> Iterator[str]:
-    decided, record = view.decided, view.source.record
+    record = view.source.record
     name = _tagged(printable(view.title))
-    yield f"<details><summary>{name}: what was asked, what changed, what to keep in mind</summary>\n"
-    if decided.question:
-        yield f"* Asked: {prose(decided.question)}"
-        yield f"* Limits: {prose(decided.limits)}"
-        if decided.looks:
-            yield f"* Looks: {prose(decided.looks)}"
-        yield f"* Found: {prose(words.found(view.source.figures))}"
-    for remark in (*decided.by_weight, *decided.notes):
-        headline = f"{remark.headline}: " if remark.headline else ""
-        yield f"* {headline}{prose(remark.message)} ({code(remark.code)})"
-    if decided.next_step:
-        yield f"* What would settle it: {prose(decided.next_step)}"
-    yield from (f"* {prose(problem)}" for problem in view.source.problems)
-    yield ""
+    yield f"<details><summary>{name}: cases, what was asked, codes</summary>\n"
     yield from _cases(view)
+    yield from _verbatim(detail_lines(view.decided))
+    yield from (f"\n{prose(problem)}" for problem in view.source.problems)
     if record is not None:
         this = next((run.head for run in view.history if run.record.seq == record.seq), None)
         head = f", head {code(f'{view.title}={this}')}" if this else ""
         yield f"\nRecord {record.seq}, run {code(record.report.run_id[:16])}{head}"
     yield "\n</details>"
-
-
-def _change(figures: Significance | None) -> str:
-    if figures is None or figures.delta_ci_low is None:
-        return words.signed(figures.mean_delta if figures else None)
-    between = words.interval(figures.delta_ci_low, figures.delta_ci_high)
-    return f"{words.signed(figures.mean_delta)} ({between})"
 
 
 def _cases(view: RunView) -> Iterator[str]:

@@ -19,6 +19,7 @@ from benchgate.audit.chain import RECORD_FILE
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.gates.conditions import REJECTING
 from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
+from benchgate.gates.figures import Figures, SafetyFigures
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import WireModel
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from benchgate.gates.figures import Significance
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
@@ -80,9 +80,25 @@ class Source:
         return self.significance.policy if self.significance else None
 
     @property
-    def figures(self) -> Significance | None:
-        """What the tests found."""
-        return self.significance.significance if self.significance else None
+    def figures(self) -> Figures | None:
+        """What the comparison found; ``None`` if there was none, or a file of it is missing."""
+        before, after, tests, safety = self.baseline, self.trained, self.significance, self.safety
+        if before is None or after is None or tests is None or safety is None:
+            return None
+        return Figures(
+            baseline=before.arm,
+            candidate=after.arm,
+            significance=tests.significance,
+            safety=SafetyFigures(
+                evaluated=safety.safety_regression_delta is not None,
+                baseline_mean=safety.baseline_mean_safety_penalty,
+                candidate_mean=safety.trained_mean_safety_penalty,
+                delta=safety.safety_regression_delta,
+                upper_bound=None,
+                pass_chances=safety.pass_chances,
+            ),
+            cost=self.evaluation.cost if self.evaluation else None,
+        )
 
     @property
     def decision(self) -> CheckpointPromotionDecision | None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import axis_means, case_figures
 from benchgate.audit.chain import FOLDER_NAME
+from benchgate.audit.runs import pin_command
 from benchgate.gates.run_diff import changes
 from benchgate.report import words
 from benchgate.report.cases import groups, sides
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
 from benchgate.report.tiles import tiles_of
+from benchgate.wording.block import Door, next_lines
 from benchgate.wording.decision import DecisionView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from benchgate.aggregate import CaseFigures
+    from benchgate.gates.figures import Figures
     from benchgate.gates.run_diff import RunChanges
     from benchgate.report.cases import Group
     from benchgate.report.history import PastRun
@@ -31,7 +35,8 @@ class RunView:
     """
     What a report shows of a run or a proof.
 
-    :param case_count: cases of the candidate with an id.
+    :param door: what a reader can do with it here.
+    :param passed_before: cases that pass in the baseline; ``None`` if there is none.
     :param axes: the mean of each part of the score, in the baseline if that ran in the same session, and now.
     :param changes: case by case, against the baseline; ``None`` if there is none.
     :param history: the runs of the class in the same store; empty if the record is not in one.
@@ -42,14 +47,21 @@ class RunView:
     candidate: str
     baseline: str | None
     decided: DecisionView
+    figures: Figures | None
+    door: Door
     tiles: tuple[Tile, ...]
     changes: RunChanges | None
     groups: Mapping[str, Group]
-    case_count: int
+    passed_before: int | None
     score_range: tuple[float, float]
     axes: tuple[tuple[str, float | None, float], ...]
     baseline_outputs: bool
     history: tuple[PastRun, ...]
+
+    @property
+    def next_step(self) -> str:
+        """What to do with the decision; empty if nobody knows."""
+        return " ".join(line.text for line in next_lines(self.decided, self.door))
 
     @property
     def marks(self) -> list[tuple[float, str]]:
@@ -71,28 +83,31 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
     history = _history(source)
     before, after = sides(source)
     compared = changes(before, after) if before is not None and after is not None else None
-    figures = [case_figures(side.per_case) if side else [] for side in (before, after)]
+    cases = [case_figures(side.per_case) if side else [] for side in (before, after)]
+    passed_before = sum(case.passed for case in cases[0]) if compared is not None else None
     candidate, baseline = _names(source)
     is_log = source.report is not None and source.report.source is not None
     names = (baseline or "its baseline", candidate)
-    tests = source.significance.significance if source.significance else None
-    has_penalties = source.safety is not None and source.safety.safety_regression_delta is not None
-    evidence = (tests, has_penalties)
-    decided = DecisionView.of(source.decision, source.policy, names, evidence=evidence)
+    figures = source.figures
+    decided = DecisionView.of(source.decision, source.policy, names, figures)
     folder = source.folder if outputs and not is_log else None  # a log has no outputs
     shown = outputs_of(folder, source.record, history)
     suite = source.proof.benchmark_suite.name if source.proof else ""
+    seq = source.record.seq if source.record else None
+    pin = pin_command(source.folder, seq, Path.cwd()) if source.folder and history else ""
     return RunView(
         source=source,
         title=source.report.task_class if source.report else suite,
         candidate=candidate,
         baseline=baseline,
         decided=decided,
-        tiles=tuple(tiles_of(source, compared, figures[0])),
+        figures=figures,
+        door=Door(pin=pin),
+        tiles=tuple(tiles_of(source, figures, compared, passed_before)),
         changes=compared,
-        groups=groups(source, compared, figures, shown),
-        case_count=len(figures[1]),
-        score_range=_range(source, [*figures[0], *figures[1]]),
+        groups=groups(source, compared, cases, shown),
+        passed_before=passed_before,
+        score_range=_range(source, [*cases[0], *cases[1]]),
         axes=tuple(_axes(source)),
         baseline_outputs=shown.before is not None,
         history=tuple(history),

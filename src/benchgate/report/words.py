@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from benchgate.gates.claim_reasons import confidence
 from benchgate.wire.usage import usd
+from benchgate.wording.block import p_value
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Significance
@@ -31,16 +32,9 @@ def interval(low: float | None, high: float | None) -> str:
     return "undefined" if low is None or high is None else f"{signed(low)} to {signed(high)}"
 
 
-def p_value(value: float | None) -> str:
-    """Return a p-value for people."""
-    if value is None:
-        return "p undefined"
-    return "p < 0.0001" if value < 0.0001 else f"p {value:.2g}"
-
-
 def sentence(text: str) -> str:
     """Return a text with a capital at its beginning, unless that is a symbol such as p."""
-    return text if text[1:2] == " " else f"{text[:1].upper()}{text[1:]}"
+    return text if text.startswith("p ") else f"{text[:1].upper()}{text[1:]}"
 
 
 def found(figures: Significance | None) -> str:

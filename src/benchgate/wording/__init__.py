@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.gates.decision import CheckpointPromotionDecision
+    from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
     from benchgate.models import BenchRunReport
     from benchgate.promotion.verdict import PromotionVerdict
@@ -76,10 +77,10 @@ def details(judgement: Judgement) -> Iterator[str]:
     yield f"run       {report.run_id[:16]}, {report.scope}, {'complete' if complete else 'incomplete'}"
 
 
-def costs(judgement: Judgement) -> Iterator[Line]:
+def costs(report: BenchRunReport, figures: Figures | None) -> Iterator[Line]:
     """Yield what a run cost, and how much more or less a case, if anything was reported."""
-    change = judgement.figures.cost if judgement.figures else None
-    if cost := _cost(judgement.report):
+    change = figures.cost if figures else None
+    if cost := _cost(report):
         yield Line("cost", f"{cost}{f'; a case {spent(change)}' if change else ''}")
 
 

@@ -17,7 +17,7 @@ from benchgate.wording.decision import NOTE, OF_PROMOTIONS, DecisionView, shorte
 from benchgate.wording.lines import Line, at_door
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
@@ -69,7 +69,15 @@ class Door:
 
 def block(judgement: Judgement, door: Door) -> Iterator[Line]:
     """Yield the result of a run."""
-    yield from gate_lines(DecisionView.of_run(judgement), door, judgement)
+    before = judgement.baseline.report if judgement.baseline else None
+    cases = case_lines(
+        judgement.report,
+        before.passed_count if before else None,
+        judgement.changes,
+        most=None if door.verbosity else MOST,
+        more=door.more,
+    )
+    yield from gate_lines(DecisionView.of_run(judgement), door, judgement, cases)
 
 
 def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[Line]:
@@ -87,12 +95,16 @@ def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[L
 
 
 def gate_lines(
-    view: DecisionView, door: Door, judgement: Judgement | None = None
+    view: DecisionView,
+    door: Door,
+    judgement: Judgement | None = None,
+    cases: Iterable[Line] = (),
 ) -> Iterator[Line]:
     """
     Yield a decision.
 
-    :param judgement: of a run, whose cases are known; ``None`` for plain vectors.
+    :param judgement: of a run that ended now; ``None`` for a recorded one and for plain vectors.
+    :param cases: of a run, which passed and what changed.
     """
     if judgement is not None:
         yield from stopped(judgement)
@@ -105,19 +117,18 @@ def gate_lines(
     if door.verbosity >= 0:
         yield from _score(view, judgement)
         yield from () if "safety_regression" in codes else harm
-        if judgement is not None:
-            yield from case_lines(judgement, most=None if door.verbosity else MOST, more=door.more)
+        yield from cases
         yield from _test(view)
         if judgement is not None:
-            yield from costs(judgement)
+            yield from costs(judgement.report, judgement.figures)
             yield from unscored(judgement, door.prefix)
             yield from capped(judgement, door.prefix, is_recorded=bool(door.files))
         yield from _careful(view, is_all=door.verbosity > 0)
         if door.files:
             yield Line("files", door.files)
-    yield from _next(view, door)
+    yield from next_lines(view, door)
     if door.verbosity > 0:
-        yield from _details(view)
+        yield from detail_lines(view)
 
 
 def _verdict(view: DecisionView) -> Iterator[Line]:
@@ -197,10 +208,11 @@ def _test(view: DecisionView) -> Iterator[Line]:
     clusters = "" if tests.clusters is None else f" in {counted(tests.clusters, 'cluster')}"
     size = f"{counted(figures.compared, 'case')}{clusters}"
     name = {"pass_fail": "pass and fail"}.get(tests.test, tests.test)
-    yield Line("test", f"{name}, {_p_value(tests.p_value)} (needed {tests.alpha:.3g}), {size}")
+    yield Line("test", f"{name}, {p_value(tests.p_value)} (needed {tests.alpha:.3g}), {size}")
 
 
-def _p_value(p: float | None) -> str:
+def p_value(p: float | None) -> str:
+    """Return a p-value for people."""
     if p is None:
         return "no p"
     return "p < 0.0001" if p < 0.0001 else f"p {p:.{3 if p >= 0.01 else 4}f}"
@@ -215,7 +227,8 @@ def _careful(view: DecisionView, *, is_all: bool) -> Iterator[Line]:
         yield Line("" if number else "careful", text)
 
 
-def _next(view: DecisionView, door: Door) -> Iterator[Line]:
+def next_lines(view: DecisionView, door: Door) -> Iterator[Line]:
+    """Yield what to do with a decision."""
     if view.outcome == "none":
         return
     steps = [at_door(view.next_step, door.prefix)] if view.next_step else []
@@ -229,7 +242,7 @@ def _next(view: DecisionView, door: Door) -> Iterator[Line]:
         yield Line("next", "     ".join(steps))
 
 
-def _details(view: DecisionView) -> Iterator[Line]:
+def detail_lines(view: DecisionView) -> Iterator[Line]:
     """Yield the rule of the decision, and each reason and note with its code."""
     if view.question:
         yield Line("asked", view.question)

@@ -10,27 +10,32 @@ from benchgate.wording.lines import Line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from benchgate.gates.judge import Judgement
     from benchgate.gates.run_diff import CaseChange, RunChanges
-    from benchgate.models import TrialResult
+    from benchgate.models import BenchRunReport, TrialResult
     from benchgate.wording.lines import Tone
 
 MOST: Final = 3
 """Cases that are shown unless all are asked for."""
 
 
-def case_lines(judgement: Judgement, *, most: int | None, more: str) -> Iterator[Line]:
+def case_lines(
+    report: BenchRunReport,
+    passed_before: int | None,
+    changes: RunChanges | None,
+    *,
+    most: int | None = MOST,
+    more: str = "",
+) -> Iterator[Line]:
     """
     Yield how many cases pass and what changed, then the cases.
 
+    :param passed_before: cases that pass in the baseline; ``None`` without one, as ``changes``.
     :param most: cases that are shown at most; ``None`` for all.
     :param more: what to ask for to see all; empty if nothing shows more.
     """
-    report, changes = judgement.report, judgement.changes
-    before = judgement.baseline.report if judgement.baseline else None
     text = f"{report.passed_count} of {report.case_count} pass"
-    if before is not None and changes is not None and not changes.is_rescored:
-        text += f", before {before.passed_count}: {counts(changes)}"
+    if passed_before is not None and changes is not None and not changes.is_rescored:
+        text += f", before {passed_before}: {counts(changes)}"
     yield Line("cases", text)
     rows = change_rows(changes) if changes else {}
     label = "  fails" if changes is None else "  still"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.gates.decision import CheckpointPromotionDecision, Outcome, Remark
-    from benchgate.gates.figures import Figures, Significance
+    from benchgate.gates.figures import Figures
     from benchgate.gates.judge import Judgement
     from benchgate.gates.looks import Look
     from benchgate.gates.policy import GatePolicy
@@ -115,20 +115,16 @@ class DecisionView:
         policy: GatePolicy | None,
         names: tuple[str, str],
         figures: Figures | None = None,
-        *,
-        evidence: tuple[Significance | None, bool] | None = None,
     ) -> DecisionView:
         """
         Return what readers get of a decision that was made now, or was recorded.
 
         :param policy: ``None`` if it is not known: of a proof whose file of the tests is missing.
         :param names: of baseline and candidate.
-        :param figures: of the comparison; of a record, ``evidence`` has its tests and whether penalties were compared.
+        :param figures: of the comparison; ``None`` if there was none, or its files are missing.
         """
         if decision is None:
             return cls()
-        if figures is not None:
-            evidence = figures.significance, figures.safety.evaluated
         count = len(decision.reason_codes)
         hidden = frozenset() if decision.promotion_allowed else OF_PROMOTIONS
         codes = {code.removeprefix(PREFIX) for code in decision.reason_codes}
@@ -140,7 +136,7 @@ class DecisionView:
             names=names,
             policy=policy,
             question=_question(policy, names) if policy else "",
-            limits="; ".join(_limits(policy, *(evidence or (None, False)))) if policy else "",
+            limits="; ".join(_limits(policy, figures)) if policy else "",
             looks=looks(look, policy) if policy else "",
             reasons=remarks[:count],
             next_step=decision.next_step,
@@ -167,8 +163,9 @@ def _question(policy: GatePolicy, names: tuple[str, str]) -> str:
     return f"is {after} better than {before}{least}? mean score, {level}"
 
 
-def _limits(policy: GatePolicy, tests: Significance | None, has_penalties: bool) -> Iterator[str]:
-    if has_penalties:
+def _limits(policy: GatePolicy, figures: Figures | None) -> Iterator[str]:
+    tests = figures.significance if figures else None
+    if figures is not None and figures.safety.evaluated:
         policy = policy.model_copy(update={"safety": "required"})
     level = confidence(1 - policy.safety_confidence) if policy.safety_confidence else ""
     for code, condition in CONDITIONS.items():
