@@ -206,8 +206,7 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
     for label, text in _newest_lines(terms):
         say(f"  {label:9} {text}")
     if one.anchored_at is None:
-        decision = terms.record.decision
-        if decision is not None and decision.look is not None:
+        if terms.record.decision.look is not None:
             say(
                 "  looks that were taken out or made elsewhere are not counted: nothing anchors the chain"
             )
@@ -228,16 +227,11 @@ def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
             f"{verdict.bar.score_lower_bound_95:g} and {counted(verdict.bar.passed_count, 'case')}"
         )
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
-        yield "tier", f"{tiers}: {recommendation(verdict, _outcome(record))}"
-    look = record.decision.look if record.decision else None
-    if text := looks(look, record.policy):
+        yield "tier", f"{tiers}: {recommendation(verdict, record.decision.outcome)}"
+    if text := looks(record.decision.look, record.policy):
         yield "looks", text
 
 
 def _newest(record: RunRecord) -> str:
     state = "complete" if record.complete else "incomplete"
-    return f"newest: {_outcome(record)}, {state}"
-
-
-def _outcome(record: RunRecord) -> str:
-    return record.decision.outcome if record.decision else "not_evaluated"
+    return f"newest: {record.decision.outcome}, {state}"
