@@ -88,10 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words and words[0] in commands.choices:
         _refuse_misspelt(commands.choices[words[0]], words[1:])
-    given = parser.parse_args(words)
-    given.is_program = arguments is None
+    args = parser.parse_args(words)
+    args.is_program = arguments is None
     try:
-        return int(given.execute(given))
+        return int(args.execute(args))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader, such as head, has seen enough

@@ -66,20 +66,20 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _execute(given: argparse.Namespace) -> int:
+def _execute(args: argparse.Namespace) -> int:
     """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
     from benchgate.wire.writing import model_bytes, write_file
 
-    if given.aa is not None:
-        refuse(given, OF_A_PLAN, "--aa")
-        return _false_alarms(given)
-    if given.task_class is None:
+    if args.aa is not None:
+        refuse(args, OF_A_PLAN, "--aa")
+        return _false_alarms(args)
+    if args.task_class is None:
         complain("give a CLASS to plan a run of, or --aa=RUN")
         return 2
-    read = report_of_log if given.log else _of_class
-    report, policy, trials = read(given)
-    plan = _sealed(report, policy, given.trials or trials, given.runs)
-    target = given.out or Path(f"{given.task_class}.plan.json")
+    read = report_of_log if args.log else _of_class
+    report, policy, trials = read(args)
+    plan = _sealed(report, policy, args.trials or trials, args.runs)
+    target = args.out or Path(f"{args.task_class}.plan.json")
     for line in _lines(report, policy, plan):
         say(line)
     if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
@@ -87,22 +87,22 @@ def _execute(given: argparse.Namespace) -> int:
             target, "is there already, and stays; --out=FILE gives this plan a name"
         )
     write_file(target, model_bytes(plan))
-    option = "--plan" if given.log else "--bench-plan"
+    option = "--plan" if args.log else "--bench-plan"
     say(f"written   {target}: cite it with {option}={target}")
     return 0
 
 
-def _false_alarms(given: argparse.Namespace) -> int:
+def _false_alarms(args: argparse.Namespace) -> int:
     from benchgate.audit.runs import record_path
     from benchgate.gates.baseline import arm, read_baseline, read_policy_of
     from benchgate.gates.forecast import REPETITIONS, false_promotions
 
-    path = record_path(given.aa, given.runs, given.task_class)
+    path = record_path(args.aa, args.runs, args.task_class)
     record = path / "record.json" if path.is_dir() else path
     run = read_baseline(record)
     if run.report is None or run.problems:
         raise ArtifactError(path, "; ".join(run.problems))
-    policy = policy_of(given, read_policy_of(record).model_dump(mode="json"))
+    policy = policy_of(args, read_policy_of(record).model_dump(mode="json"))
     promoted = false_promotions(arm(run.report), policy)
     share = promoted / REPETITIONS
     say(
@@ -112,15 +112,15 @@ def _false_alarms(given: argparse.Namespace) -> int:
     return 0 if share <= policy.alpha else 1
 
 
-def _of_class(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
+def _of_class(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
     """Return the baseline of a class, its policy and its number of trials."""
     from benchgate.gates.baseline import FILE_NAME, read_baseline
     from benchgate.gates.policy import load_policy, load_run_table, parse_options
     from benchgate.loader.task_class import class_folder
 
-    class_path = class_folder(given.bench_root, given.task_class)
-    policy = load_policy(class_path, parse_options(given.policy))
-    path = given.baseline or class_path / FILE_NAME
+    class_path = class_folder(args.bench_root, args.task_class)
+    policy = load_policy(class_path, parse_options(args.policy))
+    path = args.baseline or class_path / FILE_NAME
     baseline = read_baseline(path)
     if baseline.report is None or baseline.problems:
         raise ArtifactError(path, f"nothing to plan with: {'; '.join(baseline.problems)}")
