@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
 from benchgate.cli.options import add_ledger, add_policy, add_shared, guarded, policy_of, refuse
-from benchgate.cli.proof import exit_status, judge_samples, vector_lines
+from benchgate.cli.proof import exit_status, judge_samples
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
 
@@ -132,7 +132,8 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
 def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.gates.policy import VECTOR_DEFAULTS
     from benchgate.interop.vectors import read_side
-    from benchgate.wording.block import Door
+    from benchgate.wording.block import Door, gate_lines
+    from benchgate.wording.decision import DecisionView
 
     policy = policy_of(args, VECTOR_DEFAULTS)
     figures, decision = judge_samples(
@@ -142,5 +143,5 @@ def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")
     door = Door(verbosity=args.verbose, more="-v")
-    show(vector_lines(names, policy, figures, decision, door))
+    show(gate_lines(DecisionView.of(decision, policy, names, figures), door))
     return exit_status(decision, is_met=decision.promotion_allowed)

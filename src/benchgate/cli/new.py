@@ -135,7 +135,7 @@ def _class(args: argparse.Namespace) -> None:
         complain(f"{count} of the log without an answer: these trials of 'recorded' will fail")
 
 
-def _next_steps(made: Path, first: str, system: str, second: str, last: str = "") -> str:
+def _next_steps(folder: Path, first: str, system: str, second: str, last: str = "") -> str:
     """
     Return how a new class is run, as commands.
 
@@ -143,18 +143,18 @@ def _next_steps(made: Path, first: str, system: str, second: str, last: str = ""
     :param second: what the run against it is.
     :param last: what to do then.
     """
-    name, root, run, option = made.name, "", f"pytest --bench={made.name}", "--bench-"
+    name, root, run, option = folder.name, "", f"pytest --bench={folder.name}", "--bench-"
     mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
-    if made.parent != BENCH_ROOT:
-        root = f" --bench-root {shlex.quote(str(made.parent))}"
+    if folder.parent != BENCH_ROOT:
+        root = f" --bench-root {shlex.quote(str(folder.parent))}"
         run, option = f"benchgate run --task-class {name}{root} --out .benchgate", "--"
         mark = ""
     return f"""\
-{made}
+{folder}
 
 {mark}# check what is there, and test the rubric
 benchgate check {name}{root}
-pytest {shlex.quote(str(made / "tests"))}
+pytest {shlex.quote(str(folder / "tests"))}
 # {first}, and make that run the baseline by its number, which benchgate runs lists
 {run} {option}system={system} {option}baseline=none
 benchgate pin 1 --task-class {name}{root} --yes --reason 'the first baseline'

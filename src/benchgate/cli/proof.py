@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from benchgate.artifacts.build import Comparison
     from benchgate.cli.options import Parsers
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.vectors import Judged
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.model import WireModel
-    from benchgate.wording.block import Door
     from benchgate.wording.lines import Line
 
 SCORES = ("baseline_samples", "trained_samples")
@@ -97,28 +96,28 @@ def _proof(args: argparse.Namespace) -> int:
     checkpoints = CheckpointFiles(
         checkpoint=args.checkpoint, baseline=args.baseline_checkpoint, lineage=args.lineage
     )
-    made = _comparison(args, read_checkpoints(checkpoints))
-    files = evidence_files(made)
+    comparison = _comparison(args, read_checkpoints(checkpoints))
+    files = evidence_files(comparison)
     folder = args.out or Path("proof")
     make_folder(folder)
     for name, data in files.items():
         write_file(folder / name, data)
     for name in files:
         validate_file(folder / name)
-    lines = [*vector_lines(made.names, made.policy, made.figures, made.decision)]
-    if f"{PREFIX}case_mismatch" not in made.decision.reason_codes:
-        failed = made.criteria_failed()
+    lines = [*_gate_lines(comparison)]
+    if f"{PREFIX}case_mismatch" not in comparison.decision.reason_codes:
+        failed = comparison.criteria_failed()
         lines += (Line("criterion", f"{one.code}: {one.message}", "bad") for one in failed)
     show(lines, sys.stderr)
-    say(f"proof_status={'pass' if made.proven else 'fail'}")
-    return exit_status(made.decision, is_met=made.proven)
+    say(f"proof_status={'pass' if comparison.proven else 'fail'}")
+    return exit_status(comparison.decision, is_met=comparison.proven)
 
 
 def _significance(args: argparse.Namespace) -> int:
     from benchgate.artifacts.build import significance_report
 
-    made = _reported(args, significance_report)
-    passed = made.figures.significance.passed
+    comparison = _reported(args, significance_report)
+    passed = comparison.figures.significance.passed
     say(f"significance_status={'pass' if passed else 'fail'}")
     return 0 if passed else 1
 
@@ -135,10 +134,10 @@ def _reported(args: argparse.Namespace, report: Callable[[Comparison], WireModel
     """Judge the vectors, write one report, and print the lines of the gate."""
     from benchgate.wire.writing import model_bytes, write_file
 
-    made = _comparison(args)
-    write_file(args.out, model_bytes(report(made)))
-    show(vector_lines(made.names, made.policy, made.figures, made.decision), sys.stderr)
-    return made
+    comparison = _comparison(args)
+    write_file(args.out, model_bytes(report(comparison)))
+    show(_gate_lines(comparison), sys.stderr)
+    return comparison
 
 
 def _safety(args: argparse.Namespace) -> int:
@@ -209,7 +208,7 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         before = baseline.candidate.checkpoint_id if baseline else args.baseline_id
         names = before, checkpoints.candidate.checkpoint_id
     problems = checkpoints.problems if checkpoints else ()
-    made = judge_samples(policy, args.ledger, (sides[0], sides[1]), problems)
+    figures, decision = judge_samples(policy, args.ledger, (sides[0], sides[1]), problems)
     return Comparison(
         run_id=args.run_id,
         candidate_run_id=None,
@@ -217,8 +216,8 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         generated_at=clock.stamp(),
         names=names,
         policy=policy,
-        figures=made.figures,
-        decision=made.decision,
+        figures=figures,
+        decision=decision,
         min_confidence_level=args.min_confidence_level,
     )
 
@@ -238,15 +237,9 @@ def _policy(args: argparse.Namespace) -> GatePolicy:
     return policy
 
 
-def vector_lines(
-    names: tuple[str, str],
-    policy: GatePolicy,
-    figures: Figures,
-    decision: CheckpointPromotionDecision,
-    door: Door | None = None,
-) -> Iterator[Line]:
+def _gate_lines(of: Comparison) -> Iterator[Line]:
     """Return what a session prints of its gate."""
     from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
 
-    return gate_lines(DecisionView.of(decision, policy, names, figures), door or Door())
+    return gate_lines(DecisionView.of(of.decision, of.policy, of.names, of.figures), Door())
