@@ -270,10 +270,10 @@ def test_a_run_that_is_resumed_has_the_http_of_both_sessions(bench, service, mon
             "        from benchgate import SystemUnavailable\n        raise SystemUnavailable\n    question =",
         ),
     )
-    assert bench.engine(record="shout", retries=0).problems
+    assert bench.engine(record="shout", retries=0).failures
     assert not cassette(bench).exists()
     monkeypatch.setenv("GO", "1")
-    assert not bench.engine(record="shout", resume="auto").problems
+    assert not bench.engine(record="shout", resume="auto").failures
     assert list(service) == ["q01", "q02", "q03"]
     assert len(list(cassette(bench).glob("*.http.json"))) == 3
 
@@ -388,7 +388,7 @@ def test_a_case_of_nobodys_trial_has_no_transport(bench):
 
 
 def test_a_recording_of_another_run_is_not_taken(bench, service):
-    assert not bench.engine(record="shout").problems
+    assert not bench.engine(record="shout").failures
     drafts = bench.out / "recording" / "echo" / "shout"
     bench.pytester.makeconftest(f"""
         import pathlib

@@ -238,7 +238,7 @@ class RunRecord(Artifact):
     policy: GatePolicy
     severities: Severities
     baseline: BaselineRef | RerunBaseline | None
-    decision: CheckpointPromotionDecision | None
+    decision: CheckpointPromotionDecision
     verdict: Verdict
     case_files: Digests
     evidence_files: Digests
