@@ -207,17 +207,13 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     least = max(policy.target_effect, policy.min_delta)
     if high is not None and high < least:
         level = confidence(policy.alpha / 2, 1)
-        yield (
-            "gain_excluded",
-            f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}",
-        )
+        text = f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}"
+        yield "gain_excluded", text
     elif mde is not None and mde <= policy.target_effect:
         text = f"{why}, though so many cases would have shown a gain of {mde:.2g}"
         yield "not_significant", text
     else:
-        seen = (
-            "may miss even the largest gain" if mde is None else f"show only gains above {mde:.2g}"
-        )
+        seen = f"show only gains above {mde:.2g}" if mde else "may miss even the largest gain"
         text = f"{why}: so few cases {seen}; you asked for {least:g}"
         yield "inconclusive_underpowered", text
 
