@@ -38,7 +38,7 @@ BUDGETS = {
     "audit": 1125,
     "cassettes": 300,
     "check": 700,
-    "cli": 2425,
+    "cli": 2400,
     "errors": 300,
     "gates": 3725,
     "http": 525,

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
+from benchgate.cli.options import add_shared
 from benchgate.cli.say import complain
 from benchgate.errors import EvalError
 from benchgate.wire.arguments import threshold_places
-from benchgate.wire.run_options import RUN_OPTIONS
 
 if TYPE_CHECKING:
     from benchgate.runner.settings import RunSettings
@@ -47,52 +47,50 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="the digest that shard I printed when it ended; others are refused",
     )
     add_bench(parser)
-    for option in RUN_OPTIONS:
-        if option.name in OF_THE_WHOLE:
-            option.declare(parser.add_argument, "")
+    add_shared(parser, *OF_THE_WHOLE)
     parser.set_defaults(execute=execute)
 
 
 def _expected(text: str) -> tuple[int, str]:
-    found = re.fullmatch(r"([1-9][0-9]{0,8})=([0-9a-f]{64})", text)
-    if found is None:
+    match = re.fullmatch(r"([1-9][0-9]{0,8})=([0-9a-f]{64})", text)
+    if match is None:
         raise argparse.ArgumentTypeError(f"{text!r}; expected I=SHA256 as shard I printed it")
-    return int(found[1]), found[2]
+    return int(match[1]), match[2]
 
 
-def execute(given: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Merge and print the run; 1 if it fails, 2 for wrong use, such as a shard that is missing."""
-    with bench_code(given) as out:
-        return _merge(given, out)
+    with bench_code(args) as out:
+        return _merge(args, out)
 
 
-def _merge(given: argparse.Namespace, out: TextIO) -> int:
+def _merge(args: argparse.Namespace, out: TextIO) -> int:
     from benchgate.cli.run import shown
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
-    publication = Publication.take({"html": given.html})
+    publication = Publication.take({"html": args.html})
     try:
         publication.check()
-        finished = merge(_settings(given))
+        finished = merge(_settings(args))
     except EvalError as error:
         complain(error)
         return 2
-    return shown(finished, publication, out, threshold_places(given.policy, {}))
+    return shown(finished, publication, out, threshold_places(args.policy, {}))
 
 
-def _settings(given: argparse.Namespace) -> RunSettings:
+def _settings(args: argparse.Namespace) -> RunSettings:
     from benchgate.runner.settings import RunSettings
 
     names = [name.replace("-", "_") for name in OF_THE_WHOLE]
-    values = {name: getattr(given, name) for name in names}
-    expect = dict(given.expect)
-    if len(expect) < len(given.expect):
+    values = {name: getattr(args, name) for name in names}
+    expect = dict(args.expect)
+    if len(expect) < len(args.expect):
         raise EvalError("expect: one shard is named twice")
     return RunSettings.of_options(
         values,
-        parts=tuple(given.parts),
+        parts=tuple(args.parts),
         expect=expect,
-        out=given.out,
-        bench_root=given.bench_root,
+        out=args.out,
+        bench_root=args.bench_root,
     )
