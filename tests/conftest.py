@@ -68,6 +68,7 @@ CASE = {
 LEFT_OUT = ["randomly", "hypothesispytest", "anyio", "platformdirs", "xdist.looponfail"]
 LEFT_OUT += ["pastebin", "setuponly", "setupplan"]
 """Plugins that no test of a bench needs; one that does names it with ``-p``."""
+PLAIN = tuple(f"-pno:{name}" for name in LEFT_OUT)
 
 
 class BenchFolder:
@@ -231,7 +232,7 @@ class Bench(BenchFolder):
 
     def pytest(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
         """Run pytest, by default in this process, without plugins that shuffle, or that only take time."""
-        given = (*(f"-pno:{name}" for name in LEFT_OUT), *arguments)
+        given = (*PLAIN, *arguments)
         if apart:
             return self.pytester.runpytest_subprocess(*given, timeout=600)
         # Ctrl-C in a bench ends its session, as at the command line, not the test around it.

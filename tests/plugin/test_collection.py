@@ -9,6 +9,7 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.errors import EvalError
+from tests.conftest import PLAIN
 
 IDS = [f"bench/echo/cases/0{n}/case.toml::0{n}" for n in (1, 2, 3)]
 
@@ -112,7 +113,7 @@ def test_an_unknown_class_names_the_expected_path_and_the_known_ones(bench, mirr
 
 
 def test_without_a_bench_folder_no_class_is_known(pytester):
-    result = pytester.runpytest("--bench=echo")
+    result = pytester.runpytest(*PLAIN, "--bench=echo")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--bench=echo: unknown task class; expected *; known: none"])
 
@@ -503,7 +504,7 @@ def test_two_benches_in_one_session_are_wrong_use(bench):
 
 def test_a_folder_named_bench_without_classes_is_left_alone(pytester):
     pytester.makepyfile(**{"bench/test_speed": "def test_speed(): pass"})
-    pytester.runpytest("bench").assert_outcomes(passed=1)
+    pytester.runpytest(*PLAIN, "bench").assert_outcomes(passed=1)
 
 
 # Marks and keywords
@@ -538,7 +539,7 @@ def test_the_marker_is_declared(bench):
 def test_the_place_of_a_case_is_its_file_and_the_line_of_its_table(bench):
     text = bench.case("02", answer="something else").read_text()
     bench.write("cases/02/case.toml", f"# one\n# two\n{text}")
-    items, recorder = bench.pytester.inline_genitems("bench/echo/cases/02", "-p", "no:randomly")
+    items, recorder = bench.pytester.inline_genitems("bench/echo/cases/02", *PLAIN)
     assert items[0].location[0] == os.path.join("bench", "echo", "cases", "02", "case.toml")
     assert items[0].location[1] == 2
     assert items[0].path == bench.path / "cases/02/case.toml"
@@ -581,6 +582,8 @@ def test_sessions_may_nest(bench):
         """
         import shutil
 
+        PLAIN = PLACE
+
         def test_an_inner_session_has_a_bench_of_its_own(pytester, pytestconfig):
             shutil.copytree(pytestconfig.rootpath / "bench/echo", pytester.path / "bench/echo")
             inner = pytester.path / "bench/echo"
@@ -589,12 +592,12 @@ def test_sessions_may_nest(bench):
             (inner / "rubric.py").write_text(text)
 
             from _benchgate_bench.echo import marks
-            pytester.runpytest("-p", "no:randomly", "--bench=echo").assert_outcomes(passed=3)
+            pytester.runpytest(*PLAIN, "--bench=echo").assert_outcomes(passed=3)
             from _benchgate_bench.echo import marks as again
 
             assert marks is again
             assert marks.WHOSE == "outer"
-        """,
+        """.replace("PLACE", repr(PLAIN)),
     )
     result = bench.pytest("-p", "pytester", "bench/echo/tests", "bench/echo/cases")
     result.assert_outcomes(passed=4)
