@@ -245,8 +245,7 @@ class Bench(BenchFolder):
     def pin_once(self, kept: dict) -> None:
         """Pin a run of the bench as it is now; only the first test of a module makes it."""
         if "record" not in kept:
-            result = self.run("--bench-baseline=none", "--bench-out=pinned", "--bench-exit=gate")
-            assert result.ret == pytest.ExitCode.OK
+            assert self.engine(out=self.root / "pinned", exit_rule="gate").exit_status == 0
             (path,) = (self.root / "pinned/runs" / self.name).glob("*/record.json")
             kept["record"] = path.read_bytes()
         (self.path / "baseline.json").write_bytes(kept["record"])
