@@ -146,6 +146,13 @@ class BenchFolder:
         trials = self.record()["report"]["per_case"]
         return next(trial for trial in trials if trial["case_id"] == case_id)
 
+    def engine(self, **settings):
+        """Run the class without pytest and without the command line; one that is interrupted is recorded too."""
+        from benchgate.runner.run import RunSettings, run_class
+
+        where = {"bench_root": self.root / "bench", "out": self.out}
+        return run_class(RunSettings(task_class=self.name, **where | settings))
+
     def pin(self) -> None:
         """Make the newest full run the baseline, as a person would."""
         (self.path / "baseline.json").write_bytes((self.folder() / "record.json").read_bytes())
@@ -170,13 +177,8 @@ class Echo(BenchFolder):
         return other or {"answer": (case.input_path / "question.txt").read_text().upper()}
 
     def run(self, **settings):
-        """Run the class; a run that is interrupted leaves its record all the same."""
-        from benchgate.runner.run import RunSettings, run_class
-
-        settings = {"system": self.agent, "out": self.out, **settings}
-        return run_class(
-            RunSettings(task_class=self.name, bench_root=self.root / "bench", **settings)
-        )
+        """Run the class with the system that notes its calls."""
+        return self.engine(**{"system": self.agent, **settings})
 
     def left(self, at="03", **settings):
         """Return the folder of a run that was killed in a case; nothing records it."""

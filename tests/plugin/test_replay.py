@@ -116,11 +116,18 @@ def test_a_cassette_has_a_file_of_each_trial_and_their_digests(recorded):
     assert [p.name for p in (bench.path / "cassettes").iterdir()] == ["agent"]
 
 
-WAYS = [(), ("jobs=4",), pytest.param(("-n2", "jobs=2"), marks=pytest.mark.slow)]
+WORKERS = ("-n2", "jobs=2")
 
 
-@pytest.mark.parametrize("way", WAYS, ids=["serial", "jobs", "workers"])
-@pytest.mark.parametrize("what", ["agent", "1"])
+@pytest.mark.parametrize(
+    ("what", "way"),
+    [
+        ("agent", ("jobs=4",)),
+        ("1", ()),
+        *(pytest.param(what, WORKERS, marks=pytest.mark.slow) for what in ("agent", "1")),
+    ],
+    ids=["jobs", "serial", "workers agent", "workers 1"],
+)
 def test_a_replay_is_the_run_that_was_recorded(recorded, way, what):
     live, bench = recorded.report(), recorded.bench
     assert recorded.run("pytest", f"replay={what}", *way) == 0
@@ -138,8 +145,7 @@ def test_a_replay_is_the_run_that_was_recorded(recorded, way, what):
     recorded.result.stdout.fnmatch_lines([f"replays   {replays['kind']} {replays['name']} *"])
 
 
-@pytest.mark.parametrize("jobs", ["1", "4"])
-@pytest.mark.parametrize("what", ["agent", "1"])
+@pytest.mark.parametrize(("what", "jobs"), [("agent", "1"), ("1", "4")])
 def test_the_other_door_replays_too(recorded, what, jobs):
     live = recorded.report()
     assert recorded.run("benchgate run", f"replay={what}", f"jobs={jobs}") == 0
@@ -164,11 +170,10 @@ def test_a_cassette_is_replayed_where_no_run_is(recorded):
     assert recorded.run("pytest", "replay=agent") == 0
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_todays_rubric_scores_what_was_recorded(recorded, door):
+def test_todays_rubric_scores_what_was_recorded(recorded):
     live = recorded.report()
     recorded.bench.rubric("return BenchScore(passed=True, score=0.5)")
-    assert recorded.run(door, "replay=agent") == 0
+    assert recorded.run("benchgate run", "replay=agent") == 0
     report = recorded.report()
     assert recorded.calls() == []
     scores = {t["case_id"]: t["score"] and t["score"]["score"] for t in report["per_case"]}
@@ -182,9 +187,11 @@ def test_both_sides_are_replayed_through_a_new_rubric_and_compared(recorded):
     bench = recorded.bench
     bench.pin()
     bench.rubric("return BenchScore(passed=True, score=0.5, safety_penalty=0.0)")
-    assert recorded.run("pytest", "replay=agent", "baseline=none") == 0
+    assert recorded.run("benchgate run", "replay=agent", "baseline=none") == 0
     bench.pin()
-    assert recorded.run("pytest", "replay=agent", "baseline=pinned") == 10  # not better than itself
+    assert (
+        recorded.run("benchgate run", "replay=agent", "baseline=pinned") == 10
+    )  # not better than itself
     assert "incomparable" not in str(bench.record()["decision"]["reason_codes"])
     assert bench.record()["baseline"]["run_id"] == recorded.report()["run_id"]
     assert recorded.calls() == []
@@ -193,45 +200,18 @@ def test_both_sides_are_replayed_through_a_new_rubric_and_compared(recorded):
 def test_what_the_rubric_could_not_score_is_scored_now(recorded):
     bench = recorded.bench
     bench.rubric("raise KeyError('x')")
-    recorded.run("pytest")
+    recorded.run("benchgate run")
     assert recorded.report()["complete"] is False
     bench.rubric()
-    assert recorded.run("pytest", "replay=2") == 0
+    assert recorded.run("benchgate run", "replay=2") == 0
     assert recorded.report()["complete"] is True
     assert recorded.calls() == []
-
-
-def test_what_is_missing_from_a_run_is_missing_from_its_replay(bench):
-    bench.system(
-        "from benchgate import SystemUnavailable\n"
-        "if case.case_id == '02': raise SystemUnavailable('away')\n"
-    )
-    bench.run("--bench-retries=0")
-    first = bench.record()["report"]
-    bench.system("raise AssertionError('called')")
-    bench.run("--bench-replay=1", "--bench-retries=3")
-    assert bench.record()["report"]["run_id"] == first["run_id"]
-    assert bench.result("02") == first["per_case"][1]
-    assert bench.result("02")["outcome"] == "unavailable"
-    assert main(["verify", str(bench.out)]) == 0
-
-
-def test_inputs_that_the_system_changed_stay_told(bench):
-    bench.system("if case.case_id == '02': (case.input_path / 'more.txt').write_text('x')")
-    bench.run("--bench-exit=gate")
-    assert [m["code"] for m in bench.result("02")["failure_modes"]] == ["input_modified"]
-    (bench.path / "cases/02/input/more.txt").unlink()
-    run_id = bench.record()["report"]["run_id"]
-    bench.run("--bench-replay=1", "--bench-exit=gate")
-    assert bench.record()["report"]["run_id"] == run_id
-    assert main(["verify", str(bench.out)]) == 0
 
 
 # Refused before anything runs
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("what", ["agent", "1"])
+@pytest.mark.parametrize(("door", "what"), [("pytest", "agent"), ("benchgate run", "1")])
 def test_what_has_changed_is_named(recorded, capsys, door, what):
     bench = recorded.bench
     bench.case("05")
@@ -252,45 +232,54 @@ def test_what_has_changed_is_named(recorded, capsys, door, what):
     assert bench.head()["seq"] == 1
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_another_seed_and_more_trials_are_refused(recorded, capsys, door):
-    said = recorded.refused(capsys, door, "replay=agent", "seed=7", trials=3)
+def test_another_seed_and_more_trials_are_refused(recorded, capsys):
+    said = recorded.refused(capsys, "benchgate run", "replay=agent", "seed=7", trials=3)
     assert "its seed is 0, that of this run 7" in said
     assert "it has 2 trials of each case, this run 3" in said
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_fewer_trials_are_replayed(recorded, door):
-    assert recorded.run(door, "replay=agent", trials=1) == 0
+def test_fewer_trials_are_replayed(recorded):
+    assert recorded.run("benchgate run", "replay=agent", trials=1) == 0
     assert recorded.calls() == []
     assert len(recorded.report()["per_case"]) == 4
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_an_edited_manifest_makes_no_other_output_pass(recorded, capsys, door):
+def test_an_edited_manifest_makes_no_other_output_pass(recorded, capsys):
     path = recorded.cassette / "manifest.json"
     manifest = recorded.manifest()
     manifest["files"]["01.json"] = manifest["files"]["04.json"]
     path.write_text(json.dumps(manifest))
-    said = recorded.refused(capsys, door, "replay=agent")
+    said = recorded.refused(capsys, "benchgate run", "replay=agent")
     assert "01.json: was changed after it was recorded" in said
     # The file of one trial in the place of another, digest mended: found when it is played.
     shutil.copy(recorded.cassette / "04.json", recorded.cassette / "01.json")
-    assert recorded.run(door, "replay=agent") == 1
+    assert recorded.run("benchgate run", "replay=agent") == 1
     assert recorded.bench.result("01")["outcome"] == "unavailable"
     assert "file of another trial" in recorded.bench.result("01")["detail"]
 
 
-@pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("door", "arguments", "said"),
     [
-        (("replay=agent", "system=other"), "system 'other' was asked for, but cassette agent * is"),
-        (("replay=agent", "record=more"), "what is replayed is recorded already"),
-        (("replay=other",), "cannot be read: No such file or directory; known: agent"),
-        (("replay=7",), "there is no run '7'"),
-        (("replay=../agent",), "expected the name of a cassette"),
-        (("record=12",), "expected the name of a cassette"),
+        (
+            "benchgate run",
+            ("replay=agent", "system=other"),
+            "system 'other' was asked for, but cassette agent * is",
+        ),
+        (
+            "benchgate run",
+            ("replay=agent", "record=more"),
+            "what is replayed is recorded already",
+        ),
+        (
+            "benchgate run",
+            ("replay=other",),
+            "cannot be read: No such file or directory; known: agent",
+        ),
+        ("pytest", ("replay=7",), "there is no run '7'"),
+        ("benchgate run", ("replay=../agent",), "expected the name of a cassette"),
+        ("pytest", ("replay=../agent",), "expected the name of a cassette"),
+        ("benchgate run", ("record=12",), "expected the name of a cassette"),
     ],
 )
 def test_what_cannot_be_meant_is_wrong_use(recorded, capsys, door, arguments, said):
@@ -315,7 +304,7 @@ def test_the_recorded_system_need_not_be_there(recorded):
     source = (bench.path / "system.py").read_text()
     (bench.root / "elsewhere.py").write_text(source)
     bench.pytester.syspathinsert(bench.root)
-    assert recorded.run("pytest", "system=elsewhere:system", "record=apart") == 0
+    assert recorded.run("benchgate run", "system=elsewhere:system", "record=apart") == 0
     (bench.root / "elsewhere.py").unlink()
     for door in DOORS:
         assert recorded.run(door, "replay=apart", "system=elsewhere:system") == 0
@@ -374,19 +363,9 @@ def test_the_other_trials_of_a_changed_case_are_dropped(recorded, capsys):
     assert "04-t1.json: missing" in recorded.refused(capsys, "pytest", "replay=agent")
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_part_of_another_run_is_refused(recorded, capsys, door):
+def test_a_part_of_another_run_is_refused(recorded, capsys):
     before = recorded.manifest()
-    part = "cases=04" if door == "benchgate run" else None
-    recorded.log.unlink()
-    capsys.readouterr()
-    if part:
-        assert recorded.run(door, "record=agent", "seed=7", part) == 2
-    else:
-        given = ("--bench-trials=2", "--bench-record=agent", "--bench-seed=7")
-        result = recorded.bench.pytest("bench/echo/cases/04", *given)
-        assert result.ret == pytest.ExitCode.USAGE_ERROR
-    said = "".join(capsys.readouterr())
+    said = recorded.refused(capsys, "benchgate run", "record=agent", "seed=7", "cases=04")
     assert "a part of the cases cannot renew it: seed was 0, is 7" in said
     assert recorded.calls() == []
     assert recorded.manifest() == before
@@ -395,12 +374,11 @@ def test_a_part_of_another_run_is_refused(recorded, capsys, door):
 # Incomplete runs, and runs that are resumed
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_an_incomplete_run_is_not_recorded(recorded, capsys, door):
+def test_an_incomplete_run_is_not_recorded(recorded, capsys):
     before = recorded.manifest()
     recorded.bench.rubric("raise KeyError('x')")
     capsys.readouterr()
-    assert recorded.run(door, "record=agent") == 1
+    assert recorded.run("benchgate run", "record=agent") == 1
     assert "not recorded: the run is incomplete" in "".join(capsys.readouterr())
     assert recorded.manifest() == before
     assert len(list(recorded.cassette.parent.iterdir())) == 1
@@ -419,17 +397,16 @@ def test_a_run_that_is_resumed_is_recorded_as_a_whole(bench):
     assert bench.run("--bench-replay=agent").ret == 0
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_replay_is_resumed_as_a_replay_only(recorded, capsys, door):
+def test_a_replay_is_resumed_as_a_replay_only(recorded, capsys):
     bench = recorded.bench
     bench.rubric("raise KeyError('x')")
-    recorded.run("pytest", "replay=agent")
-    said = recorded.refused(capsys, door, "resume=2")
+    recorded.run("benchgate run", "replay=agent")
+    said = recorded.refused(capsys, "benchgate run", "resume=2")
     assert "replays was cassette agent (" in said
     assert "), is None" in said
     # A rubric that is mended is another rubric: the replay begins anew.
     assert "digest of the rubric" not in said
-    assert recorded.run(door, "resume=2", "replay=agent") == 1
+    assert recorded.run("benchgate run", "resume=2", "replay=agent") == 1
     assert bench.record()["replays"]["name"] == "agent"
     assert main(["verify", str(bench.out)]) == 0
 
@@ -445,7 +422,7 @@ def test_a_replay_is_resumed_as_a_replay_only(recorded, capsys, door):
 def test_verify_finds_what_is_replayed(recorded, before, after, capsys):
     bench = recorded.bench
     sha256 = bench.head()["sha256"]
-    assert recorded.run("pytest", "replay=1") == 0
+    assert recorded.run("benchgate run", "replay=1") == 0
     path = bench.folder() / "record.json"
     before = before.replace("{sha256}", sha256)
     start, _, end = path.read_text().partition('"replays": {')
@@ -457,7 +434,7 @@ def test_verify_finds_what_is_replayed(recorded, before, after, capsys):
 
 
 def test_a_replay_is_not_passed_off_as_a_live_run(recorded, capsys):
-    assert recorded.run("pytest", "replay=agent") == 0
+    assert recorded.run("benchgate run", "replay=agent") == 0
     path = recorded.bench.folder() / "record.json"
     record = json.loads(path.read_bytes())
     path.write_text(json.dumps({**record, "replays": None}))
@@ -474,7 +451,7 @@ def test_a_replay_is_not_passed_off_as_a_live_run(recorded, capsys):
 def test_cassettes_are_no_part_of_class_rubric_or_case(recorded):
     live = recorded.report()["digests"]
     shutil.rmtree(recorded.cassette.parent)
-    assert recorded.run("pytest") == 0
+    assert recorded.run("benchgate run") == 0
     assert recorded.report()["digests"] == live
 
 
@@ -551,8 +528,7 @@ def test_check_names_what_could_not_be_replayed(recorded, capsys, what):
     assert f"cassettes/agent/{said}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("jobs", ["1", "3"])
+@pytest.mark.parametrize(("door", "jobs"), [("pytest", "3"), ("benchgate run", "1")])
 def test_a_system_takes_a_step_from_a_cassette(recorded, door, jobs):
     bench = recorded.bench
     bench.system("""
@@ -577,30 +553,16 @@ def test_a_run_of_nothing_but_errors_replaces_no_cassette(recorded):
     assert recorded.manifest() == before
 
 
-def test_a_key_in_an_output_is_not_recorded(recorded, monkeypatch):
+def test_a_key_in_an_output_is_not_recorded(recorded, monkeypatch, capsys):
     monkeypatch.setenv("PROVIDER_API_KEY", "opaque-0123456789")
     before = recorded.manifest()
     recorded.bench.system(
         "return {'answer': 'Q', 'seen': __import__('os').environ['PROVIDER_API_KEY']}"
     )
-    assert recorded.run("pytest", "record=agent") == 1
-    told = "not recorded: 01-t1.json has the value of the environment variable PROVIDER_API_KEY"
-    assert told in recorded.result.stdout.str()
-    assert "opaque" not in recorded.result.stdout.str()
-    assert recorded.manifest() == before
-
-
-def test_a_replay_is_no_promotion_unless_it_is_allowed(bench, capsys):
-    for number in range(4, 15):
-        bench.case(f"{number:02}")
-    bench.system("return {'answer': 'wrong'}")
-    bench.run("--bench-baseline=none")
-    (bench.path / "baseline.json").write_bytes((bench.folder() / "record.json").read_bytes())
-    bench.system()
-    assert bench.run("--bench-record=good").ret == 0
-    assert main(["verify", str(bench.out), "--require-promote"]) == 0
-    assert bench.run("--bench-replay=good").ret == 0
     capsys.readouterr()
-    assert main(["verify", str(bench.out), "--require-promote"]) == 1
-    assert "is a replay" in capsys.readouterr().err
-    assert main(["verify", str(bench.out), "--require-promote", "--allow-replay"]) == 0
+    assert recorded.run("benchgate run", "record=agent") == 1
+    said = "".join(capsys.readouterr())
+    told = "not recorded: 01-t1.json has the value of the environment variable PROVIDER_API_KEY"
+    assert told in said
+    assert "opaque" not in said
+    assert recorded.manifest() == before

@@ -49,7 +49,7 @@ class Elements(HTMLParser):
         return {tag for tag, _ in self.found}
 
 
-def run_both(bench, *options, penalty=0.0):
+def write_both(bench, penalty=0.0):
     """A baseline that passes everywhere beside a candidate that fails 02, there with a penalty."""
     bench.write(
         "registration.py",
@@ -68,7 +68,11 @@ def run_both(bench, *options, penalty=0.0):
         )
     code = EXPLAINING.replace('case.case_id == "02"', 'output["answer"].startswith("?")')
     bench.rubric(code.replace("safety_penalty=0.0", f"safety_penalty={penalty}"))
-    return bench.run("--bench-baseline=run:shout", "--bench-policy=min_cases=2", *options)
+
+
+def run_both(bench, penalty=0.0):
+    write_both(bench, penalty)
+    bench.engine(baseline="run:shout", policy={"min_cases": 2})
 
 
 def page_of(bench, *options):
@@ -139,7 +143,7 @@ def test_where_no_penalty_rose_nothing_says_more_harm(bench):
 
 
 def test_a_page_says_so_where_there_is_no_baseline(bench):
-    bench.run("--bench-baseline=none")
+    bench.engine()
     text = Elements(page_of(bench)).text
     assert "shout may not replace its baseline yet: there is no baseline" in text
     assert "Newly failing" not in text
@@ -271,7 +275,7 @@ def wide_page(bench, number):
         bench.case(f"case-with-a-name-{n:04}", answer="no" if n % 2 else None)
         bench.write(f"cases/case-with-a-name-{n:04}/input/question.txt", '"<&>"' * 500)
     bench.system('return {"answer": "<>&" * 20_000, "more": list(range(2000))}')
-    bench.run("--bench-baseline=none")
+    bench.engine()
     page = page_of(bench)
     assert page.count('<details class="case"') == number
     return page
@@ -386,7 +390,7 @@ def test_the_other_door_writes_the_same_page(bench, monkeypatch, capsys):
 
 @pytest.mark.parametrize("given", ["nothing", "empty", "case.toml", "cases/01.json"])
 def test_what_is_no_run_is_refused(bench, given, capsys):
-    bench.run()
+    bench.engine()
     (bench.root / "empty").mkdir()
     path = {
         "case.toml": bench.path / "cases/01/case.toml",
@@ -402,12 +406,12 @@ def test_what_is_no_run_is_refused(bench, given, capsys):
 
 
 def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, capsys):
-    bench.run("--bench-baseline=none")
+    bench.engine()
     bench.pin()
-    bench.run()
+    bench.engine(baseline="auto")
     bench.system('if case.case_id == "02":\n    return {"answer": "no"}')
     for _ in range(2):  # the same results are no further look
-        bench.run()
+        bench.engine(baseline="auto")
     capsys.readouterr()
     assert main(["runs", "--scores", "--task-class=echo", f"--out={bench.out}", "--json"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -429,7 +433,7 @@ def test_the_history_counts_looks_and_knows_what_became_the_baseline(bench, caps
 
 def test_a_class_without_runs_has_no_history(bench, capsys):
     assert main(["runs", "--scores", "--task-class=echo", f"--out={bench.out}"]) == 1
-    bench.run()
+    bench.engine()
     capsys.readouterr()
     assert main(["runs", "--scores", "--task-class=other", f"--out={bench.out}"]) == 1
     assert "known: echo" in capsys.readouterr().err
@@ -439,7 +443,8 @@ def test_a_class_without_runs_has_no_history(bench, capsys):
 
 
 def test_a_failure_says_why(bench):
-    result = run_both(bench)
+    write_both(bench)
+    result = bench.run("--bench-baseline=run:shout", "--bench-policy=min_cases=2")
     result.stdout.fnmatch_lines(
         [
             "not passed, score 0.250: wrong",
@@ -451,14 +456,14 @@ def test_a_failure_says_why(bench):
 
 
 def test_the_id_of_a_run_does_not_depend_on_explanations(bench):
-    bench.run()
+    bench.engine()
     before = bench.record()
     bench.rubric("""
         right = output["answer"] == (case.expected_path / "answer.txt").read_text()
         return BenchScore(passed=right, score=float(right), breakdown={"exact": float(right)}, cost_usd=0.25,
                           safety_penalty=0.0, explanation="because", evidence={"exact": "e"})
     """)
-    bench.run()
+    bench.engine()
     after = bench.record()
     assert after["report"]["run_id"] == before["report"]["run_id"]
     assert after["report"]["per_case"][0]["score"]["explanation"] == "because"
@@ -471,7 +476,7 @@ def test_a_record_describes_its_cases_and_failure_modes(bench):
     (bench.path / "cases/01/input/more/data.bin").write_bytes(b"\x00\xff")
     bench.write("cases/02/input/question.txt", "é" * 3000)
     bench.case("03", tags='["new"]', difficulty='"hard"')
-    bench.run()
+    bench.engine()
     record = bench.record()
     assert record["meanings"] == {"wrong": "The answer is not the expected one."}
     assert record["about_cases"]["01"]["input"] == {"question.txt": "q01"}
@@ -504,7 +509,7 @@ def test_the_summary_reads_as_it_did(bench, request, capsys, name):
     elif name == "hostile":
         request.getfixturevalue("hostile_report")
     else:
-        bench.run(*(["-k", "01"] if name == "part" else ["--bench-baseline=none"]))
+        bench.engine(case_filter="01" if name == "part" else None)
     capsys.readouterr()
     folder = bench.out / "last-selected/echo" if name == "part" else bench.folder()
     assert main(["report", str(folder), "--markdown"]) == 0

@@ -123,7 +123,7 @@ def test_a_better_candidate_is_promoted_over_what_ran_beside_it(rerun, door):
 
 
 def test_the_report_of_each_side_is_that_of_a_run_alone(rerun):
-    rerun.bench.run(RUN)
+    assert rerun.run("benchgate run", "baseline=run:old") == 0
     record = rerun.bench.record()
     for system, side in (("new", record["report"]), ("old", record["baseline"]["report"])):
         root = rerun.bench.root / "bench"
@@ -140,9 +140,8 @@ def test_the_report_of_each_side_is_that_of_a_run_alone(rerun):
     ],
 )
 def test_each_way_gives_the_same_run(rerun, way):
-    rerun.bench.run(RUN, "--bench-trials=2", "--bench-out=first")
-    (path,) = rerun.bench.root.glob("first/runs/echo/*/record.json")
-    first = json.loads(path.read_bytes())
+    assert rerun.run("benchgate run", "baseline=run:old", "trials=2") == 0
+    first = rerun.bench.record()
     rerun.calls()
     result = rerun.bench.run(RUN, "--bench-trials=2", *way, apart="-n2" in way)
     assert result.ret == 0
@@ -196,8 +195,10 @@ def test_failing_candidates_and_only_those_fail_where_the_gate_decides(rerun):
     result.assert_outcomes(passed=11, failed=1)
 
 
-@pytest.mark.parametrize("given", ["run:none-such", "run:"])
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize(
+    ("door", "given"),
+    [(DOORS[0], "run:none-such"), *((DOORS[1], f"run:{s}") for s in ("none-such", ""))],
+)
 def test_a_system_that_does_not_exist_is_wrong_use(rerun, door, given, capsys):
     try:
         status = rerun.run(door, f"baseline={given}")
@@ -255,9 +256,7 @@ def test_an_incomplete_baseline_holds_and_can_be_resumed(rerun, door, capsys):
 
 def test_too_many_errors_of_the_baseline_hold(rerun):
     rerun.systems(old='if case.case_id < "04": raise ValueError("no")')
-    result = rerun.bench.run(RUN)
-    assert result.ret == 10
-    result.assert_outcomes(passed=12)
+    assert rerun.run("benchgate run", "baseline=run:old") == 10
     assert rerun.reasons()["too_many_unscored"].startswith("baseline: 3 of 12 trials")
     assert "note_unscored_baseline" in rerun.reasons()
     assert rerun.is_valid()
@@ -265,8 +264,7 @@ def test_too_many_errors_of_the_baseline_hold(rerun):
 
 def test_a_rubric_that_broke_its_contract_at_the_baseline_ends_the_class(rerun):
     rerun.bench.rubric('if output["answer"] < 0.5: return 1\n' + GRADED)
-    result = rerun.bench.run(RUN)
-    assert result.ret == 1
+    assert rerun.run("benchgate run", "baseline=run:old") == 1
     assert rerun.calls() == ["new 01-0", "old 01-0"]
     assert rerun.bench.record()["decision"]["outcome"] == "hold"
     assert rerun.is_valid()
@@ -365,7 +363,7 @@ def test_a_killed_run_is_resumed_on_both_sides(rerun, door):
 
 def test_the_list_of_runs_counts_the_trials_of_both_sides(rerun, capsys):
     rerun.systems(old='if case.case_id == "04": raise KeyboardInterrupt')
-    rerun.bench.run(RUN)
+    assert rerun.run("benchgate run", "baseline=run:old") == 130
     capsys.readouterr()
     main(["runs", "--out", str(rerun.bench.out), "--json"])
     row = json.loads(capsys.readouterr().out)
@@ -378,7 +376,7 @@ def test_a_trial_of_the_baseline_over_its_limit_is_a_timeout_and_no_failure(reru
     rerun.systems(old='if case.case_id == "04": import time; time.sleep(30)')
     rerun.bench.rubric(GRADED.replace(", safety_penalty=0.0", ""))
     result = rerun.bench.run(
-        RUN, "--bench-timeout=0.5", "--bench-policy=safety=optional", *workers, apart=bool(workers)
+        RUN, "--bench-timeout=0.2", "--bench-policy=safety=optional", *workers, apart=bool(workers)
     )
     assert result.ret == 0
     result.assert_outcomes(passed=12)
@@ -401,6 +399,22 @@ def test_a_worker_that_dies_in_a_trial_of_the_baseline_holds(rerun):
 # What verify finds
 
 
+@pytest.fixture
+def recorded(rerun, kept, tmp_path_factory):
+    """Return a function that gives the bench the record of a run, which is made once."""
+
+    def record(*arguments):
+        if arguments not in kept:
+            rerun.run("benchgate run", *arguments)
+            kept[arguments] = tmp_path_factory.mktemp("record") / "out"
+            shutil.copytree(rerun.bench.out, kept[arguments])
+        else:
+            shutil.copytree(kept[arguments], rerun.bench.out)
+        return rerun
+
+    return record
+
+
 def _reports(record):
     return record["baseline"]["report"]
 
@@ -415,8 +429,8 @@ def _reports(record):
         (lambda r: r.update(baseline=None), "evidence/baseline.json: the record names no baseline"),
     ],
 )
-def test_an_edited_baseline_is_found(rerun, change, message, capsys):
-    rerun.run("benchgate run", "baseline=run:old")
+def test_an_edited_baseline_is_found(recorded, change, message, capsys):
+    rerun = recorded("baseline=run:old")
     record = rerun.bench.record()
     change(record)
     path = rerun.bench.folder() / "record.json"
@@ -426,8 +440,8 @@ def test_an_edited_baseline_is_found(rerun, change, message, capsys):
     assert message in "".join(capsys.readouterr())
 
 
-def test_an_edited_trial_of_the_baseline_is_found(rerun, capsys):
-    rerun.run("benchgate run", "baseline=run:old")
+def test_an_edited_trial_of_the_baseline_is_found(recorded, capsys):
+    rerun = recorded("baseline=run:old")
     shutil.copy(
         rerun.bench.folder() / "cases/01.json", rerun.bench.folder() / "cases/01-baseline.json"
     )
@@ -455,17 +469,17 @@ def test_the_comparison_follows_from_the_record_alone(rerun):
 
 
 def test_such_a_run_can_be_pinned_and_compared(rerun, capsys):
-    rerun.bench.run(RUN)
+    assert rerun.run("benchgate run", "baseline=run:old") == 0
     kept = rerun.bench.folder()
     shutil.copy(kept / "record.json", rerun.bench.path / "baseline.json")
-    assert rerun.bench.run("--bench-system=old").ret == 1
+    assert rerun.run("benchgate run", "system=old") == 1
     assert rerun.bench.record()["decision"]["outcome"] == "reject"
     assert main(["gate", str(kept), str(rerun.bench.folder())]) == 1
     assert ": 0 newly passing, 12 newly failing\n" in capsys.readouterr().out
 
 
 def test_without_it_nothing_is_written_that_was_not_before(rerun):
-    rerun.bench.run("--bench-baseline=none")
+    assert rerun.run("benchgate run", "baseline=none") == 0
     assert "baseline_system" not in rerun.bench.read(rerun.bench.folder() / "plan.json")
     assert rerun.bench.record()["baseline"] is None
 
@@ -553,10 +567,11 @@ def test_a_baseline_of_another_checkpoint_than_was_named_holds(rerun):
         (rerun.bench.root / f"{name}.json").write_text(
             json.dumps({**record, "checkpoint_id": name})
         )
-    result = rerun.bench.run(
-        RUN, "--bench-checkpoint=late.json", "--bench-baseline-checkpoint=early.json"
-    )
-    assert result.ret == 1
+    named = [
+        f"{k}={rerun.bench.root / n}.json"
+        for k, n in (("checkpoint", "late"), ("baseline-checkpoint", "early"))
+    ]
+    assert rerun.run("benchgate run", "baseline=run:old", *named) == 1
     message = rerun.reasons()["checkpoint_mismatch"]
     assert "baseline: the system was handed no checkpoint" in message
     assert rerun.is_valid()

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from benchgate.cli import main
+from benchgate.training.checkpoints import CheckpointFiles
 from benchgate.verify.validate import validate_file
 
 PREFIX = "checkpoint_promotion_blocked_"
@@ -104,6 +105,17 @@ def emit(bench, bundle, only: str | None = None) -> None:
     path.write_text(f"{path.read_text()}{line}\n")
 
 
+def judged(bench, checkpoint=None, case_filter=None, **files):
+    """Run the class with the engine, and with files beside that say what is compared."""
+    if checkpoint:
+        files["checkpoint"] = checkpoint
+    paths = {name: bench.root / path for name, path in files.items()}
+    pinned = "none" if case_filter else "auto"
+    return bench.engine(
+        baseline=pinned, checkpoints=CheckpointFiles(**paths), case_filter=case_filter
+    )
+
+
 def reasons(bench):
     return [code.removeprefix(PREFIX) for code in bench.record()["decision"]["reason_codes"]]
 
@@ -124,17 +136,16 @@ def test_an_invalid_payload_blocks_its_case_and_the_others_run(policies):
 
 
 @pytest.mark.parametrize(
-    "options", [["--bench-checkpoint=late.json"], []], ids=["checkpoint", "system"]
+    ("checkpoint", "left_out"), [("late.json", False), (None, True)], ids=["checkpoint", "system"]
 )
-@pytest.mark.parametrize("left_out", [False, True])
-def test_evaluators_have_no_advantages_and_the_decision_says_so(policies, left_out, options):
+def test_evaluators_have_no_advantages_and_the_decision_says_so(policies, left_out, checkpoint):
     bundle = payload(trajectory__rollout_id=None, checkpoint__mean_reward=None)
     if left_out:
         del bundle["advantages"]
     else:
         bundle["advantages"] = None
     emit(policies, bundle)
-    assert policies.run(*options).ret == pytest.ExitCode.OK
+    assert not judged(policies, checkpoint).failures
     decision = policies.record()["decision"]
     assert decision["outcome"] == "promote"
     assert "note_no_advantages" in decision["notes"]
@@ -142,7 +153,7 @@ def test_evaluators_have_no_advantages_and_the_decision_says_so(policies, left_o
     assert told["note_no_advantages"].startswith("trials without advantages: 12")
     assert main(["verify", str(policies.out)]) == 0
     emit(policies, payload())
-    policies.run()
+    judged(policies)
     assert "note_no_advantages" not in policies.record()["decision"]["notes"]
 
 
@@ -151,7 +162,7 @@ def test_evaluators_have_no_advantages_and_the_decision_says_so(policies, left_o
 )
 def test_a_payload_of_no_shape_is_invalid_too(policies, value):
     policies.system(f'return {{"answer": 1.0, "rl_payload": {value}}}')
-    policies.run("-k", "02").assert_outcomes(failed=1)
+    judged(policies, case_filter="02")
     (result,) = policies.selected()["per_case"]
     assert [mode["code"] for mode in result["failure_modes"]] == ["invalid_rl_payload"]
 
@@ -197,8 +208,7 @@ def test_the_checkpoint_is_the_subject_of_what_is_proven(policies, workers):
 )
 def test_trajectories_of_another_checkpoint_hold(policies, given, changes, told):
     emit(policies, payload(**changes))
-    result = policies.run(f"--bench-checkpoint={given}")
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert judged(policies, given).failures
     assert policies.record()["decision"]["outcome"] == "hold"
     assert reasons(policies) == ["checkpoint_mismatch"]
     (remark,) = [
@@ -209,17 +219,12 @@ def test_trajectories_of_another_checkpoint_hold(policies, given, changes, told)
 
 def test_an_output_without_a_payload_is_no_evidence_about_a_checkpoint(policies):
     emit(policies, payload(), only="02")
-    assert policies.run("--bench-checkpoint=late.json").ret == pytest.ExitCode.TESTS_FAILED
+    assert judged(policies, "late.json").failures
     assert reasons(policies) == ["checkpoint_mismatch"]
 
 
 def test_a_baseline_that_is_no_ancestor_holds(policies):
-    given = (
-        "--bench-checkpoint=late.json",
-        "--bench-baseline-checkpoint=other.json",
-        "--bench-lineage=lineage.json",
-    )
-    assert policies.run(*given).ret == pytest.ExitCode.TESTS_FAILED
+    assert judged(policies, "late.json", baseline="other.json", lineage="lineage.json").failures
     assert reasons(policies) == ["checkpoint_mismatch"]
 
 
@@ -227,7 +232,6 @@ def test_a_baseline_that_is_no_ancestor_holds(policies):
     ("option", "told"),
     [
         ("--bench-checkpoint=none.json", "*none.json: *cannot be read*"),
-        ("--bench-checkpoint=tox.ini", "*tox.ini: malformed_payload*"),
         (
             "--bench-lineage=lineage.json",
             "*lineage.json: is of use only with the candidate's checkpoint*",

@@ -106,10 +106,10 @@ def test_what_is_missing_for_the_next_tier_is_listed(bench):
 def test_lines_of_an_earlier_run_do_not_outlive_it(bench, kept):
     tiers(bench)
     improved(bench, kept)
-    bench.run()
+    bench.engine(baseline="auto")
     assert (bench.out / "evidence/echo/promotion.toml").exists()
     bench.case("01", answer="no")
-    bench.run()
+    bench.engine(baseline="auto")
     assert not (bench.out / "evidence/echo/promotion.toml").exists()
 
 
@@ -121,7 +121,7 @@ def test_a_class_of_the_highest_tier_is_held_to_it(bench):
 
 @pytest.mark.parametrize("text", ["[current]\necho = 'gol'\n", "[tresholds]\n", "[", "\xff"])
 def test_a_damaged_file_of_tiers_leaves_the_run_as_it_was(bench, text):
-    bench.run()
+    bench.engine()
     before = bench.record()["report"]["run_id"]
     tiers(bench)
     (bench.root / "docs" / "trust-tiers.toml").write_bytes(text.encode("latin-1"))
@@ -136,7 +136,7 @@ def test_a_chain_that_was_broken_before_is_no_ground_for_a_promotion(bench):
     tiers(bench)
     ten(bench)
     for _ in range(3):
-        bench.run()
+        bench.engine()
     first = next((bench.out / "runs/echo").glob("00000001-*")) / "record.json"
     first.write_bytes(first.read_bytes().replace(b'"seed": 0', b'"seed": 1', 1))
     bench.run("-v").stdout.fnmatch_lines(
@@ -189,7 +189,7 @@ def verdict(capsys, *arguments):
 def test_the_command_says_who_decides_and_what_to_merge(bench, kept, capsys):
     tiers(bench)
     improved(bench, kept)
-    bench.run()
+    bench.engine(baseline="auto")
     capsys.readouterr()
     status, out, _ = verdict(capsys, "--target-tier=silver")
     assert status == 0
@@ -211,7 +211,7 @@ def test_the_command_says_who_decides_and_what_to_merge(bench, kept, capsys):
 
 def test_a_demotion_is_recommended_in_the_same_words(bench, capsys):
     tiers(bench, '[current]\necho = "silver"\n')
-    bench.run()
+    bench.engine()
     capsys.readouterr()
     status, out, _ = verdict(capsys, "--target-tier=silver")
     assert status == 1
@@ -225,14 +225,14 @@ def test_a_demotion_is_recommended_in_the_same_words(bench, capsys):
 def test_a_record_whose_files_were_edited_is_no_evidence(bench, kept, capsys):
     tiers(bench)
     improved(bench, kept)
-    bench.run()
+    bench.engine(baseline="auto")
     (bench.folder() / "cases" / "01.json").write_text("{}")
     capsys.readouterr()
     assert verdict(capsys, "--target-tier=silver")[0] == 1
 
 
 def test_what_the_command_cannot_use_is_said(bench, capsys):
-    bench.run()
+    bench.engine()
     capsys.readouterr()
     status, _, err = verdict(capsys, "--target-tier=silver")
     assert status == 2

@@ -9,6 +9,7 @@ import pytest
 from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.models import Usage
+from benchgate.trials import pacing
 from benchgate.verify.recheck_record import recheck_record
 
 SPENDS = "case.usage.add(cost_usd=0.5, tokens_in=100, tokens_out=10, model='m-1')\n"
@@ -27,10 +28,11 @@ async def system(case):
 """
 
 
-@pytest.mark.parametrize(("outcome", "jobs"), [*((name, "2") for name in FALLS), ("timeout", "1")])
-def test_a_trial_that_fails_keeps_what_it_had_spent(bench, outcome, jobs):
+@pytest.mark.parametrize(("outcome", "jobs"), [*((name, 2) for name in FALLS), ("timeout", 1)])
+def test_a_trial_that_fails_keeps_what_it_had_spent(bench, monkeypatch, outcome, jobs):
+    monkeypatch.setattr(pacing, "FIRST_DELAY", 0.01)
     bench.system(SPENDS + f"if case.case_id == '02': {FALLS[outcome]}")
-    bench.run("--bench-timeout=0.2", "--bench-retries=1", f"--bench-jobs={jobs}")
+    bench.engine(timeout=0.2, retries=1, jobs=jobs)
     report = bench.record()["report"]
     assert bench.result("02")["outcome"] == outcome
     # The earlier attempt of one that is tried again has cost as much.
@@ -42,7 +44,7 @@ def test_a_trial_that_fails_keeps_what_it_had_spent(bench, outcome, jobs):
 
 def test_an_async_trial_that_is_given_up_keeps_what_it_had_spent(bench):
     bench.write("system.py", ASYNC)
-    bench.run("--bench-timeout=0.2", "--bench-jobs=2")
+    bench.engine(timeout=0.2, jobs=2)
     assert [trial["usage"] for trial in bench.record()["report"]["per_case"]] == [ONCE] * 3
 
 
@@ -51,7 +53,7 @@ def test_usage_of_an_output_is_added_and_nobody_else_sees_it(bench):
         SPENDS + "return {'answer': 'Q' + case.case_id, 'usage': {'cost_usd': 0.25, 'calls': 2}}"
     )
     bench.rubric("assert 'usage' not in output")
-    bench.run().assert_outcomes(passed=3)
+    assert bench.engine().judgement.report.passed_count == 3
     used = {"cost_usd": 0.75, "tokens_in": 100, "tokens_out": 10, "calls": 3, "model": "m-1"}
     assert bench.result("01")["usage"] == used
     assert bench.trial("01")["output"] == {"answer": "Q01"}
@@ -65,7 +67,10 @@ def test_usage_of_an_output_is_added_and_nobody_else_sees_it(bench):
 )
 def test_usage_that_is_none_is_no_score(bench, usage):
     bench.system(f"return {{'answer': 'Q' + case.case_id, 'usage': {usage}}}")
-    bench.run().stdout.fnmatch_lines(["*harness_error (ValueError: usage: *; expected a mapping*"])
+    bench.engine()
+    told = bench.result("01")["failure_modes"][0]["detail"]
+    assert told.startswith("ValueError: usage: ")
+    assert "; expected a mapping" in told
     assert set(bench.outcomes().values()) == {"harness_error"}
 
 
@@ -133,7 +138,7 @@ def test_the_command_keeps_it_too(bench, capsys, monkeypatch):
 )
 def test_totals_are_recomputed(bench, edit):
     bench.system(SPENDS)
-    bench.run()
+    bench.engine()
     record = RunRecord.read_file(bench.folder() / "record.json", "record")
     assert not list(recheck_record(bench.folder(), record))
     report = record.report.model_copy(update=edit)
@@ -144,7 +149,7 @@ def test_totals_are_recomputed(bench, edit):
 def test_two_runs_are_compared_by_cost(bench, capsys):
     for more in (0, 1):
         bench.system(f"case.usage.add(cost_usd=0.5 + {more} * (int(case.case_id) + 1) / 10)")
-        bench.run("--bench-baseline=none")
+        bench.engine()
     folders = sorted(map(str, bench.out.glob("runs/echo/0*")))
     capsys.readouterr()
     main(["gate", *folders])

@@ -6,8 +6,10 @@ import copy
 import json
 import math
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Barrier
 
 import execnet
 import numpy as np
@@ -18,7 +20,8 @@ from pydantic import ValidationError
 
 from benchgate.ids import trial_seed
 from benchgate.models import BenchCase, BenchScore, TrialResult
-from benchgate.wire.model import banned_token, freeze_json, thaw_json
+from benchgate.wire.frozen import freeze_json, thaw_json
+from benchgate.wire.model import WireModel, banned_token
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 unit = st.floats(min_value=0, max_value=1)
@@ -159,3 +162,23 @@ json_values = st.recursive(
 @given(json_values)
 def test_freezing_and_thawing_gives_the_value_back(value):
     assert thaw_json(freeze_json(value)) == value
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_threads_that_use_a_model_first_all_get_what_they_made(attempt):
+    class Inner(WireModel):
+        number: int
+
+    class Outer(WireModel):
+        inner: Inner
+        others: tuple[Inner, ...]
+
+    start = Barrier(8)
+
+    def made(number):
+        start.wait(10)
+        inner = Inner(number=number)
+        return Outer.model_validate_json(Outer(inner=inner, others=(inner,)).model_dump_json())
+
+    with ThreadPoolExecutor(8) as threads:
+        assert [one.inner.number for one in threads.map(made, range(8))] == list(range(8))

@@ -38,7 +38,7 @@ BUDGETS = {
     "audit": 1125,
     "cassettes": 300,
     "check": 700,
-    "cli": 2425,
+    "cli": 2400,
     "errors": 300,
     "gates": 3725,
     "http": 525,
@@ -63,12 +63,12 @@ BUDGETS = {
     "training_types": 100,
     "trials": 1500,
     "verify": 1400,
-    "wire": 1925,
+    "wire": 1950,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32000
+TOTAL = 31850
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

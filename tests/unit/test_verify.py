@@ -666,7 +666,7 @@ def test_a_foreign_checkpoint_is_found_in_every_trial(out):
         for result in results
         for name in ["early" if (result.case_id, result.trial) == ("02", 1) else "late"]
     }
-    (message,) = recheck_decision._subject(record, record.decision, outputs)
+    (message,) = recheck_decision._subject(record, outputs)
     assert message == "subject.id is 'late'; a scored output belongs to another checkpoint"
 
 

@@ -35,7 +35,7 @@ class Pin(Artifact):
     task_class: str
     sha256: Sha256
     seq: Annotated[Count, Field(ge=1)]
-    outcome: Outcome | None
+    outcome: Outcome
     by: DisplayText | None
     at: AwareDatetime
     reason: DisplayText | None
@@ -68,5 +68,5 @@ def stated(path: Path) -> dict[str, Any]:
         "task_class": record.report.task_class,
         "sha256": sha256,
         "seq": record.seq,
-        "outcome": record.decision.outcome if record.decision else None,
+        "outcome": record.decision.outcome,
     }

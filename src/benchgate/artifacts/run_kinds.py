@@ -26,6 +26,7 @@ from benchgate.models import (
 from benchgate.models.case import Difficulty, Disposition
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
+from benchgate.wire.frozen import freeze_json
 from benchgate.wire.model import (
     Artifact,
     Count,
@@ -35,7 +36,6 @@ from benchgate.wire.model import (
     Text,
     TextsByName,
     WireModel,
-    freeze_json,
 )
 
 Severities = Annotated[Mapping[str, Severity], AfterValidator(freeze_json), PlainSerializer(dict)]
@@ -238,7 +238,7 @@ class RunRecord(Artifact):
     policy: GatePolicy
     severities: Severities
     baseline: BaselineRef | RerunBaseline | None
-    decision: CheckpointPromotionDecision | None
+    decision: CheckpointPromotionDecision
     verdict: Verdict
     case_files: Digests
     evidence_files: Digests

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
-from benchgate.cli.options import add_ledger, add_policy, guarded, policy_of, refuse
+from benchgate.cli.options import add_ledger, add_policy, add_shared, guarded, policy_of, refuse
 from benchgate.cli.proof import exit_status, judge_samples, vector_lines
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
@@ -58,15 +58,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="of numbers, where the runs are (default: .benchgate); of logs, record it as the next run of its class "
         "below this folder (default: write the proof and its evidence into ./proof)",
     )
-    parser.add_argument(
-        "--html",
-        type=Path,
-        metavar="FILE",
-        help="write a page that shows the decision; needs the extra 'report' (Jinja2)",
-    )
-    parser.add_argument(
-        "--plan", type=Path, metavar="FILE", help="hold unless this sealed plan was kept"
-    )
+    add_shared(parser, "html", "plan")
     add_ledger(parser)
     parser.add_argument(
         "-v", "--verbose", action="count", default=0, help="show all cases, the rule and the codes"

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
+from benchgate.cli.options import add_shared
 from benchgate.cli.say import complain
 from benchgate.errors import EvalError
 from benchgate.wire.arguments import threshold_places
-from benchgate.wire.run_options import RUN_OPTIONS
 
 if TYPE_CHECKING:
     from benchgate.runner.settings import RunSettings
@@ -47,17 +47,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="the digest that shard I printed when it ended; others are refused",
     )
     add_bench(parser)
-    for option in RUN_OPTIONS:
-        if option.name in OF_THE_WHOLE:
-            option.declare(parser.add_argument, "")
+    add_shared(parser, *OF_THE_WHOLE)
     parser.set_defaults(execute=execute)
 
 
 def _expected(text: str) -> tuple[int, str]:
-    found = re.fullmatch(r"([1-9][0-9]{0,8})=([0-9a-f]{64})", text)
-    if found is None:
+    match = re.fullmatch(r"([1-9][0-9]{0,8})=([0-9a-f]{64})", text)
+    if match is None:
         raise argparse.ArgumentTypeError(f"{text!r}; expected I=SHA256 as shard I printed it")
-    return int(found[1]), found[2]
+    return int(match[1]), match[2]
 
 
 def execute(given: argparse.Namespace) -> int:

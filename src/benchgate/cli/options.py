@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain
 from benchgate.errors import EvalError, TaskClassNotFound
+from benchgate.wire.run_options import RUN_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -21,6 +22,13 @@ def add_root(parser: argparse.ArgumentParser, what: str = "") -> None:
     """Declare the folder of the task classes."""
     text = f"{what}folder of the task classes (default: bench)"
     parser.add_argument("--bench-root", type=Path, default=Path("bench"), metavar="DIR", help=text)
+
+
+def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Declare options as a run has them."""
+    for option in RUN_OPTIONS:
+        if option.name in names:
+            option.declare(parser.add_argument, "")
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:

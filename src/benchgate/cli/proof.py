@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.cli.options import add_ledger, add_policy, guarded, policy_of
+from benchgate.cli.options import add_ledger, add_policy, add_shared, guarded, policy_of, refuse
 from benchgate.cli.say import complain, say, show
 from benchgate.wire import clock
 
@@ -67,10 +67,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--min-confidence-level", type=float, metavar="X", help="smallest 1 - p that passes"
     )
-    for name in ("checkpoint", "baseline-checkpoint", "lineage"):
-        parser.add_argument(
-            f"--{name}", type=Path, metavar="FILE", help=f"as --bench-{name} of pytest"
-        )
+    add_shared(parser, "checkpoint", "baseline-checkpoint", "lineage")
     parser.add_argument(
         "--out",
         type=Path,
@@ -82,14 +79,10 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 
 
 def _execute(given: argparse.Namespace) -> int:
-    for names, is_needed in (
-        (NEEDED.get(given.command, (*SCORES, "out")), True),
-        (REFUSED.get(given.command, OF_PROOF), False),
-    ):
-        for name in names:
-            if (getattr(given, name) is None) is is_needed:
-                verb = "needs" if is_needed else "does not take"
-                raise ValueError(f"{given.command} {verb} --{name.replace('_', '-')}")
+    for name in NEEDED.get(given.command, (*SCORES, "out")):
+        if getattr(given, name) is None:
+            raise ValueError(f"{given.command} needs --{name.replace('_', '-')}")
+    refuse(given, REFUSED.get(given.command, OF_PROOF), given.command)
     return COMMANDS[given.command](given)
 
 

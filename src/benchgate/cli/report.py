@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.options import guarded
+from benchgate.cli.options import add_shared, guarded
 from benchgate.cli.say import say
 
 if TYPE_CHECKING:
@@ -25,12 +25,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--out", type=Path, default=Path(".benchgate"), metavar="DIR", help="where a number is"
     )
     parser.add_argument("--task-class", metavar="CLASS", help="of a number, whose run it is")
-    parser.add_argument(
-        "--html",
-        type=Path,
-        metavar="FILE",
-        help="write a page there; needs the extra 'report' (Jinja2)",
-    )
+    add_shared(parser, "html")
     parser.add_argument(
         "--markdown",
         action="store_true",

@@ -53,13 +53,22 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
     from benchgate.runner.run import run_class
     from benchgate.trials.interrupts import Interrupts
 
-    printer, progress = _Printer(out), Progress()
+    progress = Progress()
+    printed: set[tuple[str, int]] = set()
+
+    def show_once(result: TrialResult) -> None:
+        """Print a trial when it ends, or with the run if it never ran."""
+        if (key := (result.case_id, result.trial)) not in printed:
+            printed.add(key)
+            # Not model_dump_json: json.dumps escapes whatever could steer a terminal.
+            print(json.dumps(result.model_dump(mode="json")), file=out, flush=True)
+
     try:
         with Interrupts() as interrupts, told_each_minute(progress.line, 2):
 
             def on_result(result: TrialResult) -> None:
                 progress.add(result)
-                printer(result)
+                show_once(result)
                 interrupts.check()
 
             settings, publication = _settings(given)
@@ -73,7 +82,7 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
             complain(line)
         return 2
     for result in finished.judgement.report.per_case if finished.judgement else ():
-        printer(result)
+        show_once(result)
     return shown(finished, publication, out, threshold_places(given.policy, os.environ))
 
 
@@ -123,21 +132,6 @@ def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
         value, task_class=given.task_class, case_filter=given.cases, bench_root=given.bench_root
     )
     return settings, publication
-
-
-class _Printer:
-    """Prints each trial once: when it ends, or with the run if it never ran."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-        self._seen: set[tuple[str, int]] = set()
-
-    def __call__(self, result: TrialResult) -> None:
-        key = (result.case_id, result.trial)
-        if key not in self._seen:
-            self._seen.add(key)
-            # Not model_dump_json: json.dumps escapes whatever could steer a terminal.
-            print(json.dumps(result.model_dump(mode="json")), file=self._out, flush=True)
 
 
 def _print_run(

@@ -85,7 +85,7 @@ def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
         "state": run.state,
         "system": record.report.system if record else plan.system if plan else None,
         "run_id": record.report.run_id if record else None,
-        "decision": record.decision.outcome if record and record.decision else None,
+        "decision": record.decision.outcome if record else None,
         "done": done,
         "planned": planned,
         "resumed_by": run.resumed_by,
@@ -133,7 +133,6 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
     for run in runs:
         record, report = run.record, run.record.report
         mean, bound, delta = run.figures
-        outcome = record.decision.outcome if record.decision else "not judged"
         marks = "" if report.complete else ", incomplete"
         marks += ", became the baseline" if run.pinned else ""
         rows.append(
@@ -144,7 +143,7 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
                 number(mean),
                 number(bound),
                 "-" if delta is None else f"{delta:+.3f}",
-                f"{outcome}{marks}",
+                f"{record.decision.outcome}{marks}",
                 str(run.look or "-"),
                 usd(report.total_cost_usd) if report.total_cost_usd else "-",
                 run.head[:-52],  # 12 digits of the hash

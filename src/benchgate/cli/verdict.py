@@ -72,7 +72,7 @@ def _verdict(args: argparse.Namespace) -> tuple[PromotionVerdict, str]:
         min_cases=min_cases,
         chain_intact=_chain_intact(path, record),
     )
-    return verdict, record.decision.outcome if record.decision else "not_evaluated"
+    return verdict, record.decision.outcome
 
 
 def _min_cases(args: argparse.Namespace) -> dict[str, int]:

@@ -88,12 +88,15 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _head(text: str) -> tuple[str, int, str]:
-    found = HEAD_FORM.fullmatch(text)
-    if found is None:
+def _head(text: str) -> tuple[str, Head]:
+    from benchgate.artifacts.run_kinds import Head
+    from benchgate.wire.model import SCHEMA_VERSION
+
+    match = HEAD_FORM.fullmatch(text)
+    if match is None:
         msg = f"{text!r}: expected CLASS=SEQ:HASH, with the SHA-256 in full"
         raise argparse.ArgumentTypeError(msg)
-    return found[1], int(found[2]), found[3]
+    return match[1], Head(schema_version=SCHEMA_VERSION, seq=int(match[2]), sha256=match[3])
 
 
 def _execute(given: argparse.Namespace) -> int:
@@ -138,32 +141,35 @@ def _verify_folder(given: argparse.Namespace, out: Path) -> int:
     from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import verify
 
-    found = verify(
+    heads = dict(given.head)
+    if len(heads) < len(given.head):
+        raise ValueError("--head: one class is named twice")
+    verifications = verify(
         out,
-        _retained(given.head),
+        heads,
         expected=given.task_class,
         require_complete=given.require_complete or given.require_promote,
     )
     said = parse_options(given.policy)
     terms = {
         one.task_class: Terms.of(one.newest, out, given.bench_root, said)
-        for one in found
+        for one in verifications
         if one.newest is not None and not one.faults
     }
-    for one in found:
+    for one in verifications:
         _report(one, out, terms.get(one.task_class))
-    if not any(one.records for one in found):
+    if not any(one.records for one in verifications):
         complain(f"{out}: there is no record of a run")
         return 1
     held = [
         f"{one.task_class}: not promoted: {reason}"
-        for one in found
+        for one in verifications
         if given.require_promote
         for reason in _not_promoted(one, terms.get(one.task_class), given)
     ]
     for line in held:
         complain(line)
-    return 1 if held or any(one.faults or one.incomplete for one in found) else 0
+    return 1 if held or any(one.faults or one.incomplete for one in verifications) else 0
 
 
 def _not_promoted(
@@ -172,19 +178,6 @@ def _not_promoted(
     if reason := one.not_promoted(allow_replay=given.allow_replay):
         return [reason]
     return list(terms.objections()) if terms else []
-
-
-def _retained(given: list[tuple[str, int, str]]) -> dict[str, Head]:
-    from benchgate.artifacts.run_kinds import Head
-    from benchgate.wire.model import SCHEMA_VERSION
-
-    kept = {
-        name: Head(schema_version=SCHEMA_VERSION, seq=seq, sha256=sha256)
-        for name, seq, sha256 in given
-    }
-    if len(kept) != len(given):
-        raise ValueError("--head: one class is named twice")
-    return kept
 
 
 def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
@@ -206,8 +199,7 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
     for label, text in _newest_lines(terms):
         say(f"  {label:9} {text}")
     if one.anchored_at is None:
-        decision = terms.record.decision
-        if decision is not None and decision.look is not None:
+        if terms.record.decision.look is not None:
             say(
                 "  looks that were taken out or made elsewhere are not counted: nothing anchors the chain"
             )
@@ -228,16 +220,11 @@ def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
             f"{verdict.bar.score_lower_bound_95:g} and {counted(verdict.bar.passed_count, 'case')}"
         )
         tiers = f"{verdict.current_tier} to {verdict.target_tier}, bar {bar}"
-        yield "tier", f"{tiers}: {recommendation(verdict, _outcome(record))}"
-    look = record.decision.look if record.decision else None
-    if text := looks(look, record.policy):
+        yield "tier", f"{tiers}: {recommendation(verdict, record.decision.outcome)}"
+    if text := looks(record.decision.look, record.policy):
         yield "looks", text
 
 
 def _newest(record: RunRecord) -> str:
     state = "complete" if record.complete else "incomplete"
-    return f"newest: {_outcome(record)}, {state}"
-
-
-def _outcome(record: RunRecord) -> str:
-    return record.decision.outcome if record.decision else "not_evaluated"
+    return f"newest: {record.decision.outcome}, {state}"

@@ -34,7 +34,7 @@ class BaselineRecord(Artifact):
 
     report: BenchRunReport
     policy: GatePolicy
-    decision: CheckpointPromotionDecision | None
+    decision: CheckpointPromotionDecision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ class LoadedClass:
         return self._loaded[case_id][1] if case_id in self._loaded else 1
 
     def _read(self, case_id: str) -> tuple[BenchCase | BenchCaseLoadError, int]:
-        folder = self.folders.get(case_id, self.path / "cases" / case_id)
+        folder = self.folders.get(case_id) or self.path / "cases" / case_id
         try:
             facts_model = self.task_class.facts_model
             return read_case(folder, task_class=self.name, facts_model=facts_model)

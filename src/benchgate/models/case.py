@@ -18,6 +18,7 @@ from pydantic import (
 
 from benchgate.errors import CassetteNotFound, EvalError, Unreadable
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
+from benchgate.wire.frozen import freeze_json
 from benchgate.wire.model import (
     CaseId,
     Count,
@@ -27,7 +28,6 @@ from benchgate.wire.model import (
     Sha256,
     WireModel,
     empty_mapping,
-    freeze_json,
 )
 from benchgate.wire.plain import listed
 from benchgate.wire.usage import UsageMeter

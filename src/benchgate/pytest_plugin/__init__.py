@@ -14,6 +14,7 @@ import pytest
 
 from benchgate.pytest_plugin.layout import BENCH, is_case_file, is_cases_folder
 from benchgate.pytest_plugin.options import add_options
+from benchgate.wire.parsing import collector_paused
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -59,12 +60,15 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "bench_case(difficulty, disposition, held_out, source): a case of a bench; set by benchgate.",
     )
-    from benchgate.pytest_plugin.selection import select
+    with (
+        collector_paused()
+    ):  # modules are no garbage, and looking through them takes a tenth of the start
+        from benchgate.pytest_plugin.selection import select
 
-    selection = select(config, config.option.bench_classes)
+        selection = select(config, config.option.bench_classes)
+        if selection is not None:
+            from benchgate.pytest_plugin.start import start
     if selection is not None:
-        from benchgate.pytest_plugin.start import start
-
         start(config, selection)
     elif (config.rootpath / BENCH).is_dir():
         # The tests of a bench import its rubric in a session that runs no case, too.

@@ -96,12 +96,13 @@ class Workers:
         """Note until when the next report of a worker must come: while a case runs there, and at no other time."""
         node = vars(report).get("node")
         self._due.pop(node, None)
-        path = self._session.config.rootpath / report.nodeid.partition("::")[0]
-        if node is None or report.when != "setup" or not report.passed or not is_case_file(path):
+        if node is None or report.when != "setup" or not report.passed:
             return
-        settings, case = self._session.settings_of[path.parents[2].name], self._session.load(path)
-        if isinstance(case, BenchCase) and settings.jobs == 1:
-            self._due[node] = time.monotonic(), ends_after(settings.limit(case)) + SLACK
+        path = self._session.config.rootpath / report.nodeid.partition("::")[0]
+        case = self._session.load(path) if is_case_file(path) else None
+        if isinstance(case, BenchCase) and self._session.settings_of[case.task_class].jobs == 1:
+            limit = self._session.settings_of[case.task_class].limit(case)
+            self._due[node] = time.monotonic(), ends_after(limit) + SLACK
 
     def _watch(self) -> None:
         """End workers of which nothing comes, though their own limit has ended whatever ran there."""

@@ -51,11 +51,10 @@ def run_lines(title: str, record: RunRecord) -> Iterator[Line]:
     """Yield the figures of a run, when it ended and what the gate said of it."""
     report, bound = record.report, record.report.score_lower_bound_95
     at_least = "" if bound is None else f" (95% lower bound {bound:.3f})"
-    said = record.decision.outcome if record.decision else "not evaluated"
     passed = f"{report.system}: passed {report.passed_count} of {report.case_count}"
     yield Line(title, f"{passed}, mean score {report.mean_score:.3f}{at_least}")
     ended = f"{record.finished_at:%Y-%m-%d %H:%M} UTC"
-    yield Line("", f"{ended}, run {report.run_id[:16]}, gate {said}")
+    yield Line("", f"{ended}, run {report.run_id[:16]}, gate {record.decision.outcome}")
 
 
 def sentence(before: RunRecord | None, after: RunRecord) -> str:
@@ -107,8 +106,10 @@ def deployed(class_path: Path, runs: Path) -> Iterator[Line]:
 def _ends(records: Iterable[PastRecord]) -> str:
     ends: dict[str, list[int]] = {}
     for one in records:
-        said = one.decision.outcome if one.decision and one.report.complete else "incomplete"
-        ends.setdefault(said, []).append(one.seq)
-    shown = {said: ", ".join(map(str, numbers[-MOST:])) for said, numbers in ends.items()}
-    counts = [f"{said} {len(ends[said])} (run {shown[said]})" for said in ends]
+        end = one.decision.outcome if one.report.complete else "incomplete"
+        ends.setdefault(end, []).append(one.seq)
+    counts = [
+        f"{end} {len(numbers)} (run {', '.join(map(str, numbers[-MOST:]))})"
+        for end, numbers in ends.items()
+    ]
     return ", ".join(counts) or "no run was compared with it"

@@ -45,7 +45,7 @@ class PastRecord(WireModel):
     seq: Count
     finished_at: AwareDatetime
     report: PastReport
-    decision: CheckpointPromotionDecision | None
+    decision: CheckpointPromotionDecision
     baseline: PastBaseline | None
 
 
@@ -83,7 +83,7 @@ class PastRun:
             "seq": record.seq,
             "time": record.finished_at.isoformat(),
             "mean_delta": self.mean_delta,
-            "decision": record.decision.outcome if record.decision else None,
+            "decision": record.decision.outcome,
             "look": self.look,
             "pinned": self.pinned,
             "head": self.head,

@@ -21,14 +21,13 @@ from pydantic import (
     PlainSerializer,
 )
 
+from benchgate.wire.frozen import freeze_json, thaw_json
 from benchgate.wire.model import (
     FrozenJson,
     Number,
     Text,
     WireModel,
     empty_mapping,
-    freeze_json,
-    thaw_json,
 )
 from benchgate.wire.plain import listed, plain_json
 

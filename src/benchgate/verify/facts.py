@@ -54,15 +54,14 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
     if beside is None and baseline is None:
         codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
     decision = record.decision
-    remarks = decision.remarks if decision else ()
-    reasons = [(remark.code.removeprefix(PREFIX), remark.message) for remark in remarks]
+    reasons = [(one.code.removeprefix(PREFIX), one.message) for one in decision.remarks]
     scored = (result for result in record.report.per_case if result.outcome == "scored")
     return Facts(
         report=record.report,
         policy=record.policy,
         baseline=baseline,
         beside=beside,
-        look=number_of(decision.look if decision else None),
+        look=number_of(decision.look),
         excluded=(
             *excluded,
             *((code, text) for code, text in reasons if code in codes),
@@ -127,7 +126,7 @@ def files_beside(folder: Path) -> dict[str, bytes] | None:
     promotion = read_artifact(folder / "promotion.json", PromotionReport)
     reference = promotion.record_ref if promotion else None
     record = read_artifact(folder / reference.path, RunRecord) if reference else None
-    if reference is None or record is None or record.decision is None:
+    if reference is None or record is None:
         return _proof_files(folder)
     before = read_artifact(folder / "baseline.json", ArmReport)
     facts = facts_of(record, before, {})

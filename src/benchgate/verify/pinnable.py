@@ -50,11 +50,11 @@ def objections(out: Path, run: KnownRun, class_path: Path) -> Iterator[str]:
 def doubts(record: RunRecord) -> Iterator[str]:
     """Yield why a person who pins a run has to say why, though it is whole."""
     decision, failures = record.decision, record.report.block_severity_failure_modes
-    if decision is None or decision.outcome == "reject":
-        yield "the gate rejected it" if decision else "no gate judged it"
+    if decision.outcome == "reject":
+        yield "the gate rejected it"
     if failures:
         yield f"it has failures of severity block: {', '.join(failures)}"
     if record.replays is not None:
         yield f"it replays {record.replays}, and asked no system"
-    elif decision and "note_http_replayed" in decision.notes:
+    elif "note_http_replayed" in decision.notes:
         yield "what its systems asked for was replayed"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from benchgate.artifacts.run_kinds import BaselineRef, RunRecord
     from benchgate.gates.baseline import Baseline
-    from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Arm
     from benchgate.promotion.verdict import PromotionVerdict
 
@@ -32,13 +31,10 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
 
     :param outputs: what the systems returned, by the name of the trial's file.
     """
-    if record.decision is None:
-        yield "decision: a record has one"
-        return
     evidence = folder / "evidence"
     before = read_artifact(evidence / "baseline.json", ArmReport)
     yield from _baseline(folder, record, before)
-    yield from _subject(record, record.decision, outputs)
+    yield from _subject(record, outputs)
     decision, expected = run_files(evidence, record, facts_of(record, before, outputs))
     yield from _verdict(record)
     yield from same("decision", plain(decision), plain(record.decision))
@@ -88,9 +84,7 @@ def _arm_values(side: Arm) -> list[Any]:
     return [part and list(part) for part in parts]
 
 
-def _subject(
-    record: RunRecord, decision: CheckpointPromotionDecision, outputs: Mapping[str, Any]
-) -> Iterator[str]:
+def _subject(record: RunRecord, outputs: Mapping[str, Any]) -> Iterator[str]:
     subject, report = record.subject, record.report
     if subject.kind == "system":
         yield from same("subject.id", report.system, subject.id)
@@ -99,7 +93,7 @@ def _subject(
             yield "subject.source: is not that of the report"
         return
     scored = {case_file_name(result) for result in report.per_case if result.outcome == "scored"}
-    if f"{PREFIX}checkpoint_mismatch" in decision.reason_codes:
+    if f"{PREFIX}checkpoint_mismatch" in record.decision.reason_codes:
         return
     yield from same("subject.digest", report.digests.checkpoint, subject.digest)
     played = (subject.id, subject.digest)

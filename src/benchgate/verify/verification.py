@@ -76,13 +76,13 @@ class ClassVerification:
         if self.anchored_at is not None and self.newest.seq <= self.anchored_at:
             return f"there is no record after number {self.anchored_at}, the head that was kept"
         decision = self.newest.decision
-        if decision is not None and decision.promotion_allowed:
+        if decision.promotion_allowed:
             replayed = {"note_replayed", "note_http_replayed"} & set(decision.notes)
             if replayed and not allow_replay:
                 return f"record {self.newest.seq} is a replay, which asked no system or no service (--allow-replay)"
             return None
-        said = f"{decision.outcome} ({', '.join(decision.reason_codes)})" if decision else "nothing"
-        return f"record {self.newest.seq} says {said}"
+        codes = ", ".join(decision.reason_codes)
+        return f"record {self.newest.seq} says {decision.outcome} ({codes})"
 
 
 def verify(
@@ -205,8 +205,7 @@ def _own_faults(
     folder: Path, record: RunRecord, records: list[ChainRecord], number: int | None
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
-    look = record.decision.look if record.decision else None
-    yield from same("decision.look.number", number, number_of(look))
+    yield from same("decision.look.number", number, number_of(record.decision.look))
     yield from earlier_faults(record, records)
 
 

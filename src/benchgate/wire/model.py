@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
+from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar
 
@@ -29,6 +30,7 @@ from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
+from benchgate.wire.frozen import freeze_json, thaw_json
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
 if TYPE_CHECKING:
@@ -39,6 +41,9 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 Texts = TypeVar("Texts")
+
+_BUILDING: Final = RLock()
+"""Before pydantic 2.14, two threads that use a model first are in each other's way."""
 
 SCHEMA_VERSION: Final = 2
 """The version of every artifact: whoever adds, removes or changes a field raises it."""
@@ -51,24 +56,6 @@ MAX_NAME: Final = 200
 
 BANNED_TOKENS: Final = frozenset({"confidence", "llm", "self_reported", "model_says"})
 """Words that show that a score comes from a model's opinion of itself."""
-
-
-def freeze_json(value: Any) -> Any:
-    """Return a read-only copy of a JSON value, at every depth: mappings as proxies, arrays as tuples."""
-    if isinstance(value, Mapping):
-        return MappingProxyType({key: freeze_json(item) for key, item in value.items()})
-    if isinstance(value, (list, tuple)):
-        return tuple(freeze_json(item) for item in value)
-    return value
-
-
-def thaw_json(value: Any) -> Any:
-    """Undo :func:`freeze_json`: return dicts and lists."""
-    if isinstance(value, Mapping):
-        return {key: thaw_json(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [thaw_json(item) for item in value]
-    return value
 
 
 def banned_token(name: str) -> str | None:
@@ -182,7 +169,15 @@ class WireModel(BaseModel):
         serialize_by_alias=True,
         # Artifacts are written with all fields, also those with a default.
         json_schema_serialization_defaults_required=True,
+        # A run needs a third of the models, and to build them all takes longer than a small run.
+        defer_build=True,
     )
+
+    @classmethod
+    def model_rebuild(cls, **options: Any) -> bool | None:
+        """Build what reads and writes the model, at its first use."""
+        with _BUILDING:
+            return super().model_rebuild(**options)
 
     @classmethod
     def __get_pydantic_core_schema__(

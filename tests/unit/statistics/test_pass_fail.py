@@ -63,16 +63,23 @@ def score(gains: int, losses: int, n: int, shift: float) -> float:
 
 
 def limit(gains: int, losses: int, n: int) -> float:
+    quantile = stats.norm.isf(0.025)
+
     def excess(shift: float) -> float:
-        return score(gains, losses, n, shift) - stats.norm.isf(0.025)
+        return score(gains, losses, n, shift) - quantile
 
     return -1.0 if excess(-1.0) < 0 else float(optimize.brentq(excess, -1.0, 1.0))
+
+
+@cache
+def limits_of(n: int) -> dict[Outcome, float]:
+    return {outcome: limit(*outcome, n) for outcome in outcomes(n)}
 
 
 @pytest.mark.parametrize("n", [4, 5, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shift", [0.0, -0.2, 0.15])
 def test_p_equals_the_largest_tail_over_the_confidence_set(n: int, shift: float) -> None:
-    limits = {outcome: limit(*outcome, n) for outcome in outcomes(n)}
+    limits = limits_of(n)
     for gains, losses in outcomes(n):
         interval = stats.binomtest(gains + losses, n).proportion_ci(1 - 1e-4, method="exact")
         low, high = max(abs(shift), interval.low), interval.high

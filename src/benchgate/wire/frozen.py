@@ -1,0 +1,30 @@
+"""JSON values that nobody can change, at any depth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+LEAVES: Final = frozenset({str, int, float, bool, type(None)})
+"""What most values are, by type: to ask whether something is a mapping takes long."""
+
+
+def freeze_json(value: Any) -> Any:
+    """Return a read-only copy of a JSON value, at every depth: mappings as proxies, arrays as tuples."""
+    if type(value) in LEAVES:
+        return value
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: freeze_json(item) for key, item in value.items()})
+    if isinstance(value, (list, tuple)):
+        return tuple(freeze_json(item) for item in value)
+    return value
+
+
+def thaw_json(value: Any) -> Any:
+    """Undo :func:`freeze_json`: return dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: thaw_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [thaw_json(item) for item in value]
+    return value
