@@ -75,11 +75,10 @@ class SessionProgress:
         config, settings = self._controller.session.config, self._controller.session.settings
         workers = len(config.getoption("tx", None) or ()) or 1
         text, name = f"{self._progress.counts(workers * settings.jobs)}: ", self._newest
-        room = self._room
-        half = (room - len(text) - 3) // 2
-        if len(text) + len(name) > room and half > 0:
+        half = (self._room - len(text) - 3) // 2
+        if len(text) + len(name) > self._room and half > 0:
             name = f"{name[:half]}...{name[-half:]}"
-        return f"{text}{name}"[:room]
+        return f"{text}{name}"[: self._room]
 
     def pytest_bench_case_finished(self, result: TrialResult) -> None:
         """Count a trial."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.gates.claim_reasons import risen
@@ -147,8 +149,9 @@ def groups(
 
     def view(key: str, case_id: str) -> CaseView:
         results, facts = trials.get(case_id, ()), about.get(case_id)
-        is_shown, has_room = key not in WITHOUT_OUTPUT and bool(results), case_id in having_room
+        is_shown, has_room = key not in WITHOUT_OUTPUT, case_id in having_room
         was, now = before.get(case_id), after.get(case_id)
+        worst = min(results, key=attrgetter("passed", "trial"), default=None)
         return CaseView(
             case_id=case_id,
             before=was,
@@ -160,8 +163,10 @@ def groups(
             cluster=report.clusters.get(case_id) if report else None,
             held_out=any(trial.held_out for trial in results),
             critical=report is not None and case_id in report.critical,
-            inputs=facts.input if facts and is_shown and has_room else None,
-            output=outputs.of(case_id, _worst(results), has_room=has_room) if is_shown else None,
+            inputs=facts.input if facts and results and is_shown and has_room else None,
+            output=outputs.of(case_id, worst.trial, has_room=has_room)
+            if worst and is_shown
+            else None,
         )
 
     return {
@@ -202,13 +207,5 @@ def _grouped(
 
 
 def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:
-    by_case: dict[str, tuple[TrialResult, ...]] = {}
-    for result in results:
-        by_case[result.case_id] = (*by_case.get(result.case_id, ()), result)
-    return by_case
-
-
-def _worst(trials: Sequence[TrialResult]) -> int:
-    """Return the trial whose output is shown: the first one that failed, else the first one."""
-    failed = [trial.trial for trial in trials if not trial.passed]
-    return failed[0] if failed else trials[0].trial
+    ordered = sorted(results, key=attrgetter("case_id", "trial"))
+    return {i: tuple(trials) for i, trials in groupby(ordered, key=attrgetter("case_id"))}

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 QUIET: Final = 60.0
 """Seconds before the first line, and between two lines."""
-
 MOVING: Final = 0.2
 """The same of a line that moves."""
 
@@ -35,8 +34,7 @@ class Progress:
         self._started = clock()
         self._outcomes: Counter[str] = Counter()
         self._points = 0.0
-        self._passed = 0
-        self._ran = self._total = 0
+        self._passed = self._ran = self._total = 0
 
     def plan(self, total: int) -> None:
         """Note how many trials are planned."""

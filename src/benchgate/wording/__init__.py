@@ -54,8 +54,8 @@ def progress(
 
 def moving(counts: Mapping[str, int], seconds_left: float | None) -> str:
     """Return how many trials passed, failed and so on, and how long the others will take."""
-    left = [f"about {_span(seconds_left)} left"] if seconds_left else []
-    return ", ".join([*(f"{name} {count}" for name, count in counts.items() if count), *left])
+    parts = [f"{name} {count}" for name, count in counts.items() if count]
+    return ", ".join(parts + [f"about {_span(seconds_left or 0)} left"] * bool(seconds_left))
 
 
 def _span(seconds: float) -> str:
