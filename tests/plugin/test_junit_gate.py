@@ -56,7 +56,7 @@ def test_a_decision_that_does_not_bind_is_skipped(bench):
     assert bench.run("--junitxml=out.xml", "--bench-junit-gate").ret == pytest.ExitCode.OK
     skipped = gate(bench).find("skipped")
     assert skipped.get("message").endswith(
-        "no baseline to compare with; this decision does not bind"
+        "there is no baseline; the exit status does not follow it"
     )
 
 

@@ -101,9 +101,9 @@ def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.4g}"
 
 
-def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmReport:
+def arm_report(comparison: Comparison, kind: Literal["baseline", "trained"]) -> ArmReport:
     """Build ``baseline.json`` or ``trained.json``."""
-    _, arm, metrics = made.side(kind)
+    _, arm, metrics = comparison.side(kind)
     ids = arm.case_ids or (None,) * len(arm.scores)
     penalties = arm.penalties or (None,) * len(arm.scores)
     trials = arm.trials or (None,) * len(arm.scores)
@@ -111,9 +111,9 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
     return ArmReport(
         schema_version=SCHEMA_VERSION,
         report_kind=kind,
-        run_id=made.run_id,
-        generated_at=made.generated_at,
-        benchmark_suite=made.suite,
+        run_id=comparison.run_id,
+        generated_at=comparison.generated_at,
+        benchmark_suite=comparison.suite,
         metrics=metrics,
         samples=tuple(
             Sample(
@@ -132,23 +132,23 @@ def arm_report(made: Comparison, kind: Literal["baseline", "trained"]) -> ArmRep
     )
 
 
-def significance_report(made: Comparison) -> SignificanceReport:
+def significance_report(comparison: Comparison) -> SignificanceReport:
     """Build ``significance.json``."""
     return SignificanceReport(
         schema_version=SCHEMA_VERSION,
         report_kind="significance",
-        run_id=made.run_id,
-        generated_at=made.generated_at,
-        benchmark_suite=made.suite,
-        policy=made.policy,
-        significance=made.figures.significance,
-        look=made.decision.look,
+        run_id=comparison.run_id,
+        generated_at=comparison.generated_at,
+        benchmark_suite=comparison.suite,
+        policy=comparison.policy,
+        significance=comparison.figures.significance,
+        look=comparison.decision.look,
     )
 
 
-def safety_of(made: Comparison) -> SafetyReport:
+def safety_of(comparison: Comparison) -> SafetyReport:
     """Build ``safety.json``."""
-    figures, decision = made.figures.safety, made.decision
+    figures, decision = comparison.figures.safety, comparison.decision
     objections = [
         remark
         for remark in decision.remarks
@@ -157,14 +157,14 @@ def safety_of(made: Comparison) -> SafetyReport:
     messages = tuple(remark.message for remark in objections)
     return SafetyReport(
         schema_version=SCHEMA_VERSION,
-        run_id=made.run_id,
-        generated_at=made.generated_at,
-        sample_count=len(made.figures.candidate.scores),
+        run_id=comparison.run_id,
+        generated_at=comparison.generated_at,
+        sample_count=len(comparison.figures.candidate.scores),
         baseline_mean_safety_penalty=figures.baseline_mean,
         trained_mean_safety_penalty=figures.candidate_mean,
         safety_regression_delta=figures.delta,
         pass_chances=figures.pass_chances,
-        max_safety_regression=made.policy.max_safety_regression,
+        max_safety_regression=comparison.policy.max_safety_regression,
         promotion_allowed=not objections if figures.evaluated else None,
         reason_codes=tuple(remark.code for remark in objections),
         diagnostics=messages if figures.evaluated else ("not_evaluated", *messages),
@@ -196,42 +196,42 @@ def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:
     )
 
 
-def evaluation_report(made: Comparison) -> EvaluationReport:
+def evaluation_report(comparison: Comparison) -> EvaluationReport:
     """Build ``evaluation.json``."""
     from benchgate.statistics.effect import effect_size
 
-    figures, alpha = made.figures.significance, made.judged.alpha
-    effect = effect_size(made.figures.baseline.scores, made.figures.candidate.scores)
+    figures, alpha = comparison.figures.significance, comparison.judged.alpha
+    effect = effect_size(comparison.figures.baseline.scores, comparison.figures.candidate.scores)
     return EvaluationReport(
         schema_version=SCHEMA_VERSION,
-        benchmark_suite_id=f"{made.suite.name}@{made.suite.version}",
-        baseline_policy_id=made.names[0],
-        candidate_policy_id=made.names[1],
-        generated_at_epoch_ms=int(made.generated_at.timestamp() * 1000),
+        benchmark_suite_id=f"{comparison.suite.name}@{comparison.suite.version}",
+        baseline_policy_id=comparison.names[0],
+        candidate_policy_id=comparison.names[1],
+        generated_at_epoch_ms=int(comparison.generated_at.timestamp() * 1000),
         policy_improvement=PolicyImprovement(
-            baseline=_spread(made.figures.baseline.scores, alpha),
-            candidate=_spread(made.figures.candidate.scores, alpha),
+            baseline=_spread(comparison.figures.baseline.scores, alpha),
+            candidate=_spread(comparison.figures.candidate.scores, alpha),
             mean_delta=figures.mean_delta,
             delta_ci_low=figures.delta_ci_low,
             delta_ci_high=figures.delta_ci_high,
             pooled_std_dev=effect.pooled_sd,
             cohens_d=effect.cohens_d,
-            is_significant_improvement=figures.passed and made.policy.claim == "better",
+            is_significant_improvement=figures.passed and comparison.policy.claim == "better",
             alpha=alpha,
         ),
-        seed_reproducibility=made.figures.seeds,
-        sample_size_sensitivity=made.figures.prefixes,
-        cost=made.figures.cost,
+        seed_reproducibility=comparison.figures.seeds,
+        sample_size_sensitivity=comparison.figures.prefixes,
+        cost=comparison.figures.cost,
         checkpoint_promotion=CheckpointPromotion(
-            promotion_allowed=made.decision.promotion_allowed,
-            safety_regression=made.figures.safety.delta,
-            max_safety_regression=made.policy.max_safety_regression,
-            reason_codes=made.decision.reason_codes,
+            promotion_allowed=comparison.decision.promotion_allowed,
+            safety_regression=comparison.figures.safety.delta,
+            max_safety_regression=comparison.policy.max_safety_regression,
+            reason_codes=comparison.decision.reason_codes,
         ),
         rollback_gate=rollback_gate(
-            made.figures,
-            made.policy,
-            made.decision.reason_codes,
-            look=number_of(made.decision.look),
+            comparison.figures,
+            comparison.policy,
+            comparison.decision.reason_codes,
+            look=number_of(comparison.decision.look),
         ),
     )

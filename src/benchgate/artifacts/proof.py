@@ -45,35 +45,35 @@ PROOF_PARTS: Final = MappingProxyType(
 )
 
 
-def evidence_files(made: Comparison) -> dict[str, bytes]:
+def evidence_files(comparison: Comparison) -> dict[str, bytes]:
     """Return the evidence files by name, as bytes: pytest and the command line write the same."""
     files = {
-        "baseline.json": model_bytes(arm_report(made, "baseline")),
-        "trained.json": model_bytes(arm_report(made, "trained")),
-        "significance.json": model_bytes(significance_report(made)),
-        "safety.json": model_bytes(safety_of(made)),
-        "evaluation.json": model_bytes(evaluation_report(made)),
+        "baseline.json": model_bytes(arm_report(comparison, "baseline")),
+        "trained.json": model_bytes(arm_report(comparison, "trained")),
+        "significance.json": model_bytes(significance_report(comparison)),
+        "safety.json": model_bytes(safety_of(comparison)),
+        "evaluation.json": model_bytes(evaluation_report(comparison)),
     }
     digests = {name: sha256_hex(data) for name, data in files.items()}
-    return {**files, "proof.json": model_bytes(proof_bundle(made, digests))}
+    return {**files, "proof.json": model_bytes(proof_bundle(comparison, digests))}
 
 
-def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
+def proof_bundle(comparison: Comparison, digests: Mapping[str, str]) -> ProofBundle:
     """
     Build ``proof.json``.
 
     :param digests: SHA-256 of each file of :data:`PROOF_PARTS`, by file name.
     """
-    figures, policy = made.figures.significance, made.judged
-    safety = safety_of(made)
+    figures, policy = comparison.figures.significance, comparison.judged
+    safety = safety_of(comparison)
     return ProofBundle(
         schema_version=SCHEMA_VERSION,
-        run_id=made.run_id,
-        candidate_run_id=made.candidate_run_id,
-        generated_at=made.generated_at,
-        benchmark_suite=made.suite,
-        baseline=_proof_arm(*made.side("baseline")),
-        trained=_proof_arm(*made.side("trained")),
+        run_id=comparison.run_id,
+        candidate_run_id=comparison.candidate_run_id,
+        generated_at=comparison.generated_at,
+        benchmark_suite=comparison.suite,
+        baseline=_proof_arm(*comparison.side("baseline")),
+        trained=_proof_arm(*comparison.side("trained")),
         significance=ProofSignificance(
             p_value=figures.p_value,
             confidence_level=figures.confidence_level,
@@ -83,7 +83,7 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
             min_reward_delta=policy.min_delta,
             max_safety_regression=policy.max_safety_regression,
             max_p_value=policy.alpha,
-            min_confidence_level=made.min_confidence_level,
+            min_confidence_level=comparison.min_confidence_level,
         ),
         artifacts=ProofPaths(**PROOF_PARTS),
         artifact_sha256=ProofDigests(**{part: digests[name] for part, name in PROOF_PARTS.items()}),
@@ -94,9 +94,9 @@ def proof_bundle(made: Comparison, digests: Mapping[str, str]) -> ProofBundle:
             safety_regression_delta=safety.safety_regression_delta,
             max_safety_regression=safety.max_safety_regression,
         ),
-        failure_analysis=_failure_analysis(made),
-        look=made.decision.look,
-        plan=made.plan,
+        failure_analysis=_failure_analysis(comparison),
+        look=comparison.decision.look,
+        plan=comparison.plan,
     )
 
 
@@ -104,25 +104,25 @@ def _proof_arm(name: str, _: Arm, metrics: ArmMetrics) -> ProofArm:
     return ProofArm(checkpoint_id=name, **dict(metrics))
 
 
-def _failure_analysis(made: Comparison) -> FailureAnalysis | None:
-    if made.proven:
+def _failure_analysis(comparison: Comparison) -> FailureAnalysis | None:
+    if comparison.proven:
         return None
-    decision = made.decision
+    decision = comparison.decision
     reasons = [remark for remark in decision.remarks if remark.code in decision.reason_codes]
-    reasons += made.criteria_failed()
+    reasons += comparison.criteria_failed()
     return FailureAnalysis(
         summary=f"{decision.outcome}: {counted(len(reasons), 'condition')} failed",
         reasons=tuple(remark.code for remark in reasons),
         details=tuple(remark.message for remark in reasons),
-        reward_delta=made.figures.significance.mean_delta,
-        safety_regression=made.figures.safety.delta,
-        additional_cases_needed=_more_cases(made),
+        reward_delta=comparison.figures.significance.mean_delta,
+        safety_regression=comparison.figures.safety.delta,
+        additional_cases_needed=_more_cases(comparison),
     )
 
 
-def _more_cases(made: Comparison) -> int | None:
+def _more_cases(comparison: Comparison) -> int | None:
     """Return how many more cases each arm needs to find the target effect; ``None`` if it had enough."""
-    needed = made.figures.significance.cases_needed
-    codes = made.decision.reason_codes
+    needed = comparison.figures.significance.cases_needed
+    codes = comparison.decision.reason_codes
     short = {f"{PREFIX}inconclusive_underpowered", f"{PREFIX}margin_not_shown"} & {*codes}
-    return None if needed is None or not short else max(0, needed - made.figures.smallest)
+    return None if needed is None or not short else max(0, needed - comparison.figures.smallest)

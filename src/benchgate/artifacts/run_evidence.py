@@ -98,7 +98,7 @@ class RunEvidence:
         :param seq: number of the run's record; ``None`` if it has none.
         :param record_path: of the record, relative to the folder of these files.
         """
-        made = self.comparison()
+        comparison = self.comparison()
         promotion = PromotionReport(
             schema_version=SCHEMA_VERSION,
             task_class=self.report.task_class,
@@ -114,7 +114,7 @@ class RunEvidence:
             policy_sha256=self.report.digests.policy,
             record_ref=None if seq is None else RecordRef(seq=seq, path=record_path),
         )
-        files = evidence_files(made) if made is not None else {}
+        files = evidence_files(comparison) if comparison is not None else {}
         files["promotion.json"] = model_bytes(promotion)
         if (
             seq is not None

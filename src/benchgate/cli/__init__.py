@@ -52,14 +52,14 @@ COMMANDS = (
 
 def _refuse_misspelt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:
     """End with an error that names the option which was meant; argparse says only which one is required then."""
-    known = parser._option_string_actions  # noqa: SLF001 - argparse has no public name for it
+    options = parser._option_string_actions  # noqa: SLF001 - argparse has no public name for it
     kinds = parser._subparsers  # noqa: SLF001 - the same
     if kinds is not None:  # the parser of its kind knows the options
         return
     for word in takewhile(lambda word: word != "--", words):
         name = word.partition("=")[0]
-        if re.fullmatch("--[a-z-]+", name) and not any(one.startswith(name) for one in known):
-            near = get_close_matches(name, known, n=1)
+        if re.fullmatch("--[a-z-]+", name) and not any(one.startswith(name) for one in options):
+            near = get_close_matches(name, options, n=1)
             parser.error(f"unknown option {name}{f'; did you mean {near[0]}?' if near else ''}")
 
 
@@ -88,10 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words and words[0] in commands.choices:
         _refuse_misspelt(commands.choices[words[0]], words[1:])
-    given = parser.parse_args(words)
-    given.is_program = arguments is None
+    args = parser.parse_args(words)
+    args.is_program = arguments is None
     try:
-        return int(given.execute(given))
+        return int(args.execute(args))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # the reader, such as head, has seen enough

@@ -35,7 +35,7 @@ def _folder(text: str) -> str:
 
 
 @contextmanager
-def bench_code(given: argparse.Namespace) -> Iterator[TextIO]:
+def bench_code(args: argparse.Namespace) -> Iterator[TextIO]:
     """
     Let code of a bench run within the block.
 
@@ -45,12 +45,12 @@ def bench_code(given: argparse.Namespace) -> Iterator[TextIO]:
     :returns: a stream to stdout that child processes do not inherit; all else that is written to stdout goes to stderr.
     """
     before = list(sys.path)
-    sys.path[:0] = given.pythonpath
+    sys.path[:0] = args.pythonpath
     try:
-        with _own_stdout(is_program=given.is_program) as out:
+        with _own_stdout(is_program=args.is_program) as out:
             yield out
     finally:
-        if not given.is_program:
+        if not args.is_program:
             sys.path[:] = before
 
 

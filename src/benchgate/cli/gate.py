@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
 from benchgate.cli.options import add_ledger, add_policy, add_shared, guarded, policy_of, refuse
-from benchgate.cli.proof import exit_status, judge_samples, vector_lines
+from benchgate.cli.proof import exit_status, judge_samples
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
 
@@ -67,36 +67,36 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _execute(given: argparse.Namespace) -> int:
-    (one, first), (other, second) = (_side(given, word) for word in (given.base, given.cand))
+def _execute(args: argparse.Namespace) -> int:
+    (one, first), (other, second) = (_side(args, word) for word in (args.base, args.cand))
     if one != other:
         what = "; expected two of a kind"
-        raise ValueError(f"{given.base} is {_called(one)}, {given.cand} {_called(other)}{what}")
-    refuse(given, REFUSED[one], f"{one.removesuffix('s')}s")
-    if one == "record" and not (given.base.isdecimal() or given.cand.isdecimal()):
-        refuse(given, OF_NUMBERS, "records by path")
+        raise ValueError(f"{args.base} is {_called(one)}, {args.cand} {_called(other)}{what}")
+    refuse(args, REFUSED[one], f"{one.removesuffix('s')}s")
+    if one == "record" and not (args.base.isdecimal() or args.cand.isdecimal()):
+        refuse(args, OF_NUMBERS, "records by path")
     paths = (first, second)
     if one == "log":
-        return gate_logs(given, paths)
-    return _gate_records(given, *paths) if one == "record" else _gate_samples(given, paths)
+        return gate_logs(args, paths)
+    return _gate_records(args, *paths) if one == "record" else _gate_samples(args, paths)
 
 
 def _called(kind: Kind) -> str:
     return "samples" if kind == "samples" else f"a {kind}"
 
 
-def _side(given: argparse.Namespace, word: str) -> tuple[Kind, Path]:
+def _side(args: argparse.Namespace, word: str) -> tuple[Kind, Path]:
     """Return what a word of the command line is, and the file to read."""
     from benchgate.audit.runs import record_path
     from benchgate.interop.vectors import kind_of
 
-    path = record_path(word, given.out or Path(".benchgate"), given.task_class)
+    path = record_path(word, args.out or Path(".benchgate"), args.task_class)
     if word.isdecimal():
         return "record", path
     return ("record", path / "record.json") if os.path.isdir(path) else (kind_of(path), path)
 
 
-def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
+def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
     from benchgate.gates.baseline import BaselineChoice, read_baseline, read_policy_of
     from benchgate.gates.judge import RunFacts, judge
     from benchgate.looks.chain import ChainLooks, counter_of
@@ -108,7 +108,7 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
         if side.report is None:
             raise ArtifactError(side.path, "; ".join(side.problems))
         reports.append(side.report)
-    policy = policy_of(given, read_policy_of(second).model_dump(mode="json"))
+    policy = policy_of(args, read_policy_of(second).model_dump(mode="json"))
     chain = ChainLooks(second.absolute().parent.parent)
 
     facts = RunFacts(
@@ -123,24 +123,25 @@ def _gate_records(given: argparse.Namespace, first: Path, second: Path) -> int:
         ("baseline", "candidate"), (first, second), reports, strict=True
     ):
         say(f"{label:9} {path}: record of {report.task_class}")
-    show(block(judgement, Door(verbosity=given.verbose, more="-v")))
+    show(block(judgement, Door(verbosity=args.verbose, more="-v")))
     for problem in after.problems:
         complain(f"{second}: {problem}")
     return 1 if after.problems else judgement.exit_status
 
 
-def _gate_samples(given: argparse.Namespace, paths: Sequence[Path]) -> int:
+def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.gates.policy import VECTOR_DEFAULTS
     from benchgate.interop.vectors import read_side
-    from benchgate.wording.block import Door
+    from benchgate.wording.block import Door, gate_lines
+    from benchgate.wording.decision import DecisionView
 
-    policy = policy_of(given, VECTOR_DEFAULTS)
+    policy = policy_of(args, VECTOR_DEFAULTS)
     figures, decision = judge_samples(
-        policy, given.ledger, (read_side(paths[0]), read_side(paths[1]))
+        policy, args.ledger, (read_side(paths[0]), read_side(paths[1]))
     )
-    names = (given.baseline_id or paths[0].name, given.candidate_id or paths[1].name)
+    names = (args.baseline_id or paths[0].name, args.candidate_id or paths[1].name)
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")
-    door = Door(verbosity=given.verbose, more="-v")
-    show(vector_lines(names, policy, figures, decision, door))
+    door = Door(verbosity=args.verbose, more="-v")
+    show(gate_lines(DecisionView.of(decision, policy, names, figures), door))
     return exit_status(decision, is_met=decision.promotion_allowed)

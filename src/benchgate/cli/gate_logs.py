@@ -46,7 +46,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
 
 
-def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
+def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     """Judge two logs, and record or write what was decided."""
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.report.publish import Publication
@@ -54,19 +54,19 @@ def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.verify.validate import validate_file
     from benchgate.wording.block import Door, block
 
-    publication = Publication(html=given.html, summary=None)
+    publication = Publication(html=args.html, summary=None)
     publication.check()
-    sealed = SealedPlan.read_file(given.plan, "sealed plan") if given.plan else None
-    logs, facts, started = _facts(given, paths, sealed)
-    judgement, published = _decided(given, facts, started, sealed)
+    sealed = SealedPlan.read_file(args.plan, "sealed plan") if args.plan else None
+    logs, facts, started = _facts(args, paths, sealed)
+    judgement, published = _decided(args, facts, started, sealed)
     folder = published.folder if published else Path("proof")
     if published is None:
         for path in write_evidence(judgement, sealed, folder):
             validate_file(path)
     for line in _sides(logs):
         say(line)
-    page = "--html=page.html" if given.html is None else ""
-    show(block(judgement, Door(verbosity=given.verbose, more="-v", page=page, files=str(folder))))
+    page = "--html=page.html" if args.html is None else ""
+    show(block(judgement, Door(verbosity=args.verbose, more="-v", page=page, files=str(folder))))
     problems = [publication.write_page([folder])]
     if published is not None:
         say(f"head      {published.head}")
@@ -77,20 +77,20 @@ def gate_logs(given: argparse.Namespace, paths: Sequence[Path]) -> int:
 
 
 def _decided(
-    given: argparse.Namespace, facts: RunFacts, started: datetime, sealed: SealedPlan | None
+    args: argparse.Namespace, facts: RunFacts, started: datetime, sealed: SealedPlan | None
 ) -> tuple[Judgement, Published | None]:
     from benchgate.looks.ledger import LookLedger
     from benchgate.runner.judging import judged, record_reports
 
-    if given.out is not None:
-        if given.ledger is not None:
+    if args.out is not None:
+        if args.ledger is not None:
             why = "--out counts looks in its records, --ledger in a file: give one of them"
             raise ValueError(why)
-        return record_reports(given.out, facts, started, _terms(sealed), TIMEOUT)
-    if given.ledger is None and facts.policy.looks == "spend":
+        return record_reports(args.out, facts, started, _terms(sealed), TIMEOUT)
+    if args.ledger is None and facts.policy.looks == "spend":
         why = "looks = 'spend' needs --out or --ledger: without one nobody counts the looks"
         raise ArtifactError("looks", why)
-    return judged(facts, LookLedger(given.ledger).add if given.ledger else None), None
+    return judged(facts, LookLedger(args.ledger).add if args.ledger else None), None
 
 
 def _terms(sealed: SealedPlan | None) -> RunTerms:
@@ -110,7 +110,7 @@ def _terms(sealed: SealedPlan | None) -> RunTerms:
 
 
 def _facts(
-    given: argparse.Namespace, paths: Sequence[Path], sealed: SealedPlan | None
+    args: argparse.Namespace, paths: Sequence[Path], sealed: SealedPlan | None
 ) -> tuple[tuple[Samples, Samples], RunFacts, datetime]:
     """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
@@ -118,15 +118,15 @@ def _facts(
     from benchgate.interop.rows import parse_map, read
     from benchgate.runner.judging import facts_of_logs
 
-    fields = parse_map(given.map)
-    logs = tuple(read(path, format=given.format, map=fields, metric=given.metric) for path in paths)
+    fields = parse_map(args.map)
+    logs = tuple(read(path, format=args.format, map=fields, metric=args.metric) for path in paths)
     before, after = logs
     terms = LogTerms.of(
-        task_class_of(logs, given.task_class),
-        parse_options(given.policy),
+        task_class_of(logs, args.task_class),
+        parse_options(args.policy),
         _in_both(before, after),
     )
-    base, candidate = report_pair(before, after, terms, (given.baseline_id, given.candidate_id))
+    base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
     started = min(now, after.header.started or now)
     facts = facts_of_logs(base, candidate, terms.policy, started, sealed)
@@ -166,7 +166,7 @@ def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
 
 
-def report_of_log(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
+def report_of_log(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
     """
     Return a log that a comparison is planned with as a report, the policy, and the number of trials.
 
@@ -177,9 +177,9 @@ def report_of_log(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy
     from benchgate.interop.reports import LogTerms, report_of, task_class_of
     from benchgate.interop.rows import parse_map, read
 
-    log = read(given.log, format=given.format, map=parse_map(given.map), metric=given.metric)
-    terms = LogTerms.of(task_class_of((log,), given.task_class), parse_options(given.policy))
+    log = read(args.log, format=args.format, map=parse_map(args.map), metric=args.metric)
+    terms = LogTerms.of(task_class_of((log,), args.task_class), parse_options(args.policy))
     report = report_of(log, terms, log.header.system or log.path.name)
     if problems := baseline_beside(report).problems:
-        raise ValueError(f"{given.log}: nothing to plan with: {'; '.join(problems)}")
+        raise ValueError(f"{args.log}: nothing to plan with: {'; '.join(problems)}")
     return report, terms.policy, report.trial_count

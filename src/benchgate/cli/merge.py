@@ -58,39 +58,39 @@ def _expected(text: str) -> tuple[int, str]:
     return int(match[1]), match[2]
 
 
-def execute(given: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Merge and print the run; 1 if it fails, 2 for wrong use, such as a shard that is missing."""
-    with bench_code(given) as out:
-        return _merge(given, out)
+    with bench_code(args) as out:
+        return _merge(args, out)
 
 
-def _merge(given: argparse.Namespace, out: TextIO) -> int:
+def _merge(args: argparse.Namespace, out: TextIO) -> int:
     from benchgate.cli.run import shown
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
-    publication = Publication.take({"html": given.html})
+    publication = Publication.take({"html": args.html})
     try:
         publication.check()
-        finished = merge(_settings(given))
+        finished = merge(_settings(args))
     except EvalError as error:
         complain(error)
         return 2
-    return shown(finished, publication, out, threshold_places(given.policy, {}))
+    return shown(finished, publication, out, threshold_places(args.policy, {}))
 
 
-def _settings(given: argparse.Namespace) -> RunSettings:
+def _settings(args: argparse.Namespace) -> RunSettings:
     from benchgate.runner.settings import RunSettings
 
     names = [name.replace("-", "_") for name in OF_THE_WHOLE]
-    values = {name: getattr(given, name) for name in names}
-    expect = dict(given.expect)
-    if len(expect) < len(given.expect):
+    values = {name: getattr(args, name) for name in names}
+    expect = dict(args.expect)
+    if len(expect) < len(args.expect):
         raise EvalError("expect: one shard is named twice")
     return RunSettings.of_options(
         values,
-        parts=tuple(given.parts),
+        parts=tuple(args.parts),
         expect=expect,
-        out=given.out,
-        bench_root=given.bench_root,
+        out=args.out,
+        bench_root=args.bench_root,
     )

@@ -86,11 +86,11 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
 def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.Namespace], int]:
     """Say why there is no new folder, as exit status 1 if it is there or its class is not, else 2."""
 
-    def run(given: argparse.Namespace) -> int:
+    def run(args: argparse.Namespace) -> int:
         try:
-            make(given)
+            make(args)
         except FileExistsError as error:
-            complain(f"{error.filename}: exists already{ONCE if 'case_id' in given else ''}")
+            complain(f"{error.filename}: exists already{ONCE if 'case_id' in args else ''}")
             return 1
         except OSError as error:
             why = f"cannot be written: {error.strerror}"
@@ -104,21 +104,21 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
     return guarded(run, (TaskClassAlreadyRegistered, TaskClassNotFound))
 
 
-def _class(given: argparse.Namespace) -> None:
+def _class(args: argparse.Namespace) -> None:
     from benchgate.interop.convert import class_files
     from benchgate.interop.rows import parse_map
     from benchgate.loader.new_class import class_templates, make_class_folder
     from benchgate.wire.clock import now
 
     agreed: list[bool | None] = []
-    if given.log:
-        options = {"format": given.format, "map": parse_map(given.map), "metric": given.metric}
-        texts, agreed = class_files(given.log, given.name, now(), options)
+    if args.log:
+        options = {"format": args.format, "map": parse_map(args.map), "metric": args.metric}
+        texts, agreed = class_files(args.log, args.name, now(), options)
     else:
         stamp = f"{now():%Y-%m-%dT%H:%M:%SZ}"
-        texts = class_templates("new_class_files", given.name, NOW=stamp)
-    steps = FROM_LOG if given.log else FROM_NOTHING
-    folder = make_class_folder(given.bench_root, given.name, texts)
+        texts = class_templates("new_class_files", args.name, NOW=stamp)
+    steps = FROM_LOG if args.log else FROM_NOTHING
+    folder = make_class_folder(args.bench_root, args.name, texts)
     commands = _next_steps(folder, *(step.replace("@", folder.name) for step in steps))
     print(printable(commands, keep="\n"))
     if not agreed:
@@ -135,7 +135,7 @@ def _class(given: argparse.Namespace) -> None:
         complain(f"{count} of the log without an answer: these trials of 'recorded' will fail")
 
 
-def _next_steps(made: Path, first: str, system: str, second: str, last: str = "") -> str:
+def _next_steps(folder: Path, first: str, system: str, second: str, last: str = "") -> str:
     """
     Return how a new class is run, as commands.
 
@@ -143,18 +143,18 @@ def _next_steps(made: Path, first: str, system: str, second: str, last: str = ""
     :param second: what the run against it is.
     :param last: what to do then.
     """
-    name, root, run, option = made.name, "", f"pytest --bench={made.name}", "--bench-"
+    name, root, run, option = folder.name, "", f"pytest --bench={folder.name}", "--bench-"
     mark = "" if any(map(os.path.exists, SETTINGS)) else MARK_ROOT
-    if made.parent != BENCH_ROOT:
-        root = f" --bench-root {shlex.quote(str(made.parent))}"
+    if folder.parent != BENCH_ROOT:
+        root = f" --bench-root {shlex.quote(str(folder.parent))}"
         run, option = f"benchgate run --task-class {name}{root} --out .benchgate", "--"
         mark = ""
     return f"""\
-{made}
+{folder}
 
 {mark}# check what is there, and test the rubric
 benchgate check {name}{root}
-pytest {shlex.quote(str(made / "tests"))}
+pytest {shlex.quote(str(folder / "tests"))}
 # {first}, and make that run the baseline by its number, which benchgate runs lists
 {run} {option}system={system} {option}baseline=none
 benchgate pin 1 --task-class {name}{root} --yes --reason 'the first baseline'
@@ -162,18 +162,18 @@ benchgate pin 1 --task-class {name}{root} --yes --reason 'the first baseline'
 {run}{last and last + root}"""
 
 
-def _case(given: argparse.Namespace) -> None:
+def _case(args: argparse.Namespace) -> None:
     from benchgate.loader.new_case import make_case_folder
     from benchgate.wire.clock import now
 
-    path, example = make_case_folder(given.bench_root, given.task_class, given.case_id, now=now())
+    path, example = make_case_folder(args.bench_root, args.task_class, args.case_id, now=now())
     facts = "[facts]"
     if example and example.facts:
         facts = f"[facts] ({', '.join(example.facts)}: as in {example.case.case_id})"
-    alone, check = f"pytest {shlex.quote(str(path))}", f"benchgate check {given.task_class}"
-    if given.bench_root != BENCH_ROOT:
-        root = f" --bench-root {shlex.quote(str(given.bench_root))}"
-        alone = f"benchgate run --task-class {given.task_class} --cases {given.case_id}{root}"
+    alone, check = f"pytest {shlex.quote(str(path))}", f"benchgate check {args.task_class}"
+    if args.bench_root != BENCH_ROOT:
+        root = f" --bench-root {shlex.quote(str(args.bench_root))}"
+        alone = f"benchgate run --task-class {args.task_class} --cases {args.case_id}{root}"
         check += root
     text = f"""{path}
 

@@ -64,7 +64,7 @@ def refuse(args: argparse.Namespace, names: Iterable[str], what: str) -> None:
             raise ValueError(f"--{name.replace('_', '-')} is not for {what}")
 
 
-def policy_of(given: argparse.Namespace, defaults: Mapping[str, Any]) -> GatePolicy:
+def policy_of(args: argparse.Namespace, defaults: Mapping[str, Any]) -> GatePolicy:
     """
     Return the policy: the defaults, and what was given over them.
 
@@ -72,7 +72,7 @@ def policy_of(given: argparse.Namespace, defaults: Mapping[str, Any]) -> GatePol
     """
     from benchgate.gates.policy import make_policy, merged, parse_options
 
-    return make_policy(merged(defaults, parse_options(given.policy)))
+    return make_policy(merged(defaults, parse_options(args.policy)))
 
 
 def guarded(

@@ -44,7 +44,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _execute(given: argparse.Namespace) -> int:
+def _execute(args: argparse.Namespace) -> int:
     """Show or pin; 1 if the run must not be pinned, or not without a reason, or its class is unknown."""
     from benchgate.artifacts.pin import PIN_FILE, Pin, stated
     from benchgate.artifacts.provenance import ACTORS, first_of, git
@@ -59,9 +59,9 @@ def _execute(given: argparse.Namespace) -> int:
     from benchgate.verify.pinnable import doubts, objections
     from benchgate.wire import clock
 
-    run = chosen(given.out, class_runs(given.out, given.task_class), given.run)
-    class_path = class_folder(given.bench_root, run.folder.parent.name)
-    refusals = list(objections(given.out, run, class_path))
+    run = chosen(args.out, class_runs(args.out, args.task_class), args.run)
+    class_path = class_folder(args.bench_root, run.folder.parent.name)
+    refusals = list(objections(args.out, run, class_path))
     for line in brief(refusals).splitlines():
         complain(line)
     if refusals or run.record is None:
@@ -69,22 +69,22 @@ def _execute(given: argparse.Namespace) -> int:
     target = class_path / FILE_NAME
     before = read_artifact(target, RunRecord)
     show(pin_lines(target, before, run.record))
-    unanswered = [] if given.reason else list(doubts(run.record))
+    unanswered = [] if args.reason else list(doubts(run.record))
     for doubt in unanswered:
         complain(f"{run.folder}: is pinned with --reason=TEXT only: {doubt}")
-    if unanswered and given.yes:
+    if unanswered and args.yes:
         return 1
     pin = Pin(
         **stated(run.folder / RECORD_FILE),
         by=first_of(ACTORS) or git(target.parent, "config", "user.name"),
         at=clock.now(),
-        reason=given.reason,
+        reason=args.reason,
         change=sentence(before, run.record),
     )
     there = pin_of(target.parent)
     if there is not None and there.sha256 == pin.sha256:
         say(f"unchanged {target} is this record already")
-    elif given.yes:
+    elif args.yes:
         pin.write(run.folder / RECORD_FILE, target)
         say(f"written   {target}, {PIN_FILE}")
     else:

@@ -66,20 +66,20 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _execute(given: argparse.Namespace) -> int:
+def _execute(args: argparse.Namespace) -> int:
     """Print and write a plan; 2 without a baseline to plan with or over another plan, 1 if the class is unknown."""
     from benchgate.wire.writing import model_bytes, write_file
 
-    if given.aa is not None:
-        refuse(given, OF_A_PLAN, "--aa")
-        return _false_alarms(given)
-    if given.task_class is None:
+    if args.aa is not None:
+        refuse(args, OF_A_PLAN, "--aa")
+        return _false_alarms(args)
+    if args.task_class is None:
         complain("give a CLASS to plan a run of, or --aa=RUN")
         return 2
-    read = report_of_log if given.log else _of_class
-    report, policy, trials = read(given)
-    plan = _sealed(report, policy, given.trials or trials, given.runs)
-    target = given.out or Path(f"{given.task_class}.plan.json")
+    read = report_of_log if args.log else _of_class
+    report, policy, trials = read(args)
+    plan = _sealed(report, policy, args.trials or trials, args.runs)
+    target = args.out or Path(f"{args.task_class}.plan.json")
     for line in _lines(report, policy, plan):
         say(line)
     if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
@@ -87,22 +87,22 @@ def _execute(given: argparse.Namespace) -> int:
             target, "is there already, and stays; --out=FILE gives this plan a name"
         )
     write_file(target, model_bytes(plan))
-    option = "--plan" if given.log else "--bench-plan"
+    option = "--plan" if args.log else "--bench-plan"
     say(f"written   {target}: cite it with {option}={target}")
     return 0
 
 
-def _false_alarms(given: argparse.Namespace) -> int:
+def _false_alarms(args: argparse.Namespace) -> int:
     from benchgate.audit.runs import record_path
     from benchgate.gates.baseline import arm, read_baseline, read_policy_of
     from benchgate.gates.forecast import REPETITIONS, false_promotions
 
-    path = record_path(given.aa, given.runs, given.task_class)
+    path = record_path(args.aa, args.runs, args.task_class)
     record = path / "record.json" if path.is_dir() else path
     run = read_baseline(record)
     if run.report is None or run.problems:
         raise ArtifactError(path, "; ".join(run.problems))
-    policy = policy_of(given, read_policy_of(record).model_dump(mode="json"))
+    policy = policy_of(args, read_policy_of(record).model_dump(mode="json"))
     promoted = false_promotions(arm(run.report), policy)
     share = promoted / REPETITIONS
     say(
@@ -112,15 +112,15 @@ def _false_alarms(given: argparse.Namespace) -> int:
     return 0 if share <= policy.alpha else 1
 
 
-def _of_class(given: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
+def _of_class(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
     """Return the baseline of a class, its policy and its number of trials."""
     from benchgate.gates.baseline import FILE_NAME, read_baseline
     from benchgate.gates.policy import load_policy, load_run_table, parse_options
     from benchgate.loader.task_class import class_folder
 
-    class_path = class_folder(given.bench_root, given.task_class)
-    policy = load_policy(class_path, parse_options(given.policy))
-    path = given.baseline or class_path / FILE_NAME
+    class_path = class_folder(args.bench_root, args.task_class)
+    policy = load_policy(class_path, parse_options(args.policy))
+    path = args.baseline or class_path / FILE_NAME
     baseline = read_baseline(path)
     if baseline.report is None or baseline.problems:
         raise ArtifactError(path, f"nothing to plan with: {'; '.join(baseline.problems)}")
@@ -183,28 +183,28 @@ def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int, look: i
 
 
 def _lines(report: BenchRunReport, policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
-    found, trials = plan.prediction, plan.trial_count
+    outlook, trials = plan.prediction, plan.trial_count
     yield (
         f"plan      {report.task_class}: {counted(plan.case_count, 'case')}, {counted(trials, 'trial')} each, claim "
         f"{policy.claim}, alpha {policy.alpha:g}, against {report.system}, run {report.run_id[:16]}"
     )
-    yield from _reachable(policy, found)
-    if found.power_of_target is not None and found.obstacle is None:
+    yield from _reachable(policy, outlook)
+    if outlook.power_of_target is not None and outlook.obstacle is None:
         yield from _gains(policy, plan)
-    cost = "not known" if found.cost_usd is None else f"{found.cost_usd:.4g} USD"
+    cost = "not known" if outlook.cost_usd is None else f"{outlook.cost_usd:.4g} USD"
     if report.source is None:
-        yield f"cost      {cost}, {found.seconds or 0.0:.3g} s one after the other, as the baseline's trials"
+        yield f"cost      {cost}, {outlook.seconds or 0.0:.3g} s one after the other, as the baseline's trials"
 
 
-def _reachable(policy: GatePolicy, found: Prediction) -> Iterator[str]:
-    if found.obstacle is not None:
-        yield f"verdicts  can only hold or reject, whatever the candidate: {found.obstacle}"
+def _reachable(policy: GatePolicy, outlook: Prediction) -> Iterator[str]:
+    if outlook.obstacle is not None:
+        yield f"verdicts  can only hold or reject, whatever the candidate: {outlook.obstacle}"
         return
-    looks = "" if found.looks is None else f" up to look {found.looks} at this baseline"
-    this = f", and this would be look {found.look}" if policy.looks == "spend" else ""
+    looks = "" if outlook.looks is None else f" up to look {outlook.looks} at this baseline"
+    this = f", and this would be look {outlook.look}" if policy.looks == "spend" else ""
     yield f"verdicts  can promote{looks}{this}; can hold or reject"
-    if found.smallest_margin is not None and found.smallest_margin > (policy.margin or 0.0):
-        least = f"a candidate that changes no case shows a margin of {found.smallest_margin:.3g}"
+    if outlook.smallest_margin is not None and outlook.smallest_margin > (policy.margin or 0.0):
+        least = f"a candidate that changes no case shows a margin of {outlook.smallest_margin:.3g}"
         yield f"          without gains it holds: {least}, and {policy.margin:g} is asked for"
 
 
@@ -212,30 +212,30 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     from benchgate.gates.forecast import MOST_CASES
     from benchgate.gates.policy import POWER
 
-    found = plan.prediction
+    outlook = plan.prediction
     how = f"by formula: more than {MOST_CASES} cases take too long to simulate"
-    if found.interval is not None:
-        low, high = found.interval
-        how = f"{found.runs} simulated runs, 95% interval {low:.0%} to {high:.0%}"
+    if outlook.interval is not None:
+        low, high = outlook.interval
+        how = f"{outlook.runs} simulated runs, 95% interval {low:.0%} to {high:.0%}"
     what = (
         "a candidate as good as the baseline"
         if policy.claim == "not_worse"
         else f"a gain of {policy.target_effect:g}"
     )
-    yield f"power     {what} is promoted in {found.power_of_target:.0%} of runs ({how})"
-    if found.is_lower_limit:
+    yield f"power     {what} is promoted in {outlook.power_of_target:.0%} of runs ({how})"
+    if outlook.is_lower_limit:
         yield (
             "          a lower limit: no two trials of a case differ in the baseline, so what pairs gain is unknown; "
             "pin a run of --bench-trials=2 or more"
         )
     if policy.claim != "better":
         return
-    if found.detectable is None:
+    if outlook.detectable is None:
         yield f"finds     {POWER:.0%} of runs find no gain that the scores leave room for"
         return
     least, wanted = policy.min_delta, policy.target_effect
     cases = ""
-    if found.detectable > wanted > least:
-        times = ((found.detectable - least) / (wanted - least)) ** 2
+    if outlook.detectable > wanted > least:
+        times = ((outlook.detectable - least) / (wanted - least)) ** 2
         cases = f"; about {math.ceil(plan.case_count * times)} cases would find {wanted:g}"
-    yield f"finds     a gain of {found.detectable:.2g} in {POWER:.0%} of runs{cases}"
+    yield f"finds     a gain of {outlook.detectable:.2g} in {POWER:.0%} of runs{cases}"

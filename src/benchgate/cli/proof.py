@@ -17,12 +17,11 @@ if TYPE_CHECKING:
     from benchgate.artifacts.build import Comparison
     from benchgate.cli.options import Parsers
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.vectors import Judged
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.model import WireModel
-    from benchgate.wording.block import Door
     from benchgate.wording.lines import Line
 
 SCORES = ("baseline_samples", "trained_samples")
@@ -78,15 +77,15 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _execute(given: argparse.Namespace) -> int:
-    for name in NEEDED.get(given.command, (*SCORES, "out")):
-        if getattr(given, name) is None:
-            raise ValueError(f"{given.command} needs --{name.replace('_', '-')}")
-    refuse(given, REFUSED.get(given.command, OF_PROOF), given.command)
-    return COMMANDS[given.command](given)
+def _execute(args: argparse.Namespace) -> int:
+    for name in NEEDED.get(args.command, (*SCORES, "out")):
+        if getattr(args, name) is None:
+            raise ValueError(f"{args.command} needs --{name.replace('_', '-')}")
+    refuse(args, REFUSED.get(args.command, OF_PROOF), args.command)
+    return COMMANDS[args.command](args)
 
 
-def _proof(given: argparse.Namespace) -> int:
+def _proof(args: argparse.Namespace) -> int:
     from benchgate.artifacts.proof import evidence_files
     from benchgate.gates.decision import PREFIX
     from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
@@ -95,58 +94,58 @@ def _proof(given: argparse.Namespace) -> int:
     from benchgate.wording.lines import Line
 
     checkpoints = CheckpointFiles(
-        checkpoint=given.checkpoint, baseline=given.baseline_checkpoint, lineage=given.lineage
+        checkpoint=args.checkpoint, baseline=args.baseline_checkpoint, lineage=args.lineage
     )
-    made = _comparison(given, read_checkpoints(checkpoints))
-    files = evidence_files(made)
-    folder = given.out or Path("proof")
+    comparison = _comparison(args, read_checkpoints(checkpoints))
+    files = evidence_files(comparison)
+    folder = args.out or Path("proof")
     make_folder(folder)
     for name, data in files.items():
         write_file(folder / name, data)
     for name in files:
         validate_file(folder / name)
-    lines = [*vector_lines(made.names, made.policy, made.figures, made.decision)]
-    if f"{PREFIX}case_mismatch" not in made.decision.reason_codes:
-        failed = made.criteria_failed()
+    lines = [*_gate_lines(comparison)]
+    if f"{PREFIX}case_mismatch" not in comparison.decision.reason_codes:
+        failed = comparison.criteria_failed()
         lines += (Line("criterion", f"{one.code}: {one.message}", "bad") for one in failed)
     show(lines, sys.stderr)
-    say(f"proof_status={'pass' if made.proven else 'fail'}")
-    return exit_status(made.decision, is_met=made.proven)
+    say(f"proof_status={'pass' if comparison.proven else 'fail'}")
+    return exit_status(comparison.decision, is_met=comparison.proven)
 
 
-def _significance(given: argparse.Namespace) -> int:
+def _significance(args: argparse.Namespace) -> int:
     from benchgate.artifacts.build import significance_report
 
-    made = _reported(given, significance_report)
-    passed = made.figures.significance.passed
+    comparison = _reported(args, significance_report)
+    passed = comparison.figures.significance.passed
     say(f"significance_status={'pass' if passed else 'fail'}")
     return 0 if passed else 1
 
 
-def _evaluate(given: argparse.Namespace) -> int:
+def _evaluate(args: argparse.Namespace) -> int:
     from benchgate.artifacts.build import evaluation_report
 
-    decision = _reported(given, evaluation_report).decision
+    decision = _reported(args, evaluation_report).decision
     say(f"evaluation_status={decision.outcome}")
     return exit_status(decision, is_met=decision.promotion_allowed)
 
 
-def _reported(given: argparse.Namespace, report: Callable[[Comparison], WireModel]) -> Comparison:
+def _reported(args: argparse.Namespace, report: Callable[[Comparison], WireModel]) -> Comparison:
     """Judge the vectors, write one report, and print the lines of the gate."""
     from benchgate.wire.writing import model_bytes, write_file
 
-    made = _comparison(given)
-    write_file(given.out, model_bytes(report(made)))
-    show(vector_lines(made.names, made.policy, made.figures, made.decision), sys.stderr)
-    return made
+    comparison = _comparison(args)
+    write_file(args.out, model_bytes(report(comparison)))
+    show(_gate_lines(comparison), sys.stderr)
+    return comparison
 
 
-def _safety(given: argparse.Namespace) -> int:
+def _safety(args: argparse.Namespace) -> int:
     from benchgate.artifacts.build import safety_of
     from benchgate.wire.writing import model_bytes, write_file
 
-    report = safety_of(_comparison(given))
-    write_file(given.out, model_bytes(report))
+    report = safety_of(_comparison(args))
+    write_file(args.out, model_bytes(report))
     for code, text in zip(report.reason_codes, report.diagnostics, strict=False):
         complain(f"{code}: {text}")
     say(f"safety_status={'pass' if report.promotion_allowed else 'fail'}")
@@ -186,7 +185,7 @@ def exit_status(decision: CheckpointPromotionDecision, *, is_met: bool) -> int:
     return HELD if decision.outcome == "hold" and not is_error else int(not is_met)
 
 
-def _comparison(given: argparse.Namespace, checkpoints: Checkpoints | None = None) -> Comparison:
+def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None) -> Comparison:
     """
     Read the vectors, judge them, and return the comparison that the evidence files are built from.
 
@@ -197,56 +196,50 @@ def _comparison(given: argparse.Namespace, checkpoints: Checkpoints | None = Non
     from benchgate.interop.vectors import read_side
     from benchgate.models import Suite
 
-    policy, options = _policy(given), vars(given)
+    policy, options = _policy(args), vars(args)
     sides = []
     for side in ("baseline", "trained"):
         harm = options[f"{side}_safety_samples"]
         scores = options[f"{side}_samples"] or harm  # safety compares the penalties alone
         sides.append(read_side(scores, harm or options[f"{side}_safety_penalty"]))
-    names = given.baseline_id, given.trained_id
+    names = args.baseline_id, args.trained_id
     if checkpoints is not None:
         baseline = checkpoints.baseline
-        before = baseline.candidate.checkpoint_id if baseline else given.baseline_id
+        before = baseline.candidate.checkpoint_id if baseline else args.baseline_id
         names = before, checkpoints.candidate.checkpoint_id
     problems = checkpoints.problems if checkpoints else ()
-    made = judge_samples(policy, given.ledger, (sides[0], sides[1]), problems)
+    figures, decision = judge_samples(policy, args.ledger, (sides[0], sides[1]), problems)
     return Comparison(
-        run_id=given.run_id,
+        run_id=args.run_id,
         candidate_run_id=None,
         suite=Suite(name="samples", version="unversioned"),
         generated_at=clock.stamp(),
         names=names,
         policy=policy,
-        figures=made.figures,
-        decision=made.decision,
-        min_confidence_level=given.min_confidence_level,
+        figures=figures,
+        decision=decision,
+        min_confidence_level=args.min_confidence_level,
     )
 
 
-def _policy(given: argparse.Namespace) -> GatePolicy:
+def _policy(args: argparse.Namespace) -> GatePolicy:
     from benchgate.gates.policy import VECTOR_DEFAULTS, make_policy
 
-    policy = policy_of(given, VECTOR_DEFAULTS)
-    if given.command == "safety":
+    policy = policy_of(args, VECTOR_DEFAULTS)
+    if args.command == "safety":
         if policy.missing == "worst":
             why = "--policy missing=worst counts scores; what a missing penalty was is not known"
             raise ValueError(why)
         return make_policy({**VECTOR_DEFAULTS, **{key: getattr(policy, key) for key in OF_HARM}})
-    if policy.claim != "better" and given.min_confidence_level is not None:
+    if policy.claim != "better" and args.min_confidence_level is not None:
         why = "--min-confidence-level is about the p of claim 'better'; the claim is"
         raise ValueError(f"{why} {policy.claim!r}")
     return policy
 
 
-def vector_lines(
-    names: tuple[str, str],
-    policy: GatePolicy,
-    figures: Figures,
-    decision: CheckpointPromotionDecision,
-    door: Door | None = None,
-) -> Iterator[Line]:
+def _gate_lines(of: Comparison) -> Iterator[Line]:
     """Return what a session prints of its gate."""
     from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
 
-    return gate_lines(DecisionView.of(decision, policy, names, figures), door or Door())
+    return gate_lines(DecisionView.of(of.decision, of.policy, of.names, of.figures), Door())

@@ -34,17 +34,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _execute(given: argparse.Namespace) -> int:
+def _execute(args: argparse.Namespace) -> int:
     """Write the page, print the Markdown; 2 if a source cannot be read or the page not be written."""
     from benchgate.audit.runs import record_path
     from benchgate.report.html import write_page
     from benchgate.report.markdown import markdown_of
 
-    paths = [record_path(word, given.out, given.task_class) for word in given.sources]
-    if given.html is not None:
-        write_page(paths, given.html)
-    if given.markdown or given.html is None:
+    paths = [record_path(word, args.out, args.task_class) for word in args.sources]
+    if args.html is not None:
+        write_page(paths, args.html)
+    if args.markdown or args.html is None:
         print(markdown_of(paths), end="")
     else:
-        say(f"written   {given.html}")
+        say(f"written   {args.html}")
     return 0

@@ -42,13 +42,13 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(execute=execute)
 
 
-def execute(given: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Run the class and print its results; 1 if the run fails or the class is unknown, 2 for wrong use."""
-    with bench_code(given) as out:
-        return _run(given, out)
+    with bench_code(args) as out:
+        return _run(args, out)
 
 
-def _run(given: argparse.Namespace, out: TextIO) -> int:
+def _run(args: argparse.Namespace, out: TextIO) -> int:
     from benchgate.runner.progress import Progress, told_each_minute
     from benchgate.runner.run import run_class
     from benchgate.trials.interrupts import Interrupts
@@ -71,7 +71,7 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
                 show_once(result)
                 interrupts.check()
 
-            settings, publication = _settings(given)
+            settings, publication = _settings(args)
             finished = run_class(settings, on_result, progress.plan)
     except TaskClassNotFound as error:
         complain(error)
@@ -83,7 +83,7 @@ def _run(given: argparse.Namespace, out: TextIO) -> int:
         return 2
     for result in finished.judgement.report.per_case if finished.judgement else ():
         show_once(result)
-    return shown(finished, publication, out, threshold_places(given.policy, os.environ))
+    return shown(finished, publication, out, threshold_places(args.policy, os.environ))
 
 
 def shown(
@@ -106,19 +106,17 @@ def shown(
     return finished.exit_status
 
 
-def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
+def _settings(args: argparse.Namespace) -> tuple[RunSettings, Publication]:
     from benchgate.gates.policy import load_run_table
     from benchgate.report.publish import Publication
     from benchgate.runner.settings import RunSettings
 
     declared: dict[str, Any] = {}
     with suppress(PolicyError):  # which is reported with all that is wrong with the class
-        declared = load_run_table(given.bench_root / given.task_class).model_dump()
+        declared = load_run_table(args.bench_root / args.task_class).model_dump()
     value = read_options(
         RUN_OPTIONS,
-        lambda option: option.value(
-            getattr(given, option.key), environ=os.environ, here=Path.cwd()
-        ),
+        lambda option: option.value(getattr(args, option.key), environ=os.environ, here=Path.cwd()),
         declared,
     )
     for line in misspelled(os.environ):
@@ -129,7 +127,7 @@ def _settings(given: argparse.Namespace) -> tuple[RunSettings, Publication]:
         msg = "--html needs --out: the page is made of the record"
         raise argparse.ArgumentTypeError(msg)
     settings = RunSettings.of_options(
-        value, task_class=given.task_class, case_filter=given.cases, bench_root=given.bench_root
+        value, task_class=args.task_class, case_filter=args.cases, bench_root=args.bench_root
     )
     return settings, publication
 

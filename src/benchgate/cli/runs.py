@@ -43,26 +43,26 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.set_defaults(execute=guarded(_execute))
 
 
-def _execute(given: argparse.Namespace) -> int:
+def _execute(args: argparse.Namespace) -> int:
     """List the runs; 1 if there is none, 2 for an unreadable folder."""
-    if given.deployed:
-        return _deployed(given)
-    lines = list(_scores(given) if given.scores else _list(given))
+    if args.deployed:
+        return _deployed(args)
+    lines = list(_scores(args) if args.scores else _list(args))
     for line in lines:
         say(line)
     if not lines:
-        none = "no run is recorded" if given.scores else "there is no full run"
-        complain(f"{given.out}: {none}")
+        none = "no run is recorded" if args.scores else "there is no full run"
+        complain(f"{args.out}: {none}")
     return 0 if lines else 1
 
 
-def _list(given: argparse.Namespace) -> Iterable[str]:
+def _list(args: argparse.Namespace) -> Iterable[str]:
     from benchgate.audit.runs import class_runs, known_runs
     from benchgate.wire.writing import json_line
 
-    folders = class_runs(given.out, given.task_class)
+    folders = class_runs(args.out, args.task_class)
     rows = [_row(runs.name, run) for runs in folders for run in known_runs(runs)]
-    return map(json_line, rows) if given.json or not rows else _table(rows)
+    return map(json_line, rows) if args.json or not rows else _table(rows)
 
 
 def _row(task_class: str, run: KnownRun) -> dict[str, Any]:
@@ -109,14 +109,14 @@ def _in_columns(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
 
 
-def _scores(given: argparse.Namespace) -> Iterator[str]:
+def _scores(args: argparse.Namespace) -> Iterator[str]:
     from benchgate.audit.runs import class_runs
     from benchgate.report.history import past_runs
     from benchgate.wire.writing import json_line
 
-    for runs in class_runs(given.out, given.task_class):
+    for runs in class_runs(args.out, args.task_class):
         past = past_runs(runs)
-        if given.json:
+        if args.json:
             yield from (json_line({"task_class": runs.name, **run.plain()}) for run in past)
         elif past:
             yield runs.name
@@ -152,19 +152,19 @@ def _scores_table(runs: list[PastRun]) -> Iterator[str]:
     return _in_columns(rows)
 
 
-def _deployed(given: argparse.Namespace) -> int:
+def _deployed(args: argparse.Namespace) -> int:
     from benchgate.check.pinned import is_pinned
     from benchgate.loader.task_class import class_folders
     from benchgate.report.baselines import deployed
 
-    if given.json:
+    if args.json:
         raise ValueError("--deployed has no --json; baseline.json and baseline.pin.json are JSON")
-    wanted = given.task_class
-    classes = class_folders(given.bench_root).items()
+    wanted = args.task_class
+    classes = class_folders(args.bench_root).items()
     pinned = {n: path for n, path in classes if wanted in {None, n} and is_pinned(path)}
     for name, path in pinned.items():
         say(name)
-        show(deployed(path, given.out / "runs" / name))
+        show(deployed(path, args.out / "runs" / name))
     if not pinned:
-        complain(f"{given.bench_root}: no baseline is pinned{f' of {wanted}' if wanted else ''}")
+        complain(f"{args.bench_root}: no baseline is pinned{f' of {wanted}' if wanted else ''}")
     return 0 if pinned else 1

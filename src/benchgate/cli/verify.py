@@ -99,20 +99,20 @@ def _head(text: str) -> tuple[str, Head]:
     return match[1], Head(schema_version=SCHEMA_VERSION, seq=int(match[2]), sha256=match[3])
 
 
-def _execute(given: argparse.Namespace) -> int:
+def _execute(args: argparse.Namespace) -> int:
     """Verify files or a folder, or print a schema; 2 for wrong use."""
-    if given.schema is not None:
-        sys.stdout.write(schema_text(given.schema))
+    if args.schema is not None:
+        sys.stdout.write(schema_text(args.schema))
         return 0
-    folders = [path for path in given.paths if path.is_dir() or not (path.suffix or path.is_file())]
+    folders = [path for path in args.paths if path.is_dir() or not (path.suffix or path.is_file())]
     of_promotion = ("require_promote", "bench_root", "policy", "allow_replay")
     of_folder = ("task_class", "head", "require_complete", *of_promotion)
-    if given.paths and not folders and not any(getattr(given, name) for name in of_folder):
-        return max(map(_file_status, given.paths))
-    if len(given.paths) > 1 or folders != given.paths:
+    if args.paths and not folders and not any(getattr(args, name) for name in of_folder):
+        return max(map(_file_status, args.paths))
+    if len(args.paths) > 1 or folders != args.paths:
         complain("expected one output folder, or files without an option")
         return 2
-    return _verify_folder(given, folders[0] if folders else Path(".benchgate"))
+    return _verify_folder(args, folders[0] if folders else Path(".benchgate"))
 
 
 def _file_status(path: Path) -> int:
@@ -135,24 +135,24 @@ def _file_status(path: Path) -> int:
     return 1 if errors else 0
 
 
-def _verify_folder(given: argparse.Namespace, out: Path) -> int:
+def _verify_folder(args: argparse.Namespace, out: Path) -> int:
     """Print a line for each class; 1 if one is invalid or not as required or there is no record, 2 without a folder."""
     from benchgate.gates.policy import parse_options
     from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import verify
 
-    heads = dict(given.head)
-    if len(heads) < len(given.head):
+    heads = dict(args.head)
+    if len(heads) < len(args.head):
         raise ValueError("--head: one class is named twice")
     verifications = verify(
         out,
         heads,
-        expected=given.task_class,
-        require_complete=given.require_complete or given.require_promote,
+        expected=args.task_class,
+        require_complete=args.require_complete or args.require_promote,
     )
-    said = parse_options(given.policy)
+    said = parse_options(args.policy)
     terms = {
-        one.task_class: Terms.of(one.newest, out, given.bench_root, said)
+        one.task_class: Terms.of(one.newest, out, args.bench_root, said)
         for one in verifications
         if one.newest is not None and not one.faults
     }
@@ -164,8 +164,8 @@ def _verify_folder(given: argparse.Namespace, out: Path) -> int:
     held = [
         f"{one.task_class}: not promoted: {reason}"
         for one in verifications
-        if given.require_promote
-        for reason in _not_promoted(one, terms.get(one.task_class), given)
+        if args.require_promote
+        for reason in _not_promoted(one, terms.get(one.task_class), args)
     ]
     for line in held:
         complain(line)
@@ -173,9 +173,9 @@ def _verify_folder(given: argparse.Namespace, out: Path) -> int:
 
 
 def _not_promoted(
-    one: ClassVerification, terms: Terms | None, given: argparse.Namespace
+    one: ClassVerification, terms: Terms | None, args: argparse.Namespace
 ) -> list[str]:
-    if reason := one.not_promoted(allow_replay=given.allow_replay):
+    if reason := one.not_promoted(allow_replay=args.allow_replay):
         return [reason]
     return list(terms.objections()) if terms else []
 
