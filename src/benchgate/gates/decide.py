@@ -197,6 +197,8 @@ def _gain_objections(figures: Significance, policy: GatePolicy) -> Iterator[Bloc
 def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield why the test did not pass: no gain worth finding, or too few cases to find one."""
     bound, why = figures.exact_lower_bound, "it may be chance"
+    if policy.min_delta:
+        why = f"that its gain is above {policy.min_delta:g} may be chance"
     if _is_significant(figures, policy):
         if bound is None or not _bound_objects(figures, policy):
             return  # reported as zero_variance, or as delta_below_minimum: significant in the wrong direction
@@ -205,18 +207,14 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
     least = max(policy.target_effect, policy.min_delta)
     if high is not None and high < least:
         level = confidence(policy.alpha / 2, 1)
-        yield (
-            "gain_excluded",
-            f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}",
-        )
+        text = f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}"
+        yield "gain_excluded", text
     elif mde is not None and mde <= policy.target_effect:
         text = f"{why}, though so many cases would have shown a gain of {mde:.2g}"
         yield "not_significant", text
     else:
-        seen = (
-            "may miss even the largest gain" if mde is None else f"show only gains above {mde:.2g}"
-        )
-        text = f"{why}: so few cases {seen}; you asked for {policy.target_effect:g}"
+        seen = f"show only gains above {mde:.2g}" if mde else "may miss even the largest gain"
+        text = f"{why}: so few cases {seen}; you asked for {least:g}"
         yield "inconclusive_underpowered", text
 
 

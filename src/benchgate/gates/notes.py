@@ -60,7 +60,7 @@ def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[
         figures.passed if figures.test != "welch" else figures.paired and figures.paired.passed
     )
     if figures.paired and by_pairs != figures.welch.passed:
-        advice = "; test = 'auto' binds the paired one" if policy.test == "welch" else ""
+        advice = "; under test = 'auto' the paired one decides" if policy.test == "welch" else ""
         yield "welch_paired_disagree", f"Welch and the paired test disagree{advice}"
     if (
         figures.paired

@@ -104,6 +104,6 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
         return "passed", None
     head = printable(f"{decision.outcome.upper()}: {decision.reasons[0].message}")
     if not (choice.binding or judgement.held):
-        return "skipped", f"{head}; this decision does not bind"
+        return "skipped", f"{head}; the exit status does not follow it"
     lines = laid_out(block(judgement, Door(prefix="--bench-", verbosity=1)), 100)
     return "failed", "\n".join([head, "", *(text for text, _ in lines)])

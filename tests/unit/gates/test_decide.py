@@ -323,6 +323,14 @@ def test_where_nothing_can_be_detected_it_is_said():
     )
 
 
+def test_a_gain_that_must_exceed_some_amount_is_asked_for_by_that_amount():
+    made = decision(POOR, MIXED, min_delta=0.2, test="paired")
+    assert (made.outcome, codes(made)) == ("hold", ["inconclusive_underpowered"])
+    said = made.remarks[0].message
+    assert said.startswith("that its gain is above 0.2 may be chance: so few cases show only gains")
+    assert said.endswith("; you asked for 0.2")
+
+
 def test_a_check_of_safety_says_how_blind_it_is():
     made = decision(POOR, GOOD, penalties=(NONE, NONE))
     said = {remark.code: remark.message for remark in made.remarks}["note_safety_power"]
