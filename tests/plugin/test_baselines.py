@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.cli import main
+from benchgate.errors import EvalError
 from benchgate.gates.exit_status import HELD
 from benchgate.verify.validate import validate_file
 
@@ -111,7 +112,7 @@ def test_failed_cases_fail_a_promoted_run_but_with_exit_gate_they_do_not(graded)
         'passed = case.case_id != "02" or score < 0.5\n'
         "return BenchScore(passed=passed, score=score, safety_penalty=0.0)"
     )
-    graded.run("--bench-baseline=none").assert_outcomes(passed=12)
+    graded.engine()
     graded.pin()
     graded.system(STRONG)
     strict = graded.run()
@@ -172,7 +173,7 @@ def test_a_selection_beside_a_pinned_baseline_ends_by_its_cases(graded):
 def test_a_policy_option_overrides_the_policy_of_the_class(graded):
     graded.write("gate.toml", "min_delta = 0.95\n")
     graded.system(STRONG)
-    graded.run()
+    graded.engine(baseline="auto")
     assert reasons(graded) == ["delta_below_minimum"]
     assert graded.record()["policy"]["min_delta"] == 0.95
     graded.run("--bench-policy=min_delta=0.5", "--bench-policy=test=auto")
@@ -221,9 +222,8 @@ def test_a_gate_file_that_does_not_hold_is_wrong_use(bench, text, reason):
 )
 def test_a_class_may_not_lower_a_code_of_the_harness(bench, table):
     bench.write("failure_modes.toml", f'[failure_modes.{table}\ndescription = "x"\n')
-    result = bench.run()
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*failure_modes.toml:1: *reserved for the harness*"])
+    with pytest.raises(EvalError, match=r"failure_modes\.toml:1: .*reserved for the harness"):
+        bench.engine()
 
 
 @pytest.mark.parametrize("door", ["pytest", "run"])

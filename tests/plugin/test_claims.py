@@ -116,7 +116,7 @@ def test_a_plugin_that_fails_the_session_afterwards_counts_more_than_a_hold(twel
 def test_a_critical_case_cannot_be_dropped_from_a_record_unseen(twelve):
     twelve.system(fails("03"))
     twelve.case("03", critical="true")
-    twelve.run("--bench-policy=claim=no_regression", "--bench-policy=max_newly_failing=1")
+    twelve.engine(baseline="auto", policy={"claim": "no_regression", "max_newly_failing": 1})
     path = twelve.folder() / "record.json"
     path.write_text(path.read_text().replace('"critical": [\n      "03"\n    ]', '"critical": []'))
     assert twelve.record()["report"]["critical"] == []

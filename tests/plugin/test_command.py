@@ -13,6 +13,7 @@ from benchgate.artifacts.kinds import KINDS
 from benchgate.artifacts.schemas import make_schema, schema_kinds, schema_text
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
+from benchgate.gates import forecast
 from benchgate.verify.validate import validate_file
 from benchgate.wire.model import SCHEMA_VERSION
 
@@ -66,8 +67,7 @@ def test_run_writes_nothing_unless_told_to(bench, command):
 
 def test_run_decides_like_exit_gate(bench, command):
     bench.case("02", answer="something else")
-    assert command("run", "--task-class=echo")[0] == 0
-    bench.run()
+    assert command("run", "--task-class=echo", "--out=.benchgate")[0] == 0
     bench.pin()
     status, lines, err = command("run", "--task-class=echo")
     assert status == 10
@@ -139,9 +139,7 @@ WRONG_USE = {
     "a policy without value": ["run", "--task-class=echo", "--policy=alpha"],
     "a policy out of range": ["run", "--task-class=echo", "--policy=alpha=2"],
     "an output folder in a file": ["run", "--task-class=echo", "--out=bench/echo/rubric.py/out"],
-    "no time": ["run", "--task-class=echo", "--timeout=0"],
     "a time of NaN": ["run", "--task-class=echo", "--timeout=nan"],
-    "a negative time": ["run", "--task-class=echo", "--timeout=-1"],
     "no file to validate": ["verify", "--head"],
     "an unknown schema": ["verify", "--schema=frobnicate"],
 }
@@ -172,7 +170,7 @@ def test_a_damaged_baseline_says_no(bench, command):
 
 
 def test_a_selection_that_was_asked_to_be_gated_says_no(bench, command):
-    bench.run()
+    bench.engine()
     bench.pin()
     assert command("run", "--task-class=echo", "--cases=01")[0] == 0
     status, _, err = command("run", "--task-class=echo", "--cases=01", "--baseline=pinned")
@@ -195,10 +193,19 @@ def artifacts(request, kept, tmp_path_factory):
     """Every kind of artifact; made once, and each test leaves them as they were."""
     if "artifacts" not in kept:
         out = tmp_path_factory.mktemp("artifacts") / "out"
-        made = make_artifacts(request.getfixturevalue("bench"))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(forecast, "REPETITIONS", 20)
+            made = make_artifacts(request.getfixturevalue("bench"))
         shutil.copytree(request.getfixturevalue("bench").out, out)
         kept["artifacts"] = [out / path for path in made]
     return kept["artifacts"]
+
+
+@pytest.fixture
+def kinds(artifacts):
+    """The largest artifact of each kind."""
+    by_size = sorted(artifacts, key=lambda path: path.stat().st_size)
+    return list({validate_file(path): path for path in by_size}.values())
 
 
 def make_artifacts(bench):
@@ -215,7 +222,7 @@ def make_artifacts(bench):
     (bench.root / "docs").mkdir()
     (bench.root / "docs/trust-tiers.toml").write_text("")
     bench.system('return {"answer": 0.1 + int(case.case_id) / 1000}')
-    bench.run("--bench-baseline=none")
+    bench.engine()
     root = f"--bench-root={bench.root / 'bench'}"
     assert main(["pin", "1", root, f"--out={bench.out}", "--yes"]) == 0
     for name in ("baseline.json", "baseline.pin.json"):
@@ -227,9 +234,9 @@ def make_artifacts(bench):
             raise ValueError("boom")
         return {"answer": 0.9 - int(case.case_id) / 1000}
     """)
-    bench.run("--bench-policy=test=auto", "--bench-record=outputs")
+    bench.engine(baseline="auto", policy={"test": "auto"}, record="outputs")
     (bench.path / "cassettes/outputs").rename(bench.out / "outputs")
-    bench.run("-k", "01 or 02")
+    bench.engine(case_filter="0[12]")
     folder = bench.folder()
     selected = bench.out / "last-selected/echo"
     made = [
@@ -255,10 +262,9 @@ def test_every_artifact_of_a_run_is_valid_and_every_kind_is_among_them(artifacts
     assert (status, err) == (0, "")
 
 
-def test_every_artifact_holds_its_published_schema(artifacts):
-    for path in artifacts:
+def test_every_artifact_holds_its_published_schema(kinds):
+    for path in kinds:
         schema = json.loads(schema_text(validate_file(path)))
-        jsonschema.Draft202012Validator.check_schema(schema)
         validator = jsonschema.Draft202012Validator(
             schema, format_checker=jsonschema.FormatChecker()
         )
@@ -289,6 +295,16 @@ def fields(value, path=()):
     elif isinstance(value, list):
         for index, item in enumerate(value[:1]):
             yield from fields(item, (*path, index))
+
+
+def cut(value, *, is_free=False):
+    """Keep one item of lists of objects, and of what stands below free keys: a schema says no more of two."""
+    if isinstance(value, dict):
+        items = list(value.items())[: 1 if is_free else None]
+        return {key: cut(item, is_free=key in FREE) for key, item in items}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return [cut(value[0])]
+    return value
 
 
 def replaced(raw, path, *value):
@@ -343,16 +359,17 @@ def test_an_artifact_that_lacks_any_field_is_invalid(artifacts):
         assert not [field for field in found if not is_told(field, found[field])], path.name
 
 
-def test_an_artifact_that_lacks_any_field_does_not_hold_its_schema(artifacts):
-    for path in artifacts:
+def test_an_artifact_that_lacks_any_field_does_not_hold_its_schema(kinds):
+    for path in kinds:
         validator = jsonschema.Draft202012Validator(json.loads(schema_text(validate_file(path))))
-        raw = json.loads(path.read_bytes())
+        raw = cut(json.loads(path.read_bytes()))
+        validator.validate(raw)
         wrong = [field for field in fields(raw) if validator.is_valid(replaced(raw, field))]
         assert not wrong, path.name
 
 
-def test_an_artifact_with_a_field_of_another_type_is_invalid(artifacts):
-    for path in artifacts:
+def test_an_artifact_with_a_field_of_another_type_is_invalid(kinds):
+    for path in kinds:
         raw = json.loads(path.read_bytes())
         wrong = []
         for field in fields(raw):
@@ -366,11 +383,12 @@ def test_an_artifact_with_a_field_of_another_type_is_invalid(artifacts):
         assert not wrong, path.name
 
 
-def test_an_artifact_with_an_unknown_field_is_valid(artifacts):
-    for path in artifacts:
+def test_an_artifact_with_an_unknown_field_is_valid(kinds):
+    for path in kinds:
         raw = {**json.loads(path.read_bytes()), "unknown": 1}
         assert complaint(path, raw) is None
-        jsonschema.validate(raw, json.loads(schema_text(validate_file(path))))
+        schema = json.loads(schema_text(validate_file(path)))
+        jsonschema.Draft202012Validator(schema).validate(raw)
 
 
 def test_an_artifact_of_another_version_is_invalid(artifacts):
@@ -438,7 +456,7 @@ def test_validate_exits_with_2_for_a_file_that_cannot_be_read(tmp_path, command)
 
 
 def test_validate_checks_every_file_and_exits_with_the_worst(bench, command, tmp_path, capsys):
-    bench.run()
+    bench.engine()
     (tmp_path / "bad.json").write_text("{}")
     files = [tmp_path / "bad.json", bench.folder() / "record.json", tmp_path / "no.json"]
     capsys.readouterr()
@@ -457,7 +475,7 @@ def test_a_kept_schema_is_the_one_that_its_model_makes(kind):
 def test_the_command_prints_the_schema_of_a_kind(kind, capsys):
     assert main(["verify", f"--schema={kind}"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    assert printed == make_schema(kind)
+    assert printed == json.loads(schema_text(kind))
     jsonschema.Draft202012Validator.check_schema(printed)
 
 

@@ -48,8 +48,13 @@ def assert_harmless(text) -> None:
     assert FORGED not in text.splitlines()
 
 
+def is_assigned(char):
+    return unicodedata.category(char) not in {"Cn", "Co"}
+
+
 def test_whatever_is_not_plainly_visible_is_escaped():
-    everything = "".join(map(chr, range(sys.maxunicode + 1)))
+    assigned = (c for c in map(chr, range(sys.maxunicode + 1)) if is_assigned(c) or not ord(c) % 50)
+    everything = "".join(assigned)
     kinds = {unicodedata.category(c) for c in printable(everything)}
     assert kinds.isdisjoint({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
     assert printable(HOSTILE) == SEEN
@@ -86,7 +91,7 @@ def test_the_command_prints_it_escaped_too(hostile, capfd):
 
 def test_the_commands_that_read_print_it_escaped(hostile, capfd):
     """A record is a file that anybody may have written."""
-    hostile.run("--bench-exit=gate")
+    hostile.engine()
     record = hostile.folder() / "record.json"
     (hostile.root / "docs").mkdir()
     (hostile.root / "docs/trust-tiers.toml").touch()

@@ -10,7 +10,7 @@ import pytest
 @pytest.fixture
 def held(bench):
     """A bench whose three cases pass, as in its baseline: too few to be better."""
-    bench.run()
+    bench.engine()
     bench.pin()
     return bench
 
@@ -43,7 +43,7 @@ def test_a_promoted_run_has_a_gate_that_passed(bench):
     for number in range(4, 13):
         bench.case(f"{number:02}")
     bench.system('if bench_is_old:\n    return {"answer": ""}'.replace("bench_is_old", "True"))
-    bench.run("--bench-exit=gate")
+    bench.engine()
     bench.pin()
     bench.system()
     result = bench.run("--junitxml=out.xml", "--bench-junit-gate=yes")
@@ -101,7 +101,7 @@ def test_a_wrong_value_is_refused(bench):
 def test_the_properties_of_the_suite_say_what_was_decided_and_what_changed(held):
     held.case("02", answer="something else")
     held.pytester.path.joinpath(held.path, "baseline.json").unlink()
-    held.run("--bench-exit=gate")
+    held.engine()
     held.pin()
     held.system('if case.case_id == "02": return {"answer": "something else"}')
     held.run("--junitxml=out.xml", "--bench-exit=gate")

@@ -142,7 +142,7 @@ def test_a_bar_that_was_moved_holds(planned, door, options, said):
 def test_a_plan_of_other_cases_is_another(planned):
     planned.cite()
     planned.bench.case("13")
-    assert planned.run("pytest", "trials=2") == HELD
+    assert planned.run("benchgate run", "trials=2") == HELD
     said = "the cases are not the 12 that were planned, or were changed"
     assert planned.reason == said
     assert main(["verify", str(planned.bench.out)]) == 0
@@ -150,8 +150,8 @@ def test_a_plan_of_other_cases_is_another(planned):
 
 def test_a_baseline_that_runs_too_is_the_planned_system(planned):
     planned.cite()
-    assert planned.run("pytest", "trials=2", "baseline=run:old", "jobs=3") == 0
-    assert planned.run("pytest", "trials=2", "baseline=run:shout", "jobs=1") == HELD
+    assert planned.run("benchgate run", "trials=2", "baseline=run:old", "jobs=3") == 0
+    assert planned.run("benchgate run", "trials=2", "baseline=run:shout", "jobs=1") == HELD
     assert planned.reason == "the baseline is another system than old, which was planned"
     assert main(["verify", str(planned.bench.out)]) == 0
 
@@ -163,18 +163,18 @@ def test_a_run_that_is_resumed_was_begun_before_a_later_plan(planned):
         + "\nfrom benchgate import SystemUnavailable\ninner = system\n"
         + "def system(case):\n    if case.case_id == '05': raise SystemUnavailable('down')\n    return inner(case)\n",
     )
-    planned.bench.run("--bench-retries=0")
+    planned.bench.engine(baseline="auto", retries=0)
     planned.level(0.6)
     planned.cite(1)
     planned.reseal(clock.now() + timedelta(seconds=1))
-    planned.run("pytest", "resume=auto")
+    planned.run("benchgate run", "resume=auto")
     assert planned.bench.record()["resumes"] is not None
     assert "after the run began" in planned.reason
 
 
 def test_a_mismatch_that_was_dropped_is_found(planned, capsys):
     planned.cite()
-    planned.run("pytest", "trials=2", "policy=alpha=0.1")
+    planned.run("benchgate run", "trials=2", "policy=alpha=0.1")
     record = planned.bench.folder() / "record.json"
     raw = json.loads(record.read_bytes())
     raw["decision"] |= {
@@ -203,12 +203,10 @@ def test_a_part_of_the_cases_cites_no_plan(planned):
     assert planned.bench.run("-k", "01", f"--bench-plan={planned.file}").ret == 0
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_shard_cites_no_plan(planned, door, capfd):
+def test_a_shard_cites_no_plan(planned, capfd):
     planned.cite()
     capfd.readouterr()
-    status = planned.run(door, "trials=2", "shard=1/2")
-    assert status == (pytest.ExitCode.USAGE_ERROR if door == "pytest" else 2)
+    assert planned.run("pytest", "trials=2", "shard=1/2") == pytest.ExitCode.USAGE_ERROR
     assert "give it to benchgate merge" in "".join(capfd.readouterr())
 
 
@@ -232,7 +230,7 @@ def test_a_plan_reckons_with_the_looks_that_were_spent(planned, capsys):
     asked = ("--trials=2", "--policy=looks=spend")
     planned.plan(*asked)
     first = json.loads(planned.file.read_bytes())["prediction"]
-    planned.bench.run("--bench-trials=2", "--bench-policy=looks=spend")
+    planned.bench.engine(baseline="auto", trials=2, policy={"looks": "spend"})
     capsys.readouterr()
     planned.file.unlink()
     planned.plan(*asked)
@@ -242,7 +240,7 @@ def test_a_plan_reckons_with_the_looks_that_were_spent(planned, capsys):
 
 
 def test_the_command_says_what_a_run_can_show(planned, capsys, monkeypatch):
-    monkeypatch.setattr(forecasts, "REPETITIONS", 200)
+    monkeypatch.setattr(forecasts, "REPETITIONS", 60)
     assert planned.plan("--trials=2", "--policy=looks=spend") == 0
     said = capsys.readouterr().out
     assert (
@@ -258,7 +256,7 @@ def test_the_command_says_what_a_run_can_show(planned, capsys, monkeypatch):
     assert found["looks"] == 7
     low, high = found["interval"]
     assert 0.9 < low < found["power_of_target"] <= high <= 1
-    assert found["runs"] == 200
+    assert found["runs"] == 60
     assert 0.005 < found["detectable"] < 0.05
 
 

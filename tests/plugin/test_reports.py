@@ -114,7 +114,7 @@ def test_json_report_without_a_bench_has_no_section(bench):
 
 
 def test_the_exit_status_is_the_same_for_shell_and_reports(bench):
-    bench.run()
+    bench.engine()
     bench.pin()
     result = bench.run("--json-report", "--json-report-file=out.json")
     result.assert_outcomes(passed=3)
@@ -197,7 +197,7 @@ def test_held_out_cases_are_reported_apart(bench):
 
 
 def test_without_held_out_cases_there_is_no_such_figure(bench):
-    bench.run()
+    bench.engine()
     assert bench.record()["report"]["held_out"] is None
 
 

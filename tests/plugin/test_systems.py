@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchgate.cli import main
+from benchgate.errors import EvalError
 
 
 def assert_harness_error(bench, detail: str) -> None:
@@ -85,15 +86,14 @@ def test_the_working_directory_is_put_back(bench):
         assert Path.cwd() == case.input_path.parents[4]
         os.chdir("/")
     """)
-    bench.run().assert_outcomes(passed=3)
+    assert not bench.engine().failures
     assert bench.root.samefile(".")
 
 
 def test_writing_into_a_case_blocks_whatever_the_score(bench):
     body = 'case.input_path.joinpath("question.txt").write_text("easier")'
     bench.system(f'if case.case_id == "02":\n    {body}')
-    result = bench.run()
-    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert bench.engine().exit_status == 1
     report = bench.record()["report"]
     assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "scored"}
     assert report["block_severity_failure_modes"] == ["input_modified"]
@@ -116,7 +116,8 @@ def test_ctrl_c_ends_the_session_and_the_record_says_incomplete(bench):
 
 def test_ctrl_c_in_the_last_case_is_still_incomplete(bench):
     bench.system('if case.case_id == "03": raise KeyboardInterrupt')
-    assert bench.run().ret == pytest.ExitCode.INTERRUPTED
+    with pytest.raises(KeyboardInterrupt):
+        bench.engine()
     assert bench.outcomes() == {"01": "scored", "02": "scored", "03": "not_run"}
     assert bench.record()["report"]["complete"] is False
 
@@ -147,9 +148,7 @@ def test_subclasses_of_builtins_survive_the_way_into_the_report(bench):
             safety_penalty=numpy.float64(0.0),
         )
     """)
-    result = bench.run()
-    result.assert_outcomes(passed=3)
-    assert result.ret == pytest.ExitCode.OK
+    assert not bench.engine().failures
     assert bench.trial("01")["output"] == {"answer": "Q01", "figure": 0.5}
     assert bench.trial("02")["output"] == {"answer": "Q02", "key": [1, True]}
     score = bench.result("01")["score"]
@@ -170,16 +169,16 @@ def test_a_system_named_on_the_command_line_is_run(bench):
 @pytest.mark.parametrize(
     ("wanted", "reason"),
     [
-        ("louder", "*task class 'echo' has no system 'louder'; known systems: shout"),
-        ("nowhere:system", "*'nowhere:system' cannot be imported: ModuleNotFoundError*"),
-        ("os:nothing", "*'os:nothing' cannot be imported: AttributeError*"),
-        ("os:sep", "*system 'os:sep' is not callable*"),
+        ("louder", "task class 'echo' has no system 'louder'; known systems: shout"),
+        ("nowhere:system", "'nowhere:system' cannot be imported: ModuleNotFoundError"),
+        ("os:nothing", "'os:nothing' cannot be imported: AttributeError"),
+        ("os:sep", "system 'os:sep' is not callable"),
     ],
 )
-def test_a_system_that_cannot_be_found_is_wrong_use(bench, wanted, reason):
-    result = bench.run(f"--bench-system={wanted}")
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines([reason])
+def test_a_system_that_cannot_be_found_is_wrong_use(bench, capsys, wanted, reason):
+    root = f"--bench-root={bench.root / 'bench'}"
+    assert main(["run", "--task-class=echo", root, f"--system={wanted}"]) == 2
+    assert reason in capsys.readouterr().err
 
 
 def test_a_system_module_that_exits_on_import_is_wrong_use(bench):
@@ -200,9 +199,8 @@ def test_a_class_without_a_default_system_names_the_choice(bench):
         register_task_class("echo", systems={"a": system, "b": system})(EchoRubric)
         """,
     )
-    result = bench.run()
-    assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["*has no default system: name one; known systems: a, b"])
+    with pytest.raises(EvalError, match="has no default system: name one; known systems: a, b"):
+        bench.engine()
 
 
 def test_a_system_object_is_known_by_the_digest_it_declares(bench):
@@ -218,7 +216,7 @@ def test_a_system_object_is_known_by_the_digest_it_declares(bench):
         agent = Agent()
         """
     )
-    bench.run("--bench-system=agent:agent").assert_outcomes(passed=3)
+    assert not bench.engine(system="agent:agent").failures
     assert bench.record()["report"]["digests"]["system"] == "sha256:abc"
 
 

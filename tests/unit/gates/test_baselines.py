@@ -404,3 +404,35 @@ def test_a_gate_that_failed_has_failed_however_often_the_run_is_judged(graded):
     assert first.exit_status == again.exit_status == 1
     assert first.failures == again.failures
     assert reasons(again) == ["gate:crashes"]
+
+
+def _fails(*_):
+    pytest.fail("no")
+
+
+def _exits(*_):
+    raise SystemExit(0)
+
+
+@pytest.mark.parametrize(
+    ("gate", "objection"),
+    [
+        (lambda report, before: f"{before.system}, {report.system}", "weak, strong"),
+        (lambda *_: 0, "0"),
+        (lambda *_: 1 / 0, "the gate failed: ZeroDivisionError: "),
+        (_exits, "the gate failed: SystemExit: 0"),
+        (_fails, "the gate failed: Failed: no"),
+        (lambda: None, "the gate failed: TypeError: "),
+    ],
+)
+def test_a_further_gate_that_objects_or_breaks_holds(graded, gate, objection):
+    made = graded.run(system=strong, baseline="auto").judgement
+    assert made.decision.outcome == "promote"
+    judgement = judge(replace(made, exit_rule="gate"), gates=[gate])
+    ((name, message),) = judgement.further
+    assert name == gate.__name__
+    assert message.startswith(objection)
+    assert (judgement.decision.outcome, len(judgement.decision.reason_codes)) == ("hold", 1)
+    assert judgement.decision.reason_codes[0].endswith(f"gate:{name}")
+    assert judgement.exit_status == (1 if judgement.broken else 10)
+    assert bool(judgement.broken) is objection.startswith("the gate failed")
