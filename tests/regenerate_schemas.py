@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchgate.artifacts.reading import KINDS
+from benchgate.artifacts.kinds import KINDS
 from benchgate.artifacts.schemas import make_schema
 
 FOLDER = Path(__file__).parent.parent / "src" / "benchgate" / "artifacts" / "schemas"

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_evidence import RunEvidence
+from benchgate.artifacts.run_evidence import OWN_RECORD, judged_comparison, run_files
 from benchgate.artifacts.run_kinds import (
     AboutCase,
     BaselineRef,
     Harness,
+    RecordRef,
     RerunBaseline,
     RunRecord,
 )
@@ -96,8 +97,8 @@ def record_entry(
     if decision is None:
         raise ArtifactError("record.json", "a run that was not judged has no record")
     verdict = _verdict(report, terms, slot)
-    evidence = RunEvidence.of(judgement, decision, finished, terms.sealed)
-    files = evidence.files(verdict, slot.seq)
+    comparison, subject = judged_comparison(judgement, decision, finished, terms.sealed)
+    files = run_files(comparison, subject, verdict, RecordRef(seq=slot.seq, path=OWN_RECORD))
     record = RunRecord(
         schema_version=SCHEMA_VERSION,
         report_kind="record",
@@ -111,7 +112,7 @@ def record_entry(
             python=platform.python_version(),
             platform=f"{sys.platform}-{platform.machine()}",
         ),
-        subject=evidence.subject,
+        subject=subject,
         report=report,
         policy=judgement.policy,
         severities=terms.severities,

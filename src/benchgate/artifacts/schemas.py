@@ -29,7 +29,7 @@ def schema_text(kind: str) -> str:
 
 def make_schema(kind: str) -> dict[str, Any]:
     """Generate the schema of a kind from its model; a test compares the shipped files with it."""
-    from benchgate.artifacts.reading import KINDS
+    from benchgate.artifacts.kinds import KINDS
 
     # What is written has every field, so the schema is that of serialisation: all are required.
     schema = KINDS[kind].model_json_schema(mode="serialization")
