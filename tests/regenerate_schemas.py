@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchgate.artifacts.reading import KINDS
+from benchgate.artifacts.kinds import KINDS
 from benchgate.wire.model import SCHEMA_VERSION
 
 FOLDER = Path(__file__).parent.parent / "src" / "benchgate" / "artifacts" / "schemas"

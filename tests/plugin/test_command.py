@@ -9,7 +9,7 @@ import shutil
 import jsonschema
 import pytest
 
-from benchgate.artifacts.reading import KINDS
+from benchgate.artifacts.kinds import KINDS
 from benchgate.artifacts.schemas import schema_kinds, schema_text
 from benchgate.cli import main
 from benchgate.errors import ArtifactError

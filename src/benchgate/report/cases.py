@@ -41,9 +41,9 @@ GROUPS: Final = {
     "newly_failing": Group("Newly failing", "passed in the baseline, fails now", 50),
     "errors": Group("Errors", "has no score: it counts as 0 and not passed", 20),
     "fell": Group("Lower scores", "the score fell; passed or failed as before", 20),
-    "failing": Group("Failing", "as in the baseline", 20),
+    "failing": Group("Failing", "in the baseline too", 20),
     "newly_passing": Group("Newly passing", "failed in the baseline, passes now", 5),
-    "rose": Group("Higher scores", "the score rose; passed or failed as before", 5),
+    "rose": Group("Higher scores", "the score rose; passed before, too", 5),
     "missing": Group("Not in this run", "only the baseline has it", 5),
     "passing": Group("Passing", "as in the baseline"),
     "new": Group("Not in the baseline", "only this run has it", 5),
@@ -187,6 +187,7 @@ def _grouped(
     if changes is not None:
         for key in ("newly_failing", "fell", "newly_passing", "rose"):
             ids[key] = [change.case_id for change in getattr(changes, key)]
+        ids["rose"] = [case_id for case_id in ids["rose"] if after[case_id].passed]
         ids["errors"] = [case_id for case_id, _ in changes.errors]
         ids["missing"], ids["new"] = list(changes.missing), list(changes.new)
         sides = [{i: case.safety_penalty for i, case in side.items()} for side in (before, after)]

@@ -57,7 +57,7 @@ def tiles_of(
     change = figures.cost if figures else None
     if change is not None and change.increase is not None:
         used = f"{change.increase:+.1%} a case"
-    return [*tiles, Tile("Cost", cost, used)] if cost else tiles
+    return [*tiles, Tile("Cost", cost, used, "word")] if cost else tiles
 
 
 def _safety_tile(source: Source) -> Tile:
