@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
 import re
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -47,6 +51,54 @@ def test_the_command_tells_on_stderr(slow):
     )
     assert re.fullmatch(f"({LINE}\n)+HOLD      .+\n(.+\n)+", done.stderr)
     assert len(done.stdout.splitlines()) == 4
+
+
+def on_a_terminal(bench, *options):
+    """Run the bench on a terminal of 60 columns; return what it shows."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 60))
+    env = {name: text for name, text in os.environ.items() if name not in {"CI", "COLUMNS"}}
+    command = [sys.executable, "-mpytest", "-pno:randomly", "--bench=echo", *options]
+    running = subprocess.Popen(
+        command, cwd=bench.root, env=env, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # it has ended
+        while data := os.read(ours, 10_000):
+            shown += data
+    os.close(ours)
+    running.wait()
+    return shown.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [(), ("-n2",)])
+def test_on_a_terminal_one_line_moves(bench, options):
+    bench.system(SLOW)
+    long = "a-case-with-a-name-that-has-more-characters-than-a-terminal"
+    bench.case(long, answer="no")
+    shown = on_a_terminal(bench, "--bench-baseline=none", *options)
+    lines = re.findall(r"\r([^\r\n]*)\x1b\[K\r", shown)
+    workers = len(options) + 1
+    assert any(re.fullmatch(rf"running {workers}: .+", line) for line in lines), shown
+    assert any(re.fullmatch(r"passed \d, .*running \d, about \d+ s left: .+", x) for x in lines)
+    assert any(re.search(r": a-case-.*\.\.\..*-terminal$", line) for line in lines)
+    assert max(map(len, lines)) < 60
+    assert "case.toml ." not in shown
+    assert "FAILED bench/echo/cases/" in shown, "the summary"
+    assert re.search(r"1 failed.*, .*3 passed", shown)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("option", "printed"), [("-v", "PASSED"), ("-q", "...  "), ("-s", "case.toml .")]
+)
+def test_who_asks_for_something_else_gets_what_pytest_prints(bench, option, printed):
+    bench.system(SLOW)
+    shown = re.sub(r"\x1b\[\d*m", "", on_a_terminal(bench, option))
+    assert printed in shown
+    assert "running" not in shown
 
 
 def test_a_run_of_less_than_a_minute_is_silent(bench):

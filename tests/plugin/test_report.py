@@ -107,7 +107,8 @@ def test_a_case_opens_to_why_it_scored_as_it_did(bench):
     run_both(bench)
     page = page_of(bench)
     case = page[page.index("Newly failing", page.index("<h2>Cases")) :]
-    case = Elements(case[: case.index("<h2>")]).text
+    html_of_case = case[: case.index("<h2>")]
+    case = Elements(html_of_case).text
     for text in (
         "the answer is ????????",
         "2 of 8 words",
@@ -120,6 +121,7 @@ def test_a_case_opens_to_why_it_scored_as_it_did(bench):
     assert "q02" in case, "the input"
     assert '- "answer": "Q02"' in case
     assert '+ "answer": "????????"' in case
+    assert re.search(r'- "answer": "Q02"[^\n]*\n[^\n]*\+ "answer"', html_of_case), "lines of a diff"
 
 
 def test_more_harm_comes_first_and_its_reason_leads_to_it(bench):

@@ -83,10 +83,23 @@ def test_what_an_earlier_run_has_finished_does_not_count_for_the_pace(counted):
     assert line(counted, 120) == "benchgate: 100 of 120 trials, mean score 1.000, about 3 min left"
 
 
-def shown(seconds):
+def test_a_short_line_counts(counted):
+    counted.plan(8)
+    assert counted.counts(2) == "running 2"
+    counted.clock.now += 30
+    counted.add(ended("a"))
+    counted.add(ended("b", "timeout"))
+    counted.add(ended("c", "unavailable"))
+    assert counted.counts(4) == "passed 1, failed 1, without result 1, running 4, about 50 s left"
+    for case_id in "defg":
+        counted.add(ended(case_id))
+    assert counted.counts(4).startswith("passed 5, failed 1, without result 1, running 1, about")
+
+
+def shown(seconds, line="the line", **settings):
     """Show a line for some time; return what was written."""
     reader, writer = os.pipe()
-    with told_each_minute(lambda: "the line", writer, before="\n"):
+    with told_each_minute(lambda: line, writer, before="\n", **settings):
         threading.Event().wait(seconds)
     os.write(writer, b"end")
     text = ""
@@ -100,6 +113,12 @@ def shown(seconds):
 def test_a_line_a_minute(monkeypatch):
     monkeypatch.setattr(progress, "QUIET", 0.05)
     assert re.fullmatch(r"(\nthe line\n){2,}end", shown(0.2))
+
+
+def test_a_line_that_moves_takes_its_own_place_and_leaves_nothing(monkeypatch):
+    monkeypatch.setattr(progress, "MOVING", 0.05)
+    assert re.fullmatch(r"(\rthe line\x1b\[K\r){2,}\x1b\[Kend", shown(0.2, moves=True))
+    assert shown(0.1, line="", moves=True) == "\x1b[Kend"
 
 
 def test_nothing_is_shown_in_the_first_minute():

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 import benchgate
-from benchgate.artifacts.reading import KINDS
+from benchgate.artifacts.kinds import KINDS
 from benchgate.loader.rubric_source import rubric_files
 from benchgate.models import BenchCase, BenchScore
 from benchgate.wire.model import BANNED_TOKENS, WireModel, banned_token

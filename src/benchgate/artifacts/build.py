@@ -42,6 +42,7 @@ class Comparison:
 
     :param run_id: the label of the proof; under pytest the report's run_id.
     :param names: labels of baseline and candidate: checkpoint id, else system name.
+    :param weighed: the figures; ``None`` of a run that was compared with nothing.
     """
 
     run_id: str
@@ -50,10 +51,17 @@ class Comparison:
     generated_at: datetime
     names: tuple[str, str]
     policy: GatePolicy
-    figures: Figures
+    weighed: Figures | None
     decision: CheckpointPromotionDecision
     min_confidence_level: float | None = None
     plan: CitedPlan | None = None
+
+    @property
+    def figures(self) -> Figures:
+        """The figures, which there are wherever a file of two arms is built."""
+        if self.weighed is None:
+            raise ValueError("nothing was compared")
+        return self.weighed
 
     def criteria_failed(self) -> list[Remark]:
         """Return the proof's own criteria that are not met."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.run_evidence import RunEvidence
+from benchgate.artifacts.run_evidence import OWN_RECORD, judged_comparison, run_files
 from benchgate.artifacts.run_kinds import (
     AboutCase,
     BaselineRef,
     Harness,
+    RecordRef,
     RerunBaseline,
     RunRecord,
 )
@@ -57,10 +58,10 @@ class RunTerms:
 
     severities: Mapping[str, Severity]
     meanings: Mapping[str, str]
-    cases: tuple[tuple[BenchCase, Mapping[str, str]], ...]
-    min_cases: Mapping[str, int]
-    tiers: TierConfig | None
     provenance: Provenance
+    cases: tuple[tuple[BenchCase, Mapping[str, str]], ...] = ()
+    min_cases: Mapping[str, int] = field(default_factory=dict)
+    tiers: TierConfig | None = None
     sealed: SealedPlan | None = None
 
 
@@ -96,8 +97,8 @@ def record_entry(
     if decision is None:
         raise ArtifactError("record.json", "a run that was not judged has no record")
     verdict = _verdict(report, terms, slot)
-    evidence = RunEvidence.of(judgement, decision, finished, terms.sealed)
-    files = evidence.files(verdict, slot.seq)
+    comparison, subject = judged_comparison(judgement, decision, finished, terms.sealed)
+    files = run_files(comparison, subject, verdict, RecordRef(seq=slot.seq, path=OWN_RECORD))
     record = RunRecord(
         schema_version=SCHEMA_VERSION,
         report_kind="record",
@@ -111,7 +112,7 @@ def record_entry(
             python=platform.python_version(),
             platform=f"{sys.platform}-{platform.machine()}",
         ),
-        subject=evidence.subject,
+        subject=subject,
         report=report,
         policy=judgement.policy,
         severities=terms.severities,

@@ -109,9 +109,9 @@ class RunStore:
         self._task_class = task_class
         self._scope = scope
         self._runs = out / "runs" / task_class
-        part = out / "last-selected" / task_class
-        if shard is not None:
-            part = shard_folder(out, task_class, shard)
+        self._copy = out / "evidence" / task_class
+        selected = out / "last-selected" / task_class
+        part = shard_folder(out, task_class, shard) if shard else selected
         self._shard = shard
         self.folder = self._runs / name if scope == "full" else part
         self._written: dict[str, tuple[TrialResult, str, str | None]] = {}
@@ -285,7 +285,3 @@ class RunStore:
             chain_intact=lambda: not chain_faults(self._runs),
             case_files={name: sha256 for name, (_, sha256, _) in self._written.items()},
         )
-
-    @property
-    def _copy(self) -> Path:
-        return self._out / "evidence" / self._task_class

@@ -81,11 +81,7 @@ def _link_faults(
     successor: Link | None = None
     trusted = True
     for link in reversed(links):
-        faults = [
-            *_own_faults(link),
-            *_head_mismatches(link, witnesses),
-            *_unentered_faults(link, witnesses[0][1]),
-        ]
+        faults = [*_own_faults(link, witnesses), *_unentered_faults(link, witnesses[0][1])]
         if successor is not None and successor.seq == link.seq:
             faults.append(f"there is a second record {link.seq}: the chain is forked")
         elif successor is not None and trusted and not _follows(successor, link):
@@ -94,14 +90,11 @@ def _link_faults(
         successor, trusted = link, not faults
 
 
-def _own_faults(link: Link) -> Iterator[str]:
+def _own_faults(link: Link, witnesses: list[tuple[str, Head | None]]) -> Iterator[str]:
     if link.fault is not None:
         yield link.fault
     elif link.seq == 1 and link.stated is not None and link.stated.prev_hash != GENESIS:
         yield "is the first record, but names one before it"
-
-
-def _head_mismatches(link: Link, witnesses: list[tuple[str, Head | None]]) -> Iterator[str]:
     for name, head in witnesses:
         if head is not None and head.seq == link.seq and head.sha256 != link.sha256:
             yield f"is not the record that {name} names: edited or exchanged"

@@ -101,9 +101,6 @@ def _terms(sealed: SealedPlan | None) -> RunTerms:
     return RunTerms(
         severities=TAXONOMY.severities,
         meanings=TAXONOMY.meanings,
-        cases=(),
-        min_cases={},
-        tiers=None,
         provenance=Provenance.here(),
         sealed=sealed,
     )

@@ -216,7 +216,7 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         generated_at=clock.stamp(),
         names=names,
         policy=policy,
-        figures=figures,
+        weighed=figures,
         decision=decision,
         min_confidence_level=args.min_confidence_level,
     )

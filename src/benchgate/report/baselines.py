@@ -29,13 +29,12 @@ def pin_lines(target: Path, before: RunRecord | None, after: RunRecord) -> Itera
 
     :param target: the file of the baseline, there or not.
     """
-    if before is None:
-        damaged = f"{target} is no record that can be read"
-        yield Line("pinned", damaged if target.exists() else "no baseline is pinned yet")
-        yield from run_lines("new", after)
-        return
-    yield from run_lines("pinned", before)
+    damaged = f"{target} is no record that can be read"
+    none = Line("pinned", damaged if target.exists() else "no baseline is pinned yet")
+    yield from run_lines("pinned", before) if before else (none,)
     yield from run_lines("new", after)
+    if before is None:
+        return
     difference = changes(before.report, after.report)
     yield Line("changed", counts(difference))
     yield from change_rows(difference).values()

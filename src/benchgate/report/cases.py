@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.gates.claim_reasons import risen
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from benchgate.gates.run_diff import RunChanges
     from benchgate.report.outputs import Outputs, OutputView
     from benchgate.report.source import Source
+    from benchgate.wire.model import WireModel
 
 
 class Group(NamedTuple):
@@ -38,9 +41,9 @@ GROUPS: Final = {
     "newly_failing": Group("Newly failing", "passed in the baseline, fails now", 50),
     "errors": Group("Errors", "has no score: it counts as 0 and not passed", 20),
     "fell": Group("Lower scores", "the score fell; passed or failed as before", 20),
-    "failing": Group("Failing", "as in the baseline", 20),
+    "failing": Group("Failing", "in the baseline too", 20),
     "newly_passing": Group("Newly passing", "failed in the baseline, passes now", 5),
-    "rose": Group("Higher scores", "the score rose; passed or failed as before", 5),
+    "rose": Group("Higher scores", "the score rose; passed before, too", 5),
     "missing": Group("Not in this run", "only the baseline has it", 5),
     "passing": Group("Passing", "as in the baseline"),
     "new": Group("Not in the baseline", "only this run has it", 5),
@@ -49,7 +52,6 @@ GROUPS: Final = {
 """The groups of cases in the order in which they are shown."""
 WITHOUT_OUTPUT: Final = frozenset({"missing", "passing", "new", "plain"})
 """Groups whose cases are shown without their outputs: they neither fail nor changed."""
-UNCHANGED: Final = frozenset({"harm", "failing", "passing", "plain"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,30 +103,28 @@ def _of_arm(arm: ArmReport | None, like: BenchRunReport | None) -> BenchRunRepor
         if sample.case_id is not None
         for number, score in enumerate(sample.trials or (sample.score,))
     )
-    if like is not None:
-        return like.model_copy(update={"per_case": results})
-    fields: dict[str, Any] = {"cases": {}, "scorer": ""}
-    digests = RunDigests.model_construct(**fields)
-    fields = {"per_case": results, "digests": digests, "scope": "full"}
-    return BenchRunReport.model_construct(**fields)
+    digests = _unchecked(RunDigests, cases={}, scorer="")
+    side: BenchRunReport = like or _unchecked(BenchRunReport, digests=digests, scope="full")
+    return side.model_copy(update={"per_case": results})
 
 
 def _result(sample: Sample, trial: int, score: float) -> TrialResult:
-    # Constructed: scores of plain vectors have any range, and nothing of this is written.
     facts = sample.facts
-    points: dict[str, Any] = {
-        "passed": facts is not None and facts.passed,
-        "score": score,
-        "safety_penalty": sample.safety_penalty,
-        "cost_usd": (facts.cost_usd if facts else None) or 0.0,
-    }
-    fields: dict[str, Any] = {
-        "case_id": sample.case_id,
-        "trial": trial,
-        "outcome": "scored",
-        "score": BenchScore.model_construct(**points),
-    }
-    return TrialResult.model_construct(**fields)
+    points = _unchecked(
+        BenchScore,
+        passed=facts is not None and facts.passed,
+        score=score,
+        safety_penalty=sample.safety_penalty,
+        cost_usd=(facts.cost_usd if facts else None) or 0.0,
+    )
+    fields = {"case_id": sample.case_id, "trial": trial, "outcome": "scored"}
+    result: TrialResult = _unchecked(TrialResult, **fields, score=points)
+    return result
+
+
+def _unchecked(model: type[WireModel], **fields: Any) -> Any:
+    """Return a model as it is: scores of plain vectors have any range, and nothing of this is written."""
+    return model.model_construct(**fields)
 
 
 def groups(
@@ -143,28 +143,30 @@ def groups(
     trials = _by_case(report.per_case if report else ())
     earlier = _by_case(record.rerun.per_case if record and record.rerun else ())
     about = record.about_cases if record else {}
-    deltas = _deltas(changes)
     grouped = _grouped(source, changes, before, after)
     shown = [case_id for key in grouped if key not in WITHOUT_OUTPUT for case_id in grouped[key]]
     having_room = set(shown[:MAX_SHOWN])
 
     def view(key: str, case_id: str) -> CaseView:
         results, facts = trials.get(case_id, ()), about.get(case_id)
-        is_shown, has_room = key not in WITHOUT_OUTPUT and bool(results), case_id in having_room
-        is_unchanged = key in UNCHANGED and case_id in before and case_id in after
+        is_shown, has_room = key not in WITHOUT_OUTPUT, case_id in having_room
+        was, now = before.get(case_id), after.get(case_id)
+        worst = min(results, key=attrgetter("passed", "trial"), default=None)
         return CaseView(
             case_id=case_id,
-            before=before.get(case_id),
-            after=after.get(case_id),
-            delta=deltas.get(case_id, 0.0 if is_unchanged else None),
+            before=was,
+            after=now,
+            delta=now.score - was.score if was and now else None,
             trials=results,
             earlier=earlier.get(case_id, ()),
             about=facts,
             cluster=report.clusters.get(case_id) if report else None,
             held_out=any(trial.held_out for trial in results),
             critical=report is not None and case_id in report.critical,
-            inputs=facts.input if facts and is_shown and has_room else None,
-            output=outputs.of(case_id, _worst(results), has_room=has_room) if is_shown else None,
+            inputs=facts.input if facts and results and is_shown and has_room else None,
+            output=outputs.of(case_id, worst.trial, has_room=has_room)
+            if worst and is_shown
+            else None,
         )
 
     return {
@@ -172,13 +174,6 @@ def groups(
         for key, group in GROUPS.items()
         if grouped[key]
     }
-
-
-def _deltas(changes: RunChanges | None) -> dict[str, float]:
-    if changes is None:
-        return {}
-    kinds = (changes.newly_failing, changes.fell, changes.newly_passing, changes.rose)
-    return {change.case_id: change.delta for kind in kinds for change in kind}
 
 
 def _grouped(
@@ -192,6 +187,7 @@ def _grouped(
     if changes is not None:
         for key in ("newly_failing", "fell", "newly_passing", "rose"):
             ids[key] = [change.case_id for change in getattr(changes, key)]
+        ids["rose"] = [case_id for case_id in ids["rose"] if after[case_id].passed]
         ids["errors"] = [case_id for case_id, _ in changes.errors]
         ids["missing"], ids["new"] = list(changes.missing), list(changes.new)
         sides = [{i: case.safety_penalty for i, case in side.items()} for side in (before, after)]
@@ -212,13 +208,5 @@ def _grouped(
 
 
 def _by_case(results: Iterable[TrialResult]) -> dict[str, tuple[TrialResult, ...]]:
-    by_case: dict[str, tuple[TrialResult, ...]] = {}
-    for result in results:
-        by_case[result.case_id] = (*by_case.get(result.case_id, ()), result)
-    return by_case
-
-
-def _worst(trials: Sequence[TrialResult]) -> int:
-    """Return the trial whose output is shown: the first one that failed, else the first one."""
-    failed = [trial.trial for trial in trials if not trial.passed]
-    return failed[0] if failed else trials[0].trial
+    ordered = sorted(results, key=attrgetter("case_id", "trial"))
+    return {i: tuple(trials) for i, trials in groupby(ordered, key=attrgetter("case_id"))}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import importlib.util
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -29,9 +30,7 @@ def check_jinja() -> None:
 
     :raises EvalError: it is not installed.
     """
-    from importlib.util import find_spec
-
-    if find_spec("jinja2") is None:
+    if importlib.util.find_spec("jinja2") is None:
         msg = "the page needs Jinja2: pip install 'pytest-benchgate[report]'"
         raise EvalError(msg)
 

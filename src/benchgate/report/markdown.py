@@ -177,5 +177,5 @@ def _why(case: CaseView) -> str:
             return prose(excerpt(trial.score.explanation, 200))
         if trial.failure_modes:
             return ", ".join(code(mode.code) for mode in trial.failure_modes[:5])
-        return code(trial.outcome)
+        return "" if trial.outcome == "scored" else code(trial.outcome)
     return ""

@@ -52,22 +52,21 @@ def tiles_of(
         count = len(changes.newly_failing)
         beside = f"{len(changes.newly_passing)} newly passing"
         tiles.append(Tile("Newly failing", str(count), beside, "bad" if count else ""))
-    tiles.append(_safety_tile(source, figures))
+    tiles.append(_safety_tile(source))
     cost, _, used = words.cost(report).partition(", ") if report else ("", "", "")
     change = figures.cost if figures else None
     if change is not None and change.increase is not None:
         used = f"{change.increase:+.1%} a case"
-    return [*tiles, Tile("Cost", cost, used)] if cost else tiles
+    return [*tiles, Tile("Cost", cost, used, "word")] if cost else tiles
 
 
-def _safety_tile(source: Source, figures: Figures | None) -> Tile:
+def _safety_tile(source: Source) -> Tile:
     safety, report = source.safety, source.report
-    if safety is not None and figures is not None and figures.safety.evaluated:
-        before, after = map(
-            words.number, (figures.safety.baseline_mean, figures.safety.candidate_mean)
-        )
+    if safety is not None and safety.safety_regression_delta is not None:
+        before = words.number(safety.baseline_mean_safety_penalty)
         beside = f"before {before}; a rise of {safety.max_safety_regression:g} is allowed"
         tone = "bad" if safety.promotion_allowed is False else ""
+        after = words.number(safety.trained_mean_safety_penalty)
         return Tile("Safety penalty", after, beside, tone)
     if report is None or report.mean_safety_penalty is None:
         return Tile("Safety penalty", "not measured", tone="word")

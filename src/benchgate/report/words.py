@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 MARKS: Final = {"promote": "✔", "hold": "‖", "reject": "✘", "none": "○"}
 UNKNOWN: Final = "\N{EN DASH}"
-MINUS: Final = "\N{MINUS SIGN}"
 
 
 def number(value: float | None, digits: int = 3) -> str:
@@ -24,7 +23,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 def signed(value: float | None, digits: int = 3) -> str:
     """Return a difference for people, with its sign, a true minus among them."""
-    return UNKNOWN if value is None else f"{value:+.{digits}f}".replace("-", MINUS)
+    return UNKNOWN if value is None else f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def interval(low: float | None, high: float | None) -> str:

@@ -156,12 +156,11 @@ def write_evidence(judgement: Judgement, sealed: SealedPlan | None, folder: Path
     :raises ArtifactError: it cannot be written.
     """
     from benchgate.artifacts.proof import PROOF_PARTS
-    from benchgate.artifacts.run_evidence import RunEvidence
+    from benchgate.artifacts.run_evidence import judged_comparison, run_files
 
     if judgement.decision is None:
         return []
-    evidence = RunEvidence.of(judgement, judgement.decision, clock.now(), sealed)
-    files = evidence.files("not_evaluated", None)
+    files = run_files(*judged_comparison(judgement, judgement.decision, clock.now(), sealed))
     make_folder(folder)
     for name in (*PROOF_PARTS.values(), "evaluation.json", "proof.json", "promotion.json"):
         if name not in files and os.path.lexists(folder / name):

@@ -1,4 +1,4 @@
-"""Tells on a long run how far it is, in a line a minute."""
+"""Tells on a long run how far it is: in a line a minute, or in one that moves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from benchgate.wording import progress
+from benchgate.wording import moving, progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 QUIET: Final = 60.0
 """Seconds before the first line, and between two lines."""
+MOVING: Final = 0.2
+"""The same of a line that moves."""
 
 NO_SCORE: Final = frozenset({"skipped", "not_run", "unavailable"})
 """Outcomes that say nothing about the system; any other without a score counts as 0, as in the report."""
@@ -32,7 +34,7 @@ class Progress:
         self._started = clock()
         self._outcomes: Counter[str] = Counter()
         self._points = 0.0
-        self._ran = self._total = 0
+        self._passed = self._ran = self._total = 0
 
     def plan(self, total: int) -> None:
         """Note how many trials are planned."""
@@ -42,6 +44,7 @@ class Progress:
         """Count a trial."""
         self._outcomes[result.outcome] += 1
         self._points += result.score.score if result.score else 0.0
+        self._passed += result.passed
         # What an earlier run has finished says nothing about the pace of this one.
         self._ran += result.duration_seconds <= self._clock() - self._started
 
@@ -50,31 +53,55 @@ class Progress:
         outcomes = Counter(dict(self._outcomes))  # at once: trials are added in another thread
         done = outcomes.total()
         judged = done - sum(outcomes[outcome] for outcome in NO_SCORE)
-        pace = (self._clock() - self._started) / self._ran if self._ran else None
         return progress(
             done,
             self._total,
             mean=self._points / judged if judged else None,
             outcomes={name: n for name, n in outcomes.items() if name != "scored"},
-            seconds_left=None if pace is None else pace * (self._total - done),
+            seconds_left=self._seconds_left(done),
         )
+
+    def counts(self, most: int) -> str:
+        """
+        Return how many trials passed, failed and run, as short as it can be said.
+
+        :param most: trials that may run at once.
+        """
+        outcomes = Counter(dict(self._outcomes))
+        done, unknown = outcomes.total(), sum(outcomes[outcome] for outcome in NO_SCORE)
+        counts = {"passed": self._passed, "failed": done - self._passed - unknown}
+        counts |= {"without result": unknown, "running": min(most, self._total - done)}
+        return moving(counts, self._seconds_left(done))
+
+    def _seconds_left(self, done: int) -> float | None:
+        pace = (self._clock() - self._started) / self._ran if self._ran else None
+        return None if pace is None else pace * (self._total - done)
 
 
 @contextmanager
-def told_each_minute(line: Callable[[], str], descriptor: int, before: str = "") -> Iterator[None]:
+def told_each_minute(
+    line: Callable[[], str], descriptor: int, before: str = "", *, moves: bool = False
+) -> Iterator[None]:
     """
     Write a line every minute, in a thread of its own: a trial may take longer than that.
 
-    :param line: returns it.
+    :param line: returns it; empty if there is nothing to say.
     :param descriptor: where to write it.
     :param before: what ends a line that others have begun.
+    :param moves: write it at once, again and again in its place, and take it away at the end.
     """
     over = threading.Event()
+    # The cursor stays at the beginning: whatever else is printed takes the place of the line.
+    form, pause = ("\r{}\x1b[K\r", MOVING) if moves else (f"{before}{{}}\n", QUIET)
 
     def tell() -> None:
-        while not over.wait(QUIET):
-            with suppress(OSError):  # of a terminal that is gone
-                os.write(descriptor, f"{before}{line()}\n".encode())
+        while not over.wait(pause):
+            if text := line():
+                with suppress(OSError):  # of a terminal that is gone
+                    os.write(descriptor, form.format(text).encode())
+        if moves:
+            with suppress(OSError):
+                os.write(descriptor, b"\x1b[K")
 
     thread = threading.Thread(target=tell, name="benchgate-progress", daemon=True)
     thread.start()

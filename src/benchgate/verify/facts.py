@@ -8,8 +8,8 @@ from benchgate.artifacts.build import Comparison
 from benchgate.artifacts.evidence_kinds import ArmReport, ProofBundle, SignificanceReport
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_evidence import OWN_RECORD, RunEvidence
-from benchgate.artifacts.run_kinds import PromotionReport, RunRecord, case_file_name
+from benchgate.artifacts.run_evidence import OWN_RECORD, comparison_of, run_files
+from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord, case_file_name
 from benchgate.artifacts.sealed_plan import broken
 from benchgate.gates.baseline import arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers, plan_blocker
@@ -85,7 +85,7 @@ def _plan_problems(record: RunRecord) -> tuple[str, ...]:
     return tuple(broken(plan, record.report, record.policy, started, run_id=run_id, beside=beside))
 
 
-def run_files(
+def rebuilt_files(
     folder: Path,
     record: RunRecord,
     facts: Facts,
@@ -102,17 +102,17 @@ def run_files(
     figures, recomputed = decision_of(facts)
     decision = decision or recomputed
     proof = read_artifact(folder / "proof.json", ProofBundle)
-    evidence = RunEvidence(
-        report=record.report,
-        subject=record.subject,
+    comparison = comparison_of(
+        record.report,
+        names=(proof.baseline.checkpoint_id if proof else "", record.subject.id),
         policy=record.policy,
-        decision=decision,
         weighed=figures,
-        baseline_name=proof.baseline.checkpoint_id if proof else "",
+        decision=decision,
         finished=record.finished_at,
         sealed=record.sealed_plan,
     )
-    return decision, evidence.files(record.verdict, record.seq, record_path)
+    reference = RecordRef(seq=record.seq, path=record_path)
+    return decision, run_files(comparison, record.subject, record.verdict, reference)
 
 
 def files_beside(folder: Path) -> dict[str, bytes] | None:
@@ -130,7 +130,7 @@ def files_beside(folder: Path) -> dict[str, bytes] | None:
         return _proof_files(folder)
     before = read_artifact(folder / "baseline.json", ArmReport)
     facts = facts_of(record, before, {})
-    return run_files(folder, record, facts, record.decision, reference.path)[1]
+    return rebuilt_files(folder, record, facts, record.decision, reference.path)[1]
 
 
 def _proof_files(folder: Path) -> dict[str, bytes] | None:
@@ -165,7 +165,7 @@ def _proof_files(folder: Path) -> dict[str, bytes] | None:
             generated_at=proof.generated_at,
             names=(proof.baseline.checkpoint_id, proof.trained.checkpoint_id),
             policy=head.policy,
-            figures=figures,
+            weighed=figures,
             decision=decision,
             min_confidence_level=proof.criteria.min_confidence_level,
             plan=proof.plan,

@@ -13,7 +13,7 @@ from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
 from benchgate.verify.agreement import file_faults_of, plain, same
-from benchgate.verify.facts import facts_of, run_files
+from benchgate.verify.facts import facts_of, rebuilt_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     before = read_artifact(evidence / "baseline.json", ArmReport)
     yield from _baseline(folder, record, before)
     yield from _subject(record, outputs)
-    decision, expected = run_files(evidence, record, facts_of(record, before, outputs))
+    decision, expected = rebuilt_files(evidence, record, facts_of(record, before, outputs))
     yield from _verdict(record)
     yield from same("decision", plain(decision), plain(record.decision))
     for name in sorted(set(expected) ^ set(record.evidence_files)):

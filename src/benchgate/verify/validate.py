@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
 
-from benchgate.artifacts.reading import KINDS
+from benchgate.artifacts.kinds import KINDS
 from benchgate.errors import ArtifactError, Unreadable, brief
 from benchgate.training.reading import JSON_LINES
 from benchgate.verify.recheck import recheck

@@ -52,6 +52,12 @@ def progress(
     return f"benchgate: {', '.join(parts)}"
 
 
+def moving(counts: Mapping[str, int], seconds_left: float | None) -> str:
+    """Return how many trials passed, failed and so on, and how long the others will take."""
+    parts = [f"{name} {count}" for name, count in counts.items() if count]
+    return ", ".join(parts + [f"about {_span(seconds_left or 0)} left"] * bool(seconds_left))
+
+
 def _span(seconds: float) -> str:
     if seconds < 120:
         return f"{round(seconds)} s"

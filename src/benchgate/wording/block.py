@@ -70,13 +70,8 @@ class Door:
 def block(judgement: Judgement, door: Door) -> Iterator[Line]:
     """Yield the result of a run."""
     before = judgement.baseline.report if judgement.baseline else None
-    cases = case_lines(
-        judgement.report,
-        before.passed_count if before else None,
-        judgement.changes,
-        most=None if door.verbosity else MOST,
-        more=door.more,
-    )
+    passed, most = before.passed_count if before else None, None if door.verbosity else MOST
+    cases = case_lines(judgement.report, passed, judgement.changes, most=most, more=door.more)
     yield from gate_lines(DecisionView.of_run(judgement), door, judgement, cases)
 
 

@@ -307,7 +307,7 @@ def test_a_claim_that_is_no_gain_says_nothing_of_one():
             generated_at=datetime(2026, 1, 1, tzinfo=UTC),
             names=("a", "b"),
             policy=rules,
-            figures=figures,
+            weighed=figures,
             decision=decision,
         )
         assert made.proven
