@@ -68,6 +68,7 @@ CASE = {
 LEFT_OUT = ["randomly", "hypothesispytest", "anyio", "platformdirs", "xdist.looponfail"]
 LEFT_OUT += ["pastebin", "setuponly", "setupplan"]
 """Plugins that no test of a bench needs; one that does names it with ``-p``."""
+PLAIN = tuple(f"-pno:{name}" for name in LEFT_OUT)
 
 
 class BenchFolder:
@@ -231,7 +232,7 @@ class Bench(BenchFolder):
 
     def pytest(self, *arguments: object, apart: bool = False) -> pytest.RunResult:
         """Run pytest, by default in this process, without plugins that shuffle, or that only take time."""
-        given = (*(f"-pno:{name}" for name in LEFT_OUT), *arguments)
+        given = (*PLAIN, *arguments)
         if apart:
             return self.pytester.runpytest_subprocess(*given, timeout=600)
         # Ctrl-C in a bench ends its session, as at the command line, not the test around it.
@@ -244,8 +245,7 @@ class Bench(BenchFolder):
     def pin_once(self, kept: dict) -> None:
         """Pin a run of the bench as it is now; only the first test of a module makes it."""
         if "record" not in kept:
-            result = self.run("--bench-baseline=none", "--bench-out=pinned", "--bench-exit=gate")
-            assert result.ret == pytest.ExitCode.OK
+            assert self.engine(out=self.root / "pinned", exit_rule="gate").exit_status == 0
             (path,) = (self.root / "pinned/runs" / self.name).glob("*/record.json")
             kept["record"] = path.read_bytes()
         (self.path / "baseline.json").write_bytes(kept["record"])

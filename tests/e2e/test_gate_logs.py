@@ -13,6 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 from benchgate.cli import main
+from benchgate.gates import forecast
 
 LOGS = Path(__file__).parents[2] / "docs" / "examples" / "logs"
 HARBOR = LOGS / "harbor" / "rows.py"
@@ -21,6 +22,7 @@ REQUIRED = bool(os.environ.get("BENCHGATE_REQUIRE_INSPECT"))
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(forecast, "REPETITIONS", 20)  # nothing here asks what a plan foresees
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
     return tmp_path
@@ -479,6 +481,7 @@ RUN_COMMANDS = """
 import io, json, sys
 from contextlib import redirect_stderr, redirect_stdout
 from benchgate.cli import main
+from benchgate.gates import forecast
 
 runs = []
 for words in json.loads(sys.argv[1]):

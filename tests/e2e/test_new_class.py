@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchgate.cli import main
+from tests.conftest import PLAIN
 
 SCRIPTS = Path(sys.executable).parent
 
@@ -39,7 +40,7 @@ def test_the_class_is_valid_and_runs(new_class, pytester, capsys):
     assert capsys.readouterr().out == (
         "support-mail: 3 cases, small bench, stays at bronze, valid\n"
     )
-    pytester.runpytest("--bench=support-mail", "-p", "no:randomly").assert_outcomes(passed=3)
+    pytester.runpytest(*PLAIN, "--bench=support-mail").assert_outcomes(passed=3)
     assert entries(pytester.path / "bench")[:2] == ["support-mail", "support-mail/README.md"]
 
 
@@ -58,7 +59,7 @@ def test_one_of_its_systems_is_better(new_class, capsys):
 def test_the_tests_of_two_new_classes_run_in_one_session(new_class, pytester):
     new_class("mail")
     new_class("other-mail")
-    pytester.runpytest("bench", "-p", "no:randomly").assert_outcomes(passed=2 * (7 + 3))
+    pytester.runpytest(*PLAIN, "bench").assert_outcomes(passed=2 * (7 + 3))
 
 
 def test_the_rubric_takes_any_answer(new_class, pytester):
@@ -81,9 +82,7 @@ def test_the_rubric_takes_any_answer(new_class, pytester):
                     assert not found.passed
         """
     )
-    pytester.runpytest("-p", "no:randomly", "test_the_rubric_takes_any_answer.py").assert_outcomes(
-        passed=8
-    )
+    pytester.runpytest(*PLAIN, "test_the_rubric_takes_any_answer.py").assert_outcomes(passed=8)
 
 
 @pytest.mark.slow

@@ -122,19 +122,17 @@ def recorded(bench):
 STOPPED = {"01": "scored", "02": "not_run", "03": "not_run"}
 
 
-@pytest.mark.parametrize(
-    "number",
-    [
-        signal.SIGTERM,
-        pytest.param(signal.SIGHUP, marks=pytest.mark.slow),
-        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_session_is_recorded_and_reported(bench, start, number):
     program = start(*PYTEST, *REPORTS).reached("02")
     status, took = program.stop(number)
     assert status == pytest.ExitCode.INTERRUPTED, program.output
     assert took < 20
+    assert_recorded_and_reported(bench)
+
+
+def assert_recorded_and_reported(bench):
     assert recorded(bench) == STOPPED
     assert (
         '<testcase classname="bench.echo.cases.01.case.toml" name="01"'
@@ -238,13 +236,13 @@ def test_a_second_signal_ends_it_at_once(bench, start):
 
 
 def test_the_same_signal_sent_twice_is_one(bench, start):
-    program = start(*PYTEST).reached("02")
+    program = start(*PYTEST, *REPORTS).reached("02")
     for _ in range(20):
         os.kill(program.process.pid, signal.SIGTERM)
         time.sleep(0.01)
     status, _ = program.end()
     assert status == pytest.ExitCode.INTERRUPTED, program.output
-    assert recorded(bench) == STOPPED
+    assert_recorded_and_reported(bench)
 
 
 @pytest.mark.slow

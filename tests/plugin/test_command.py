@@ -10,12 +10,13 @@ import jsonschema
 import pytest
 
 from benchgate.artifacts.kinds import KINDS
-from benchgate.artifacts.schemas import make_schema, schema_kinds, schema_text
+from benchgate.artifacts.schemas import schema_kinds, schema_text
 from benchgate.cli import main
 from benchgate.errors import ArtifactError
 from benchgate.gates import forecast
 from benchgate.verify.validate import validate_file
 from benchgate.wire.model import SCHEMA_VERSION
+from tests.regenerate_schemas import make_schema
 
 
 @pytest.fixture

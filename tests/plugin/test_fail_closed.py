@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from benchgate.cli import main
+from tests.conftest import PLAIN
 
 ONE_LOST = {"01": "scored", "02": "not_run", "03": "scored"}
 BLOCKED = 'return BenchScore(passed=True, score=1.0, failure_modes=["never_heard_of"])'
@@ -83,9 +84,8 @@ def test_tests_in_a_folder_that_happens_to_be_called_cases_are_left_alone(pytest
     path.mkdir(parents=True)
     (path / "test_a.py").write_text("def test_a(): assert 0\n")
     (path / "conftest.py").write_text("")
-    given = ("-p", "no:randomly", "-p", "no:hypothesispytest")
-    pytester.runpytest(*given, "bench").assert_outcomes(failed=1)
-    pytester.runpytest(*given, "bench/db/cases/deep").assert_outcomes(failed=1)
+    pytester.runpytest(*PLAIN, "bench").assert_outcomes(failed=1)
+    pytester.runpytest(*PLAIN, "bench/db/cases/deep").assert_outcomes(failed=1)
 
 
 def test_a_file_of_no_name_in_the_data_of_a_case_costs_the_case_alone(bench):

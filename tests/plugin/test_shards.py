@@ -18,7 +18,7 @@ def sharded(bench):
         bench.case(f"{number:02}")
     bench.write("gate.toml", 'test = "auto"\n')
     bench.system(WEAK)
-    bench.run("--bench-baseline=none")
+    bench.engine()
     bench.pin()
     bench.system()
     return bench

@@ -9,6 +9,7 @@ from textwrap import dedent, indent
 import pytest
 
 from benchgate.cli import main
+from tests.conftest import PLAIN
 
 # Each leaves a file behind if it was let sleep to the end; no test measures how long anything took.
 SLEEP = "import time; time.sleep(60); woken()"
@@ -354,8 +355,7 @@ def test_the_timer_of_the_last_trial_does_not_meet_the_tests_after_it(bench, mon
     bench.pytester.makepyfile(test_after="def test_after(): pass")
     files = ["bench/echo/cases", "test_after.py"]
     bench.pytester.inline_run(
-        "-p",
-        "no:randomly",
+        *PLAIN,
         "-p",
         "no:faulthandler",
         "-p",

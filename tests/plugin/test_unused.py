@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 HEAVY = ("pydantic", "pydantic_core", "scipy", "numpy", "tomli", "rfc8785")
 CODE = """
-import json, sys, pytest
+import json, os, sys, pytest
 options = ["-p", "no:randomly", "-p", "no:hypothesispytest", "-p", "no:cacheprovider", "-q"]
 told = []
-for arguments in json.loads(sys.argv[1]):
+for folder, arguments in json.loads(sys.argv[1]):
+    os.chdir(folder)
     status = pytest.main([*options, *arguments])
     loaded = sorted(name for name in sys.modules if name.partition(".")[0] == "benchgate")
     told.append([int(status), [name for name in {heavy} if name in sys.modules], loaded])
@@ -21,39 +23,32 @@ sys.stderr.write(json.dumps(told))
 """
 
 
-def imported(folder, *runs: list[str]) -> list[tuple[int, list[str], list[str]]]:
+def imported(*runs) -> list[tuple[int, list[str], list[str]]]:
     """Run pytest in a fresh interpreter; return of each run its status, the heavy modules and ours loaded by then."""
     code = CODE.replace("{heavy}", repr(HEAVY))
-    made = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", code, json.dumps(runs)],
-        cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
-    return [tuple(one) for one in json.loads(made.stderr.splitlines()[-1])]
+    return [tuple(one) for one in json.loads(done.stderr.splitlines()[-1])]
 
 
-def test_nothing_heavy_is_imported_without_a_bench(pytester):
-    pytester.makepyfile(test_plain="def test_plain(): pass")
-    runs = [[], ["test_plain.py"], ["--co"], ["--help"], ["--markers"]]
-    for run, (status, heavy, loaded) in zip(runs, imported(pytester.path, *runs), strict=True):
+def test_nothing_heavy_is_imported_before_a_bench_is_compared(bench, tmp_path_factory):
+    """Neither where no bench is, nor beside one that is not asked for; to list its cases needs no statistics."""
+    elsewhere, here = str(tmp_path_factory.mktemp("elsewhere")), str(bench.root)
+    for folder, name in ((elsewhere, "test_plain.py"), (here, "test_here.py")):
+        Path(folder, name).write_text("def test_plain(): pass")
+    options = ([], ["test_plain.py"], ["--co"], ["--help"], ["--markers"])
+    runs = [*((elsewhere, args) for args in options), (here, []), (here, ["--bench=echo", "--co"])]
+    *plain, listed = imported(*runs)
+    for run, (status, heavy, loaded) in zip(runs, plain, strict=False):
         assert (status, heavy) == (0, []), run
         assert "benchgate.pytest_plugin" in loaded
         assert "benchgate.models" not in loaded, run
-
-
-def test_nothing_heavy_is_imported_beside_a_bench_that_is_not_asked_for(bench):
-    bench.pytester.makepyfile(test_plain="def test_plain(): pass")
-    ((status, heavy, _),) = imported(bench.root, [])
-    assert status == 0
-    assert heavy == []
-
-
-def test_a_bench_without_a_comparison_needs_no_statistics_to_collect(bench):
-    ((status, heavy, _),) = imported(bench.root, ["--bench=echo", "--co"])
-    assert status == 0
-    assert not {"scipy", "numpy"} & set(heavy)
+    assert listed[0] == 0
+    assert not {"scipy", "numpy"} & set(listed[1])
 
 
 def test_an_unused_plugin_writes_nothing(bench):

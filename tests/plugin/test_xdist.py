@@ -46,20 +46,20 @@ def test_the_run_id_of_trials_is_the_same_with_workers(bench):
 
 
 def test_one_flipped_score_is_another_run_id(bench):
-    bench.run()
+    bench.engine()
     before = run_id(bench)
     plan = bench.record()["report"]["plan_id"]
     bench.write("cases/02/expected/answer.txt", "something else")
-    bench.run()
+    bench.engine()
     assert run_id(bench) != before
     assert bench.record()["report"]["plan_id"] != plan
 
 
 def test_a_run_id_does_not_depend_on_what_failures_say(bench):
     bench.system('import os\nif case.case_id == "02": raise ValueError(os.urandom(8).hex())')
-    bench.run()
+    bench.engine()
     before = run_id(bench), bench.result("02")["failure_modes"][0]["detail"]
-    bench.run()
+    bench.engine()
     after = run_id(bench), bench.result("02")["failure_modes"][0]["detail"]
     assert before[0] == after[0]
     assert before[1] != after[1]

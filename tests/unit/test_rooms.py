@@ -34,7 +34,7 @@ FLOORS = (
 BUDGETS = {
     "__init__": 125,
     "aggregate": 200,
-    "artifacts": 1750,
+    "artifacts": 1725,
     "audit": 1125,
     "cassettes": 300,
     "check": 700,

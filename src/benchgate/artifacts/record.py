@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -58,10 +58,10 @@ class RunTerms:
 
     severities: Mapping[str, Severity]
     meanings: Mapping[str, str]
-    cases: tuple[tuple[BenchCase, Mapping[str, str]], ...]
-    min_cases: Mapping[str, int]
-    tiers: TierConfig | None
     provenance: Provenance
+    cases: tuple[tuple[BenchCase, Mapping[str, str]], ...] = ()
+    min_cases: Mapping[str, int] = field(default_factory=dict)
+    tiers: TierConfig | None = None
     sealed: SealedPlan | None = None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.options import add_shared
@@ -60,23 +60,19 @@ def _expected(text: str) -> tuple[int, str]:
 
 def execute(args: argparse.Namespace) -> int:
     """Merge and print the run; 1 if it fails, 2 for wrong use, such as a shard that is missing."""
-    with bench_code(args) as out:
-        return _merge(args, out)
-
-
-def _merge(args: argparse.Namespace, out: TextIO) -> int:
     from benchgate.cli.run import shown
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
     publication = Publication.take({"html": args.html})
-    try:
-        publication.check()
-        finished = merge(_settings(args))
-    except EvalError as error:
-        complain(error)
-        return 2
-    return shown(finished, publication, out, threshold_places(args.policy, {}))
+    with bench_code(args) as out:
+        try:
+            publication.check()
+            finished = merge(_settings(args))
+        except EvalError as error:
+            complain(error)
+            return 2
+        return shown(finished, publication, out, threshold_places(args.policy, {}))
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:

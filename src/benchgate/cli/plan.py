@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, report_of_log
 from benchgate.cli.options import add_policy, add_root, guarded, policy_of, refuse
-from benchgate.cli.say import complain, say
+from benchgate.cli.say import say
 from benchgate.errors import ArtifactError, counted
 from benchgate.wire import clock
 from benchgate.wire.argument_types import positive
@@ -74,8 +74,7 @@ def _execute(args: argparse.Namespace) -> int:
         refuse(args, OF_A_PLAN, "--aa")
         return _false_alarms(args)
     if args.task_class is None:
-        complain("give a CLASS to plan a run of, or --aa=RUN")
-        return 2
+        raise ValueError("give a CLASS to plan a run of, or --aa=RUN")
     read = report_of_log if args.log else _of_class
     report, policy, trials = read(args)
     plan = _sealed(report, policy, args.trials or trials, args.runs)

@@ -18,7 +18,6 @@ from benchgate.interop.tables import csv_rows
 from benchgate.wire.model import Name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from benchgate.interop.log import LogFile
@@ -189,7 +188,8 @@ def _from_csv(file: LogFile) -> Arm:
             raise SampleError(path, f"case {row['case']!r} has two clusters: {pair}", line=line)
     ids = sorted(cases)
     trials = tuple(
-        tuple(cases[case_id][trial] for trial in _ordered(cases[case_id])) for case_id in ids
+        tuple(scores[trial] for trial in sorted(scores, key=lambda name: (len(name), name)))
+        for scores in map(cases.__getitem__, ids)
     )
     return Arm(
         case_ids=tuple(ids),
@@ -197,14 +197,6 @@ def _from_csv(file: LogFile) -> Arm:
         trials=trials,
         clusters=tuple(clusters[case_id] for case_id in ids),
     )
-
-
-def _ordered(trials: Iterable[str]) -> Sequence[str]:
-    def place(name: str) -> tuple[bool, int, str]:
-        number = name.isdecimal() and len(name) < 20  # Python refuses to read thousands of digits
-        return not number, int(name) if number else 0, name
-
-    return sorted(trials, key=place)
 
 
 def _add_row(
