@@ -200,13 +200,12 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
     for label, text in _newest_lines(terms):
         say(f"  {label:9} {text}")
     if one.anchored_at is None:
-        if record.decision.look is not None:
-            say(
-                "  looks that were taken out or made elsewhere are not counted: nothing anchors the chain"
-            )
-        say("  not anchored: keep this head elsewhere, and give it as --head the next time")
+        others = ", nor candidates compared elsewhere" if record.decision.look else ""
+        then = "keep this head elsewhere, and give it as --head the next time"
+        say(f"  careful   cannot see deleted records{others}: {then}")
     else:
-        say(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")
+        since = counted(one.records - one.anchored_at, "record")
+        say(f"  kept      record {one.anchored_at} has the head that was given; {since} after it")
 
 
 def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
