@@ -9,7 +9,6 @@ import pytest
 from benchgate.cli import main
 from benchgate.gates.exit_status import HELD
 
-PREFIX = "checkpoint_promotion_blocked_"
 DOORS = ("pytest", "benchgate run")
 MARGIN = ["policy=claim=not_worse", "policy=margin=0.3"]
 
@@ -28,10 +27,6 @@ def run(bench, door, *options, workers=()) -> int:
         given = [f"--bench-{option}" for option in options]
         return int(bench.run(*given, *workers, apart=bool(workers)).ret)
     return main(["run", "--task-class=echo", f"--out={bench.out}", *(f"--{o}" for o in options)])
-
-
-def reasons(bench) -> list[str]:
-    return [code.removeprefix(PREFIX) for code in bench.record()["decision"]["reason_codes"]]
 
 
 def fails(*cases: str) -> str:
