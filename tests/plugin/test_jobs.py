@@ -61,9 +61,8 @@ def waiting(bench):
         (SYNC, ()),
         (ASYNC, ("--bench-jobs=4",)),
         pytest.param(ASYNC, ("-n2", "--bench-jobs=4"), marks=pytest.mark.slow),
-        pytest.param(SYNC, ("-n2", "--bench-jobs=4"), marks=pytest.mark.slow),
     ],
-    ids=["one", "four", "workers async", "workers"],
+    ids=["one", "four", "workers"],
 )
 def test_each_way_gives_the_same_run(waiting, source, arguments, kept):
     bench = waiting(source)
