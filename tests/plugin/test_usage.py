@@ -158,4 +158,6 @@ def test_two_runs_are_compared_by_cost(bench, capsys):
         in capsys.readouterr().out
     )
     main(["gate", folders[0], folders[0]])
-    assert "cost      2.2500 USD; a case from 0.7500 to 0.7500 USD, +0.0%\n" in capsys.readouterr().out
+    assert (
+        "cost      2.2500 USD; a case from 0.7500 to 0.7500 USD, +0.0%\n" in capsys.readouterr().out
+    )
