@@ -44,7 +44,7 @@ def test_verify_agrees_with_the_session(out, name):
     verified = benchgate("verify", str(out / name), f"--head={head}", "--require-complete")
     assert verified.returncode == 0, verified.stderr
     assert f"{name}: 1 valid record; newest: {decided}, complete" in verified.stdout
-    assert "anchored at record 1" in verified.stdout
+    assert "record 1 has the head that was given" in verified.stdout
 
     promotion = out / name / "evidence" / name / "promotion.json"
     assert json.loads(promotion.read_bytes())["decision"]["outcome"] == decided

@@ -203,7 +203,7 @@ if case.case_id == "04":
     source = source.replace("def system", "async def system").replace("time.sleep", "await sleep")
     bench.write("system.py", f"from asyncio import sleep\n{source}")
     started_at = time.monotonic()
-    bench.run(given(cluster), "--bench-timeout=1", "--bench-retries=2")
+    bench.run(given(cluster), "--bench-timeout=0.5", "--bench-retries=2")
     assert time.monotonic() - started_at < 25
     outcomes = bench.outcomes()
     assert (outcomes.pop("02"), outcomes.pop("04")) == ("timeout", "unavailable")

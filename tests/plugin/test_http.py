@@ -81,17 +81,14 @@ def shop(bench):
     return write
 
 
-WORKERS = ("-n2", "--bench-jobs=2")
-
-
 @pytest.mark.parametrize(
     ("source", "arguments"),
     [
         (SYNC, ()),
         (ASYNC, ("--bench-jobs=3",)),
-        *(pytest.param(source, WORKERS, marks=pytest.mark.slow) for source in (ASYNC, SYNC)),
+        pytest.param(ASYNC, ("-n2", "--bench-jobs=2"), marks=pytest.mark.slow),
     ],
-    ids=["sync", "async", "async workers", "sync workers"],
+    ids=["sync", "async", "workers"],
 )
 def test_requests_are_answered_from_the_recording(shop, source, arguments, kept):
     bench = shop(source)

@@ -61,9 +61,8 @@ def waiting(bench):
         (SYNC, ()),
         (ASYNC, ("--bench-jobs=4",)),
         pytest.param(ASYNC, ("-n2", "--bench-jobs=4"), marks=pytest.mark.slow),
-        pytest.param(SYNC, ("-n2", "--bench-jobs=4"), marks=pytest.mark.slow),
     ],
-    ids=["one", "four", "workers async", "workers"],
+    ids=["one", "four", "workers"],
 )
 def test_each_way_gives_the_same_run(waiting, source, arguments, kept):
     bench = waiting(source)
@@ -326,14 +325,14 @@ def system(case):
 
 
 def test_what_waits_is_not_started_while_the_run_is_judged(waiting):
-    bench = waiting(STARTS.format(log=str(waiting.log), seconds=0.3))
+    bench = waiting(STARTS.format(log=str(waiting.log), seconds=0.2))
     bench.pytester.makeconftest(f"""
         import pathlib, time
         def gate(report, before):
             starts = pathlib.Path({str(waiting.log)!r})
-            time.sleep(0.35)  # what runs already may be about to say so
+            time.sleep(0.25)  # what runs already may be about to say so
             at_first = starts.read_text()
-            time.sleep(0.35)
+            time.sleep(0.25)
             return None if starts.read_text() == at_first else "trials went on"
         def pytest_bench_gates(config, task_class):
             return [gate]
@@ -354,10 +353,10 @@ def test_the_pace_is_shared_by_classes_whose_other_settings_differ(waiting):
             path.write_text(path.read_text().replace("echo", "second"))
     for folder, jobs in ((bench.path, 2), (second, 3)):
         (folder / "gate.toml").write_text(f"[run]\njobs = {jobs}\n")
-    bench.pytest("--bench=echo", "--bench=second", "--bench-max-rpm=300")
+    bench.pytest("--bench=echo", "--bench=second", "--bench-max-rpm=600")
     starts = sorted(map(float, waiting.calls()))
     assert len(starts) == 8
-    assert starts[-1] - starts[0] > 1.35  # 7 times 0.2; two paces would take half of it
+    assert starts[-1] - starts[0] > 0.65  # 7 times 0.1; two paces would take half of it
 
 
 def test_a_trial_of_an_item_that_is_skipped_writes_nothing_afterwards(waiting):

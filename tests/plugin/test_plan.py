@@ -236,7 +236,7 @@ def test_a_plan_reckons_with_the_looks_that_were_spent(planned, capsys):
     planned.plan(*asked)
     later = json.loads(planned.file.read_bytes())["prediction"]
     assert (first["look"], later["look"]) == (1, 2)
-    assert "and this would be look 2;" in capsys.readouterr().out
+    assert "; this would be candidate no. 2" in capsys.readouterr().out
 
 
 def test_the_command_says_what_a_run_can_show(planned, capsys, monkeypatch):
@@ -247,7 +247,9 @@ def test_the_command_says_what_a_run_can_show(planned, capsys, monkeypatch):
         "plan      echo: 12 cases, 2 trials each, claim better, alpha 0.05, against old, run "
         in said
     )
-    verdicts = "verdicts  can promote up to look 7 at this baseline, and this would be look 1;"
+    verdicts = (
+        "verdicts  can promote, hold or reject; this would be candidate no. 1; none after no. 7"
+    )
     assert verdicts in said
     assert "power     a gain of 0.1 is promoted in " in said
     assert " simulated runs, 95% interval " in said
@@ -266,7 +268,7 @@ def test_a_plan_that_is_there_already_stays(planned, capsys):
     capsys.readouterr()
     assert planned.plan() == 2
     told = capsys.readouterr()
-    assert "verdicts  can promote;" in told.out
+    assert "verdicts  can promote, hold or reject" in told.out
     assert "is there already, and stays" in told.err
     assert planned.file.read_bytes() == sealed
     assert main(["verify", str(planned.file)]) == 0

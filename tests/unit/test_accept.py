@@ -102,11 +102,15 @@ def write(path, content):
     return path
 
 
-@pytest.mark.parametrize("gain", [0.0, 0.02, 0.4, -0.3])
 @pytest.mark.parametrize(
-    "options", [{}, {"test": "auto"}, {"claim": "no_regression", "tolerance": 0.3}]
+    ("gain", "options", "named"),
+    [
+        *((gain, {}, True) for gain in (0.0, 0.02, 0.4, -0.3)),
+        *((gain, {"test": "auto"}, gain < 0) for gain in (0.02, 0.4, -0.3)),
+        *((gain, {"claim": "no_regression", "tolerance": 0.3}, gain > 0) for gain in (0.4, -0.3)),
+        (0.0, {}, False),
+    ],
 )
-@pytest.mark.parametrize("named", [True, False])
 def test_samples_are_decided_as_by_the_command(tmp_path, gain, options, named):
     sides = [BEFORE, side(1, gain)]
     if not named:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError, counted, few
@@ -44,6 +44,13 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how logs are read, as :func:`benchgate.interop.read` takes it."""
+    from benchgate.interop.rows import parse_map
+
+    return {"format": args.format, "map": parse_map(args.map), "metric": args.metric}
 
 
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
@@ -112,12 +119,10 @@ def _facts(
     """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
-    from benchgate.interop.rows import parse_map, read
+    from benchgate.interop.rows import read
     from benchgate.runner.judging import facts_of_logs
 
-    fields = parse_map(args.map)
-    logs = tuple(read(path, format=args.format, map=fields, metric=args.metric) for path in paths)
-    before, after = logs
+    logs = before, after = [read(path, **reading(args)) for path in paths]
     terms = LogTerms.of(
         task_class_of(logs, args.task_class),
         parse_options(args.policy),
@@ -172,9 +177,9 @@ def report_of_log(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy,
     from benchgate.gates.baseline import baseline_beside
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_of, task_class_of
-    from benchgate.interop.rows import parse_map, read
+    from benchgate.interop.rows import read
 
-    log = read(args.log, format=args.format, map=parse_map(args.map), metric=args.metric)
+    log = read(args.log, **reading(args))
     terms = LogTerms.of(task_class_of((log,), args.task_class), parse_options(args.policy))
     report = report_of(log, terms, log.header.system or log.path.name)
     if problems := baseline_beside(report).problems:

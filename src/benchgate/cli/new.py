@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchgate.cli.gate_logs import add_reading
+from benchgate.cli.gate_logs import add_reading, reading
 from benchgate.cli.options import add_root, guarded
 from benchgate.cli.say import complain
 from benchgate.errors import (
@@ -106,14 +106,12 @@ def _guarded(make: Callable[[argparse.Namespace], None]) -> Callable[[argparse.N
 
 def _class(args: argparse.Namespace) -> None:
     from benchgate.interop.convert import class_files
-    from benchgate.interop.rows import parse_map
     from benchgate.loader.new_class import class_templates, make_class_folder
     from benchgate.wire.clock import now
 
     agreed: list[bool | None] = []
     if args.log:
-        options = {"format": args.format, "map": parse_map(args.map), "metric": args.metric}
-        texts, agreed = class_files(args.log, args.name, now(), options)
+        texts, agreed = class_files(args.log, args.name, now(), reading(args))
     else:
         stamp = f"{now():%Y-%m-%dT%H:%M:%SZ}"
         texts = class_templates("new_class_files", args.name, NOW=stamp)

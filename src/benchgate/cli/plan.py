@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, report_of_log
 from benchgate.cli.options import add_policy, add_root, guarded, policy_of, refuse
-from benchgate.cli.say import complain, say
+from benchgate.cli.say import say
 from benchgate.errors import ArtifactError, counted
 from benchgate.wire import clock
 from benchgate.wire.argument_types import positive
@@ -74,8 +74,7 @@ def _execute(args: argparse.Namespace) -> int:
         refuse(args, OF_A_PLAN, "--aa")
         return _false_alarms(args)
     if args.task_class is None:
-        complain("give a CLASS to plan a run of, or --aa=RUN")
-        return 2
+        raise ValueError("give a CLASS to plan a run of, or --aa=RUN")
     read = report_of_log if args.log else _of_class
     report, policy, trials = read(args)
     plan = _sealed(report, policy, args.trials or trials, args.runs)
@@ -198,14 +197,14 @@ def _lines(report: BenchRunReport, policy: GatePolicy, plan: SealedPlan) -> Iter
 
 def _reachable(policy: GatePolicy, outlook: Prediction) -> Iterator[str]:
     if outlook.obstacle is not None:
-        yield f"verdicts  can only hold or reject, whatever the candidate: {outlook.obstacle}"
+        yield f"verdicts  can only hold or reject: {outlook.obstacle}"
         return
-    looks = "" if outlook.looks is None else f" up to look {outlook.looks} at this baseline"
-    this = f", and this would be look {outlook.look}" if policy.looks == "spend" else ""
-    yield f"verdicts  can promote{looks}{this}; can hold or reject"
+    this = f"; this would be candidate no. {outlook.look}" if policy.looks == "spend" else ""
+    last = "" if outlook.looks is None else f"; none after no. {outlook.looks} can be promoted"
+    yield f"verdicts  can promote, hold or reject{this}{last}"
     if outlook.smallest_margin is not None and outlook.smallest_margin > (policy.margin or 0.0):
-        least = f"a candidate that changes no case shows a margin of {outlook.smallest_margin:.3g}"
-        yield f"          without gains it holds: {least}, and {policy.margin:g} is asked for"
+        least = f"so few cases exclude only a loss above {outlook.smallest_margin:.3g}"
+        yield f"          a candidate that changes no case is held: {least}; {policy.margin:g} is allowed"
 
 
 def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
@@ -225,13 +224,13 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     yield f"power     {what} is promoted in {outlook.power_of_target:.0%} of runs ({how})"
     if outlook.is_lower_limit:
         yield (
-            "          a lower limit: no two trials of a case differ in the baseline, so what pairs gain is unknown; "
-            "pin a run of --bench-trials=2 or more"
+            "          or in more: no two trials of a case differ in the baseline, so nobody knows how far "
+            "the two sides agree on a case; pin a run of --bench-trials=2 or more"
         )
     if policy.claim != "better":
         return
     if outlook.detectable is None:
-        yield f"finds     {POWER:.0%} of runs find no gain that the scores leave room for"
+        yield f"finds     no gain that the scores leave room for is found in {POWER:.0%} of runs"
         return
     least, wanted = policy.min_delta, policy.target_effect
     cases = ""

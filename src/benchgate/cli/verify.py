@@ -16,7 +16,7 @@ from benchgate.errors import ArtifactError, Unreadable, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.artifacts.run_kinds import Head, RunRecord
+    from benchgate.artifacts.run_kinds import Head
     from benchgate.cli.options import Parsers
     from benchgate.verify.against_bench import Terms
     from benchgate.verify.verification import ClassVerification
@@ -110,8 +110,7 @@ def _execute(args: argparse.Namespace) -> int:
     if args.paths and not folders and not any(getattr(args, name) for name in of_folder):
         return max(map(_file_status, args.paths))
     if len(args.paths) > 1 or folders != args.paths:
-        complain("expected one output folder, or files without an option")
-        return 2
+        raise ValueError("expected one output folder, or files without an option")
     return _verify_folder(args, folders[0] if folders else Path(".benchgate"))
 
 
@@ -194,18 +193,19 @@ def _report(one: ClassVerification, out: Path, terms: Terms | None) -> None:
         say(f"{one.task_class}: no record yet")
         return
     number = counted(one.records, "valid record")
-    say(f"{one.task_class}: {number}; {_newest(terms.record)}")
+    record = terms.record
+    state = "complete" if record.complete else "incomplete"
+    say(f"{one.task_class}: {number}; newest: {record.decision.outcome}, {state}")
     say(f"  head      {one.task_class}={one.head}")
     for label, text in _newest_lines(terms):
         say(f"  {label:9} {text}")
     if one.anchored_at is None:
-        if terms.record.decision.look is not None:
-            say(
-                "  looks that were taken out or made elsewhere are not counted: nothing anchors the chain"
-            )
-        say("  not anchored: keep this head elsewhere, and give it as --head the next time")
+        others = ", nor candidates compared elsewhere" if record.decision.look else ""
+        then = "keep this head elsewhere, and give it as --head the next time"
+        say(f"  careful   cannot see deleted records{others}: {then}")
     else:
-        say(f"  anchored at record {one.anchored_at}; {one.records - one.anchored_at} after it")
+        since = counted(one.records - one.anchored_at, "record")
+        say(f"  kept      record {one.anchored_at} has the head that was given; {since} after it")
 
 
 def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
@@ -223,8 +223,3 @@ def _newest_lines(terms: Terms) -> Iterator[tuple[str, str]]:
         yield "tier", f"{tiers}: {recommendation(verdict, record.decision.outcome)}"
     if text := looks(record.decision.look, record.policy):
         yield "looks", text
-
-
-def _newest(record: RunRecord) -> str:
-    state = "complete" if record.complete else "incomplete"
-    return f"newest: {record.decision.outcome}, {state}"

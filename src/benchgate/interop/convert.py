@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+Case = tuple[dict[str, Any], list[str], dict[tuple[int, str], str | None]]
+"""Input, targets, and the answer of each trial."""
+
+
 def class_files(
     path: Path, name: str, now: datetime, options: Mapping[str, Any]
 ) -> tuple[dict[str, str], list[bool | None]]:
@@ -32,7 +36,33 @@ def class_files(
     :param options: ``format``, ``map`` and ``metric``, as of :func:`benchgate.interop.read`.
     :raises SampleError: it has no inputs, or a sample no target. :raises EvalError: it cannot be read.
     """
-    cases: dict[str, tuple[Any, list[str], dict[tuple[int, str], Any]]] = {}
+    cases, agreed = _read(path, options)
+    trials = max(len(answers) for _, _, answers in cases.values())
+    texts = class_templates("log_class_files", name, BRONZE=min(10, len(cases))) | {
+        "README.md": f"# {name}\n\nThe cases, targets and answers of the log `{path.name}`.\n\nOn "
+        f"{agreed.count(True)} of {len(agreed) - agreed.count(None)} samples the rubric says what the log says.\n",
+        "gate.toml": tomli_w.dumps(
+            {"test": "auto", "safety": "optional", "run": {"trials": trials}}
+        ),
+    }
+    for number, (log_id, (shown, targets, answers)) in enumerate(sorted(cases.items()), 1):
+        words = re.sub(r"[^a-z0-9]+", "-", log_id.lower()).strip("-")[:48].strip("-")
+        case_id = f"{number:0{len(str(len(cases)))}}-{words}".rstrip("-")
+        recorded = json.dumps({"answers": [answers[key] for key in sorted(answers)]})
+        cassette = {"path": "cassettes/recorded.json", "sha256": sha256_hex(recorded.encode())}
+        tables = {"facts": {"log_id": log_id}, "cassettes": {"recorded": cassette}}
+        texts |= {
+            f"cases/{case_id}/case.toml": case_toml(name, case_id, now, **tables),
+            f"cases/{case_id}/cassettes/recorded.json": recorded,
+            f"cases/{case_id}/expected/target.json": json.dumps(targets, ensure_ascii=False),
+            f"cases/{case_id}/input/input.json": json.dumps(shown, ensure_ascii=False),
+        }
+    return texts, agreed
+
+
+def _read(path: Path, options: Mapping[str, Any]) -> tuple[dict[str, Case], list[bool | None]]:
+    """Return input, targets and answers of each case of a log, and on which samples rubric and log agree."""
+    cases: dict[str, Case] = {}
     agreement: dict[tuple[str, str], bool | None] = {}
     with opened(path, options["format"], in_full=True) as (_, log, _):
         reader = RowReader(path, log, dict(options["map"]), options["metric"])
@@ -59,28 +89,7 @@ def class_files(
                 raise SampleError(path, f"more than {MAX_SAMPLES} samples")
     if not cases:
         raise SampleError(path, "has no samples")
-    agreed = [*agreement.values()]
-    trials = max(len(answers) for _, _, answers in cases.values())
-    texts = class_templates("log_class_files", name, BRONZE=min(10, len(cases))) | {
-        "README.md": f"# {name}\n\nThe cases, targets and answers of the log `{path.name}`.\n\nOn "
-        f"{agreed.count(True)} of {len(agreed) - agreed.count(None)} samples the rubric says what the log says.\n",
-        "gate.toml": tomli_w.dumps(
-            {"test": "auto", "safety": "optional", "run": {"trials": trials}}
-        ),
-    }
-    for number, (log_id, (shown, targets, answers)) in enumerate(sorted(cases.items()), 1):
-        words = re.sub(r"[^a-z0-9]+", "-", log_id.lower()).strip("-")[:48].strip("-")
-        case_id = f"{number:0{len(str(len(cases)))}}-{words}".rstrip("-")
-        recorded = json.dumps({"answers": [answers[key] for key in sorted(answers)]})
-        cassette = {"path": "cassettes/recorded.json", "sha256": sha256_hex(recorded.encode())}
-        tables = {"facts": {"log_id": log_id}, "cassettes": {"recorded": cassette}}
-        texts |= {
-            f"cases/{case_id}/case.toml": case_toml(name, case_id, now, **tables),
-            f"cases/{case_id}/cassettes/recorded.json": recorded,
-            f"cases/{case_id}/expected/target.json": json.dumps(targets, ensure_ascii=False),
-            f"cases/{case_id}/input/input.json": json.dumps(shown, ensure_ascii=False),
-        }
-    return texts, agreed
+    return cases, [*agreement.values()]
 
 
 def _plain(text: object) -> str:

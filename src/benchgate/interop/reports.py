@@ -17,7 +17,7 @@ from benchgate.taxonomy import RESERVED, Taxonomy
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from benchgate.gates.policy import GatePolicy
     from benchgate.interop.samples import Sample, Samples
@@ -61,13 +61,8 @@ class LogTerms:
             with_inputs=with_inputs,
         )
 
-    @property
-    def unit(self) -> str:
-        """What has to be the same for two scores to be comparable."""
-        return f"{self.score_range[0]:g} to {self.score_range[1]:g}"
 
-
-def task_class_of(logs: tuple[Samples, ...], wanted: str | None) -> str:
+def task_class_of(logs: Sequence[Samples], wanted: str | None) -> str:
     """Return the name of what logs measured: as asked for, or as the last one has it, made a name of a task class."""
     name = wanted or next((log.header.task for log in reversed(logs) if log.header.task), "log")
     if not TASK_CLASS_PATTERN.fullmatch(name):
@@ -165,7 +160,8 @@ def report_of(
 
 def _scorer(log: Samples, terms: LogTerms) -> str:
     harm = [log.harm] if log.harm else []  # two penalties compare if they were read of one field
-    return digest(["log", log.metric, terms.unit, *harm])
+    unit = "{:g} to {:g}".format(*terms.score_range)
+    return digest(["log", log.metric, unit, *harm])
 
 
 def _only(log: Samples, case_id: str, what: str, values: set[str | None]) -> str | None:

@@ -115,7 +115,10 @@ def _whole(
     start = line.removeprefix(b"\xef\xbb\xbf").strip()
     is_part = start == b"{" or start.startswith(b"[")
     document = whole_json(file) if is_part else _parsed(file.path, number, line)
-    samples = document if is_part and isinstance(document, list) else _results(document)
+    samples = document if is_part else None
+    if not isinstance(samples, list):  # promptfoo has them in an object
+        results = found_in(document, "results.results")
+        samples = results if isinstance(results, list) else None
     if samples is None and is_part:
         why = "is one JSON object; expected a line or an array element for each sample"
         if "report_kind" in document:
@@ -125,12 +128,6 @@ def _whole(
         why = "more after a whole result of promptfoo; expected one, or a sample in each line"
         raise SampleError(file.path, why, line=more[0])
     return samples
-
-
-def _results(document: Any) -> list[Any] | None:
-    """Return the samples of a result of promptfoo; ``None`` if it is none."""
-    results = found_in(document, "results.results") if isinstance(document, dict) else None
-    return results if isinstance(results, list) else None
 
 
 def _row(path: Path, line: int, row: Any) -> dict[str, Any]:

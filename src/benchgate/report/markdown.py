@@ -80,19 +80,15 @@ def prose(text: str) -> str:
 
 
 def _entities(text: str) -> str:
-    return MARKUP.sub(lambda found: f"&#{ord(found[0])};", html.escape(text, quote=False))
+    return MARKUP.sub(lambda mark: f"&#{ord(mark[0])};", html.escape(text, quote=False))
 
 
 def _decision(view: RunView) -> Iterator[str]:
     decided = view.decided
     outcome = "NOT JUDGED" if decided.outcome == "none" else decided.outcome.upper()
     yield f"### {words.MARKS[decided.outcome]} {outcome} {code(view.title)}: {prose(decided.sentence)}"
-    yield from _verbatim(_lines(view))
-
-
-def _lines(view: RunView) -> Iterator[Line]:
-    """Yield what the terminal prints, without its first line."""
-    yield from islice(gate_lines(view.decided, view.door, cases=_case_lines(view)), 1, None)
+    lines = gate_lines(view.decided, view.door, cases=_case_lines(view))
+    yield from _verbatim(islice(lines, 1, None))  # the first is the headline
 
 
 def _case_lines(view: RunView) -> Iterator[Line]:

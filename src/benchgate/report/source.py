@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from benchgate.artifacts.evidence_kinds import (
@@ -48,13 +48,11 @@ class Source:
     """
     A run or a proof as it was read; what is not there is ``None``.
 
-    :param path: as it was given.
     :param folder: of the record, where its trials lie too.
     :param proof: of plain vectors; that of a run says no more than its record.
     :param problems: files that are missing or are not those that record or proof name; they are not shown.
     """
 
-    path: Path
     folder: Path | None = None
     record: RunRecord | None = None
     selected: SelectedRecord | None = None
@@ -64,13 +62,13 @@ class Source:
     significance: SignificanceReport | None = None
     safety: SafetyReport | None = None
     evaluation: EvaluationReport | None = None
-    problems: tuple[str, ...] = field(default=())
+    problems: tuple[str, ...] = ()
 
     @property
     def report(self) -> BenchRunReport | None:
         """The results of the run."""
-        found = self.record or self.selected
-        return found.report if found else None
+        recorded = self.record or self.selected
+        return recorded.report if recorded else None
 
     @property
     def policy(self) -> GatePolicy | None:
@@ -135,12 +133,12 @@ def read_source(path: Path) -> Source:
         raise Unreadable(file, str(error)) from error
     kind = head.get("report_kind") if isinstance(head, dict) else None
     if kind == "record":
-        return _run(path, file, RunRecord.parse(file, data, "record of a run"))
+        return _run(file, RunRecord.parse(file, data, "record of a run"))
     if kind == "selected":
         selected = SelectedRecord.parse(file, data, "report of a selection")
-        return Source(path=path, folder=file.parent, selected=selected)
+        return Source(folder=file.parent, selected=selected)
     if kind is None and isinstance(head, dict) and "failure_analysis" in head:
-        return _proof(path, file, ProofBundle.parse(file, data, "proof"))
+        return _proof(file, ProofBundle.parse(file, data, "proof"))
     raise ArtifactError(file, "is no record of a run and no proof; see benchgate runs")
 
 
@@ -153,36 +151,30 @@ def _file(path: Path) -> Path:
     raise ArtifactError(path, f"has none of {RECORD_FILE}, report.json and proof.json")
 
 
-def _run(path: Path, found: Path, record: RunRecord) -> Source:
-    files = _Files(found.parent / "evidence", record.evidence_files)
+def _run(file: Path, record: RunRecord) -> Source:
+    files = _Files(file.parent / "evidence", record.evidence_files)
     parts: dict[str, Any] = {name: files.read(f"{name}.json", model) for name, model in EVIDENCE}
-    return Source(
-        path=path,
-        folder=found.parent,
-        record=record,
-        problems=tuple(files.problems),
-        **parts,
-    )
+    return Source(folder=file.parent, record=record, problems=tuple(files.problems), **parts)
 
 
-def _proof(path: Path, found: Path, proof: ProofBundle) -> Source:
+def _proof(file: Path, proof: ProofBundle) -> Source:
     # The evidence of a run: its record says more.
-    promotion = read_artifact(found.with_name("promotion.json"), PromotionReport)
+    promotion = read_artifact(file.with_name("promotion.json"), PromotionReport)
     reference = promotion.record_ref if promotion else None
     if reference is not None:
-        record_file = found.parent / reference.path
+        record_file = file.parent / reference.path
         record = read_artifact(record_file, RunRecord)
         if record is not None and record.report.run_id == proof.run_id:
-            return _run(path, record_file, record)
+            return _run(record_file, record)
     named, digests = proof.artifacts.model_dump(), proof.artifact_sha256.model_dump()
-    files = _Files(found.parent, {named[key]: digests[key] for key in named})
+    files = _Files(file.parent, {named[key]: digests[key] for key in named})
     parts: dict[str, Any] = {
         "baseline": files.read(proof.artifacts.baseline_report, ArmReport),
         "trained": files.read(proof.artifacts.trained_report, ArmReport),
         "significance": files.read(proof.artifacts.significance_report, SignificanceReport),
         "safety": files.read(proof.artifacts.safety_regression_report, SafetyReport),
     }
-    return Source(path=path, proof=proof, problems=tuple(files.problems), **parts)
+    return Source(proof=proof, problems=tuple(files.problems), **parts)
 
 
 class _Files:

@@ -36,7 +36,7 @@ def sentence(text: str) -> str:
     return text if text.startswith("p ") else f"{text[:1].upper()}{text[1:]}"
 
 
-def found(figures: Significance | None) -> str:
+def difference(figures: Significance | None) -> str:
     """Return the difference with what the test says of it."""
     if figures is None or figures.mean_delta is None:
         return "the two sides were not compared"

@@ -123,18 +123,17 @@ def files_beside(folder: Path) -> dict[str, bytes] | None:
 
     :returns: by name; ``None`` if the facts are not there.
     """
+    before = read_artifact(folder / "baseline.json", ArmReport)
     promotion = read_artifact(folder / "promotion.json", PromotionReport)
     reference = promotion.record_ref if promotion else None
     record = read_artifact(folder / reference.path, RunRecord) if reference else None
     if reference is None or record is None:
-        return _proof_files(folder)
-    before = read_artifact(folder / "baseline.json", ArmReport)
+        return _proof_files(folder, before)
     facts = facts_of(record, before, {})
     return rebuilt_files(folder, record, facts, record.decision, reference.path)[1]
 
 
-def _proof_files(folder: Path) -> dict[str, bytes] | None:
-    before = read_artifact(folder / "baseline.json", ArmReport)
+def _proof_files(folder: Path, before: ArmReport | None) -> dict[str, bytes] | None:
     after = read_artifact(folder / "trained.json", ArmReport)
     head = read_artifact(folder / "significance.json", SignificanceReport)
     proof = read_artifact(folder / "proof.json", ProofBundle)

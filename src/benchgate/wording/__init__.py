@@ -14,7 +14,7 @@ from benchgate.wire.usage import Usage, usd
 from benchgate.wording.lines import Line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.figures import Figures
@@ -92,14 +92,25 @@ def costs(report: BenchRunReport, figures: Figures | None) -> Iterator[Line]:
 
 def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
     """
-    Yield how many trials have no result, or no score.
+    Yield how many trials have no result, or no score, and how to run them; the decision says which.
 
     :param prefix: of the options at this door.
     """
-    for label, text in _missing(list(judgement.reports.values()), prefix):
-        yield Line(label, text, "caution")
-    late = sum(result.outcome == "timeout" for result in judgement.report.per_case)
-    whats = [error_count(judgement.report), f"{counted(late, 'timeout')}" if late else None]
+    report = judgement.report
+    results = [result for one in judgement.reports.values() for result in one.per_case]
+    missing = [result for result in results if result.outcome in INCOMPLETE]
+    if missing:
+        is_run = report.source is None and report.scope == "full"
+        able = is_run and any(result.outcome in ABLE for result in missing)
+        then = f"; {prefix}resume runs only them" if able else ""
+        yield Line(
+            "missing", f"{len(missing)} of {len(results)} trials have no result{then}", "caution"
+        )
+    why = Counter(result.detail for result in missing if result.detail and not is_capped(result))
+    for detail, count in why.most_common(2):
+        yield Line("", f"{counted(count, 'time')}: {excerpt(detail, 160)}", "caution")
+    late = sum(result.outcome == "timeout" for result in report.per_case)
+    whats = [error_count(report), f"{counted(late, 'timeout')}" if late else None]
     if text := ", ".join(filter(None, whats)):
         yield Line("unscored", f"{text}: counted as score 0", "caution")
 
@@ -111,21 +122,6 @@ def _cost(report: BenchRunReport) -> str:
         return ""
     some = f", without {counted(unknown, 'trial')} that reported none" if unknown else ""
     return f"{usd(report.total_cost_usd)} USD{some}"
-
-
-def _missing(reports: Sequence[BenchRunReport], prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield how many trials say nothing about the system, why, and how to run them; the decision says which."""
-    results = [result for report in reports for result in report.per_case]
-    missing = [result for result in results if result.outcome in INCOMPLETE]
-    if not missing:
-        return
-    is_bench = reports[0].source is None
-    able = is_bench and reports[0].scope == "full" and any(r.outcome in ABLE for r in missing)
-    then = f"; {prefix}resume runs only them" if able else ""
-    yield "missing", f"{len(missing)} of {len(results)} trials have no result{then}"
-    why = Counter(r.detail for r in missing if r.detail and not is_capped(r))
-    for detail, count in why.most_common(2):
-        yield "", f"{counted(count, 'time')}: {excerpt(detail, 160)}"
 
 
 def _usage(report: BenchRunReport) -> str:

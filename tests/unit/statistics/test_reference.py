@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.filterwarnings("error")
 
+HUGE, SLOW = "huge_n_summary_1e6", pytest.mark.slow
 DATA = Path(__file__).parents[2] / "data" / "statistics_reference.json"
 REFERENCE: dict[str, list[dict[str, Any]]] = json.loads(DATA.read_text(encoding="utf-8"))
 
 
 def cases(section: str) -> list[Any]:
-    return [pytest.param(case, id=case.get("name")) for case in REFERENCE[section]]
+    return [
+        pytest.param(case, id=(name := case.get("name")), marks=SLOW if name == HUGE else ())
+        for case in REFERENCE[section]
+    ]
 
 
 def run_welch(case: dict[str, Any]) -> WelchTest:
