@@ -9,6 +9,7 @@ from collections import Counter
 
 import pytest
 import rfc8785
+from _pytest import nodes
 from pydantic import BaseModel
 
 from benchgate import run_eval
@@ -32,6 +33,8 @@ BUDGET = {
     # case, score, result
     "model": 3,
     "slow encoding": 0,
+    # its item
+    "node": 1,
 }
 # The record is hashed with the beginning of each case's input in it, 2 KB.
 HASHED = 2 * INPUT_BYTES + 3_000 + 2_500
@@ -78,6 +81,7 @@ def counted(monkeypatch):
     count(BaseModel, "__init__", "model")
     count(BaseModel, "model_copy", "copy")
     count(rfc8785, "dumps", "slow encoding")
+    count(nodes.Node, "__init__", "node")
     # A trial that a busy machine makes slow would not share its timer with the next one.
     monkeypatch.setattr("benchgate.trials.time_limit.QUICK", 60.0)
     monkeypatch.setattr(hashlib, "sha256", lambda data=b"": Hash(found, data))

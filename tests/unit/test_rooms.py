@@ -35,7 +35,7 @@ BUDGETS = {
     "__init__": 125,
     "aggregate": 200,
     "artifacts": 1725,
-    "audit": 1125,
+    "audit": 1100,
     "cassettes": 300,
     "check": 700,
     "cli": 2375,
@@ -53,7 +53,7 @@ BUDGETS = {
     "registry": 225,
     "remote": 800,
     "replay": 225,
-    "report": 1450,
+    "report": 1425,
     "rubric": 50,
     "runner": 1700,
     "statistics": 2225,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 31850
+TOTAL = 31775
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

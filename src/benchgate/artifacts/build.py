@@ -160,7 +160,9 @@ def safety_of(comparison: Comparison) -> SafetyReport:
     objections = [
         remark
         for remark in decision.remarks
-        if remark.code in decision.reason_codes and _concerns_safety(remark.code)
+        if remark.code in decision.reason_codes
+        # What makes the figures incomparable makes the penalties incomparable too.
+        and ("_safety_" in remark.code or remark.code.removeprefix(PREFIX) in INCOMPARABLE)
     ]
     messages = tuple(remark.message for remark in objections)
     return SafetyReport(
@@ -177,11 +179,6 @@ def safety_of(comparison: Comparison) -> SafetyReport:
         reason_codes=tuple(remark.code for remark in objections),
         diagnostics=messages if figures.evaluated else ("not_evaluated", *messages),
     )
-
-
-def _concerns_safety(code: str) -> bool:
-    # What makes the figures incomparable makes the penalties incomparable too.
-    return "_safety_" in code or code.removeprefix(PREFIX) in INCOMPARABLE
 
 
 def _spread(values: tuple[float, ...], alpha: float) -> ArmSpread:

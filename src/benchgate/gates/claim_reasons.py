@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import few
+from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -146,7 +147,7 @@ def confidence(alpha: float, decimals: int = 0) -> str:
 
 def spent(change: Increase) -> str:
     """Return both means and the relative change with its interval, as a text."""
-    text = f"from {change.baseline_mean:.4g} to {change.candidate_mean:.4g}"
+    text = f"from {usd(change.baseline_mean)} to {usd(change.candidate_mean)} USD"
     if change.increase is None:
         return text
     interval = ""

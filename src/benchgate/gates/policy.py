@@ -190,7 +190,7 @@ class PolicyOptions(GatePolicy):
 class GateFile(GatePolicy):
     """A whole ``gate.toml``."""
 
-    run: RunTable = RunTable()
+    run: RunTable = Field(default_factory=RunTable)
 
 
 def load_run_table(class_path: Path) -> RunTable:
@@ -208,7 +208,8 @@ def load_policy(class_path: Path, options: Mapping[str, Any] | None = None) -> G
     path = class_path / FILE_NAME
     table = read_policy(path)[0] if os.path.lexists(path) else {}
     # Alone first, so that an error names the options and not the file.
-    _validated(PolicyOptions, options or {}, OPTION, None)
+    if options:
+        _validated(PolicyOptions, options, OPTION, None)
     words = ", ".join(f"{key}={value}" for key, value in (options or {}).items())
     return make_policy(merged(table, options or {}), f"{path} with {words}" if words else path)
 

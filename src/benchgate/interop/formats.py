@@ -21,48 +21,35 @@ if TYPE_CHECKING:
     from benchgate.interop.log import Log, LogFile
 
 
-def _is_object(head: bytes) -> bool:
-    return head.lstrip().startswith(b"{")
-
-
-def _is_inspect(head: bytes, name: str) -> bool:
-    if head.startswith(b"PK"):
-        return name.endswith(".eval") or b"_journal/" in head or b"header.json" in head
-    return _is_object(head) and b'"eval"' in head and b'"task"' in head and b'"status"' in head
-
-
-def _is_swebench(head: bytes, _: str) -> bool:
-    return _is_object(head) and b'"total_instances"' in head and b'"submitted_instances"' in head
-
-
-def _is_junit(head: bytes, _: str) -> bool:
-    return re.search(rb"<testsuites?[\s/>]", head) is not None and head.lstrip().startswith(b"<")
-
-
-def _is_json(head: bytes, _: str) -> bool:
-    return head.lstrip()[:1] in (b"{", b"[")
-
-
-def _is_csv(head: bytes, name: str) -> bool:
-    return name.endswith(".csv") and b"," in head.partition(b"\n")[0]
+def _looks_like(head: bytes, name: str) -> dict[str, bool]:
+    """Return of each format whether a file looks like it, by its first bytes and its name; the first is taken."""
+    text = head.lstrip()
+    is_eval = name.endswith(".eval") or b"_journal/" in head or b"header.json" in head
+    keys = set(re.findall(rb'"(\w+)"', head)) if text.startswith(b"{") else set()
+    return {
+        "inspect": is_eval if head.startswith(b"PK") else {b"eval", b"task", b"status"} <= keys,
+        "swebench": {b"total_instances", b"submitted_instances"} <= keys,
+        "junit": text.startswith(b"<") and re.search(rb"<testsuites?[\s/>]", head) is not None,
+        "jsonl": text[:1] in (b"{", b"["),
+        "csv": name.endswith(".csv") and b"," in head.partition(b"\n")[0],
+    }
 
 
 class Format(NamedTuple):
-    """A format in words, whether the first bytes of a file and its name in lower case look like it, and its reader."""
+    """A format in words, and its reader."""
 
     what: str
-    looks_like: Callable[[bytes, str], bool]
     open: Callable[[LogFile], Log]
 
 
 FORMATS: Final = {
-    "inspect": Format("a log of inspect_ai", _is_inspect, open_inspect),
-    "swebench": Format("a report of SWE-bench", _is_swebench, open_swebench),
-    "junit": Format("JUnit XML", _is_junit, open_junit),
-    "jsonl": Format("JSON lines", _is_json, open_json),
-    "csv": Format("CSV", _is_csv, open_csv),
+    "inspect": Format("a log of inspect_ai", open_inspect),
+    "swebench": Format("a report of SWE-bench", open_swebench),
+    "junit": Format("JUnit XML", open_junit),
+    "jsonl": Format("JSON lines", open_json),
+    "csv": Format("CSV", open_csv),
 }
-"""By name; the first that a file looks like is taken."""
+"""By name."""
 
 
 @contextmanager
@@ -90,14 +77,15 @@ def _format_of(path: Path, head: bytes, wanted: str) -> str:
     if not head.strip():
         raise SampleError(path, "is empty")
     name = path.name.lower()
-    likely = next((key for key, one in FORMATS.items() if one.looks_like(head, name)), None)
+    looks_like = _looks_like(head, name)
+    likely = next((key for key, is_like in looks_like.items() if is_like), None)
     if wanted == "auto":
         if likely is None:
             names = ", ".join(one.what for one in FORMATS.values())
             hint = "; a CSV has commas in its first line" if name.endswith((".csv", ".tsv")) else ""
             raise SampleError(path, f"is none of these: {names}{hint}")
         return likely
-    if not FORMATS[wanted].looks_like(head, name) and (likely or wanted != "csv"):
+    if not looks_like[wanted] and (likely or wanted != "csv"):
         guess = f"; it looks like {FORMATS[likely].what}: --format {likely}" if likely else ""
         raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")
     return wanted

@@ -80,9 +80,10 @@ class CasesDirectory(pytest.Directory):
         for folder in session.case_folders(self.path):
             if self._ignored(folder):
                 continue
-            if session.selection.by_option:
-                # No argument names a path below: nothing needs a folder in between, or a collection of each file.
-                yield from CaseFile.of(self, folder / CASE_FILE, prefix).collect()
+            if prefix and session.selection.by_option:
+                # No argument names a path below: nothing needs nodes in between.
+                file_id = f"{prefix}{folder.name}/{CASE_FILE}"
+                yield from items_of(self, folder / CASE_FILE, file_id)
             else:
                 yield CaseDirectory.from_parent(self, name=folder.name, path=folder)
 
@@ -115,29 +116,27 @@ class CaseFile(_HookedAtCases, pytest.File):
     """A ``case.toml``."""
 
     @classmethod
-    def of(cls, parent: pytest.Collector, path: Path, prefix: str = "") -> CaseFile:
-        """
-        Make one whose id has its path: outside rootdir pytest would shorten it, and xdist sends only ids.
-
-        :param prefix: id of ``cases/`` and a slash, if it is known; else pytest finds the id, which takes longer.
-        """
-        nodeid = f"{prefix}{path.parent.name}/{path.name}" if prefix else None
-        if nodeid is None and not path.is_relative_to(parent.config.rootpath):
-            nodeid = path.as_posix()
-        return cls.from_parent(parent, path=path, nodeid=nodeid)
+    def of(cls, parent: pytest.Collector, path: Path) -> CaseFile:
+        """Make one whose id has its path: outside rootdir pytest would shorten it, and xdist sends only ids."""
+        is_inside = path.is_relative_to(parent.config.rootpath)
+        return cls.from_parent(parent, path=path, nodeid=None if is_inside else path.as_posix())
 
     def collect(self) -> Iterator[CaseItem]:
-        """Yield an item for each trial; a malformed file gives items too, which fail when they are set up."""
-        bench = self.config.stash[SESSION]
-        loaded = bench.load(self.path)
-        case_id = self.path.parent.name
-        for trial in range(bench.settings_of[self.path.parents[2].name].trials):
-            for side in bench.sides:
-                name = f"{case_id}{BASELINE}" if side == "baseline" else case_id
-                name += f"-t{trial}" if trial else ""
-                yield CaseItem.from_parent(
-                    self, name=name, bench=bench, loaded=loaded, trial=trial, side=side
-                )
+        """Yield its items."""
+        return items_of(self, self.path, self.nodeid)
+
+
+def items_of(parent: pytest.Collector, path: Path, file_id: str) -> Iterator[CaseItem]:
+    """Yield an item for each trial; a malformed file gives items too, which fail when they are set up."""
+    bench = parent.config.stash[SESSION]
+    loaded, case_id = bench.load(path), path.parent.name
+    for trial in range(bench.settings_of[path.parents[2].name].trials):
+        for side in bench.sides:
+            name = f"{case_id}{BASELINE}" if side == "baseline" else case_id
+            name += f"-t{trial}" if trial else ""
+            nodeid = f"{file_id}::{name}"
+            of_trial: Any = {"bench": bench, "loaded": loaded, "trial": trial, "side": side}
+            yield CaseItem.from_parent(parent, name=name, path=path, nodeid=nodeid, **of_trial)
 
 
 # Most cases share their markers with others: made once, they take neither time nor memory for each.
@@ -271,7 +270,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
     @cached_property
     def location(self) -> tuple[str, int | None, str]:
         """File, line and name; the file is in the id already, and pytest takes long to find it for each case."""
-        file = self.parent.nodeid
+        file = self.nodeid.rpartition("::")[0]
         return super().location if file.startswith("/") else (file, self._line(), self.name)
 
     def where(self) -> str:

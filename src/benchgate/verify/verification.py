@@ -103,17 +103,14 @@ def verify(
     """
     try:
         os.listdir(out)
-        names = {name for part in ("runs", "evidence") for name in _folders(out / part)}
+        parts = [path for path in (out / "runs", out / "evidence") if os.path.lexists(path)]
+        names = {name for path in parts for name in os.listdir(path)}
     except OSError as error:
         raise ArtifactError(out, f"cannot be read: {error.strerror}") from error
     return tuple(
         verify_class(out, name, retained.get(name), require_complete=require_complete)
         for name in sorted({*names, *retained, *expected})
     )
-
-
-def _folders(path: Path) -> list[str]:
-    return [entry.name for entry in path.iterdir()] if os.path.lexists(path) else []
 
 
 def verify_class(
