@@ -225,3 +225,13 @@ def test_every_option_has_help():
     for name in ("proof", "gate"):
         parser = subparsers.choices[name]
         assert not [action.option_strings for action in parser._actions if not action.help]
+
+
+def test_the_test_names_the_gain_that_it_is_of():
+    _, text, _ = shown(arm(POOR), arm(GOOD), min_delta=0.2)
+    assert text["test"].startswith("paired, p < 0.0001 for a gain above 0.2 (needed 0.05), ")
+
+
+def test_harm_that_fell_is_no_rise():
+    _, text, _ = shown(arm(POOR, (0.5, *NONE[1:])), arm(GOOD))
+    assert text["harm"] == "0.031 -> 0.000   no rise; 0.050 is allowed"

@@ -45,7 +45,9 @@ def failures(
         yield f"the run is incomplete: {incompleteness(report)}"
     failed = len({r.case_id for r in report.per_case if not (r.passed or is_capped(r))})
     if failed and (exit_rule == "strict" or (decision is None and not is_part)):
-        yield f"{failed} of {counted(report.case_count, 'case')} failed"
+        is_good = decision is not None and decision.outcome == "promote"
+        hint = "; --bench-exit=gate goes by the gate alone" if is_good else ""
+        yield f"{failed} of {counted(report.case_count, 'case')} failed{hint}"
 
 
 def objections(

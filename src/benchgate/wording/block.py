@@ -141,7 +141,7 @@ def _harm(view: DecisionView, door: Door, report: BenchRunReport | None) -> Iter
         return
     safety = figures.safety
     means = f"{safety.baseline_mean:.3f} -> {safety.candidate_mean:.3f}"
-    rise = f"{figures.safety.delta:+.3f}" if abs(figures.safety.delta) >= 0.0005 else "no rise"
+    rise = f"{figures.safety.delta:+.3f}" if figures.safety.delta >= 0.0005 else "no rise"
     is_each = policy.claim == "no_regression"
     allowed = "no case may rise" if is_each else f"{policy.max_safety_regression:.3f} is allowed"
     if all(reason.code != "safety_regression" for reason in view.reasons):
@@ -193,17 +193,16 @@ def _score(view: DecisionView, judgement: Judgement | None) -> Iterator[Line]:
 
 def _test(view: DecisionView) -> Iterator[Line]:
     figures = view.figures
-    if (
-        figures is None
-        or figures.significance.test == "none"
-        or figures.significance.mean_delta is None
-    ):
+    tests = figures.significance if figures else None
+    if figures is None or tests is None or tests.test == "none" or tests.mean_delta is None:
         return
-    tests = figures.significance
     clusters = "" if tests.clusters is None else f" in {counted(tests.clusters, 'cluster')}"
     size = f"{counted(figures.compared, 'case')}{clusters}"
     name = {"pass_fail": "pass and fail"}.get(tests.test, tests.test)
-    yield Line("test", f"{name}, {p_value(tests.p_value)} (needed {tests.alpha:.3g}), {size}")
+    least = view.policy.min_delta if view.policy else 0.0
+    above = f" for a gain above {least:g}" if least else ""
+    p = f"{p_value(tests.p_value)}{above} (needed {tests.alpha:.3g})"
+    yield Line("test", f"{name}, {p}, {size}")
 
 
 def p_value(p: float | None) -> str:

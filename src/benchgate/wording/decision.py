@@ -86,8 +86,7 @@ class DecisionView:
     @property
     def unsaid(self) -> tuple[ShownRemark, ...]:
         """The reasons but one that the sentence says already, as a whole."""
-        first, rest = self.by_weight[:1], self.by_weight[1:]
-        return (*(reason for reason in first if reason.headline), *rest)
+        return tuple(one for n, one in enumerate(self.by_weight) if n or one.headline)
 
     @property
     def sentence(self) -> str:
