@@ -259,7 +259,7 @@ def next_step(inputs: GateInput, codes: Sequence[str], look: Look | None = None)
     step = (inputs.is_log and condition.log_step) or condition.step
     if isinstance(step, str):
         return step
-    if look is not None and not look.can_promote and step in _OF_TESTS:
+    if look is not None and look.number > 1 and not look.can_promote and step in _OF_TESTS:
         return (
             "add cases: after so many candidates so few cannot promote; new cases begin a new count"
         )

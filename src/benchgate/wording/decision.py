@@ -186,7 +186,8 @@ def looks(look: Look | None, policy: GatePolicy) -> str:
         return ""
     text = f"candidate no. {look.number} compared with this baseline"
     if not look.can_promote:
-        return f"{text}: so few cases can no longer be promoted, whatever their scores"
+        can = "can no longer" if look.number > 1 else "cannot"
+        return f"{text}: so few cases {can} be promoted, whatever their scores"
     share = f"1 in {int(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
     return f"{text}: by now {share} useless series would have had a lucky promotion"
 

@@ -15,6 +15,7 @@ from benchgate.gates.vectors import compare_vectors
 from benchgate.gates.weigh import weigh
 from benchgate.statistics import Goal, paired_detectable, welch_detectable
 from benchgate.statistics.bounds import gaffke_upper
+from benchgate.wording.decision import looks
 
 IDS = tuple(f"c{number:02}" for number in range(12))
 GOOD = (0.9, 1.0, 0.95, 1.0, 0.9, 1.0, 0.95, 0.9, 1.0, 1.0, 0.95, 0.9)
@@ -396,3 +397,16 @@ def test_of_failures_that_were_seen_nothing_is_said(last, is_noted):
     sides = [Arm(scores=(*scores, end)) for scores, end in ((POOR, 0.1), (GOOD, last))]
     made = compare_vectors(*sides, GatePolicy(safety="optional")).decision
     assert ("note_unseen_failure_bound" in made.notes) is is_noted
+
+
+@pytest.mark.parametrize(("look", "step"), [(1, "add 7 cases"), (2, "add cases: after so many")])
+def test_what_too_few_cases_lack_is_not_blamed_on_earlier_candidates(look, step):
+    rules = GatePolicy(test="auto")
+    arms = [Arm(scores=side[:3], case_ids=IDS[:3], penalties=NONE[:3]) for side in (POOR, GOOD)]
+    made = decide(GateInput(policy=rules, figures=weigh(*arms, rules), look=look))
+    assert (made.look.can_promote, codes(made)[0]) == (False, "insufficient_cases")
+    assert made.next_step.startswith(step)
+    said = "cannot" if look == 1 else "can no longer"
+    assert looks(made.look, rules).endswith(
+        f": so few cases {said} be promoted, whatever their scores"
+    )
