@@ -210,8 +210,7 @@ def _not_passed(figures: Significance, policy: GatePolicy) -> Iterator[Blocker]:
         text = f"its gain is at most {high:+.3f} ({level} bound); you asked for {least:g}"
         yield "gain_excluded", text
     elif mde is not None and mde <= policy.target_effect:
-        text = f"{why}, though so many cases would have shown a gain of {mde:.2g}"
-        yield "not_significant", text
+        yield "not_significant", f"{why}, though so many cases would have shown a gain of {mde:.2g}"
     else:
         seen = f"show only gains above {mde:.2g}" if mde else "may miss even the largest gain"
         text = f"{why}: so few cases {seen}; you asked for {least:g}"
