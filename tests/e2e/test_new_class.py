@@ -46,7 +46,7 @@ def test_the_class_is_valid_and_runs(new_class, pytester, capsys):
 
 def test_one_of_its_systems_is_better(new_class, capsys):
     new_class("mail")
-    weaker = ["--system=first-number", "--baseline=none", "--out=.benchgate"]
+    weaker = ["--system=current", "--baseline=none", "--out=.benchgate"]
     assert main(["run", "--task-class=mail", *weaker]) == 1
     assert '"passed_count": 1' in capsys.readouterr().out
     assert main(["pin", "1", "--yes", "--reason=the weaker one is where it begins"]) == 0
@@ -112,7 +112,7 @@ def test_another_bench_root(new_class, pytester):
     status, out, _ = new_class("mail", "--bench-root=my benches")
     assert status == 0
     assert (
-        "benchgate run --task-class mail --bench-root 'my benches' --out .benchgate --system=first-number"
+        "benchgate run --task-class mail --bench-root 'my benches' --out .benchgate --system=current"
     ) in out
     assert main(["check", "--bench-root=my benches"]) == 0
 

@@ -83,13 +83,13 @@ def test_both_doors_count_in_one_chain(looks):
 def test_the_line_of_a_look_says_what_the_count_means(looks):
     looks.bench.run().stdout.no_fnmatch_line("* compared with this baseline: *")
     looks.scores(0.2)
-    line = "careful   candidate no. 2 compared with this baseline: by now 1 in * useless series *"
+    line = "careful   candidate no. 2 compared with this baseline: even if none of them is *"
     looks.bench.run().stdout.fnmatch_lines([line])
     policy = GatePolicy()
     look = Look(number=7, alpha=0.05, chance=series_chance(policy, 7), can_promote=True)
     assert looks_text(look, policy) == (
-        "candidate no. 7 compared with this baseline: by now 1 in 6 useless series would have had a "
-        "lucky promotion"
+        "candidate no. 7 compared with this baseline: even if none of them is better, the chance of a "
+        "promotion by luck is 16% by now"
     )
     spent = look.model_copy(update={"number": 8, "can_promote": False})
     assert looks_text(spent, GatePolicy(looks="spend")).endswith(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,9 @@ from benchgate.cli import COMMANDS, main
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
+from benchgate.models import BenchScore, TrialResult
+from benchgate.pytest_plugin.item_outcome import failure_text
+from benchgate.trials.executor import TrialRecord
 from benchgate.wording.block import Door, gate_lines
 from benchgate.wording.decision import OF_PROMOTIONS, DecisionView, ShownRemark
 from benchgate.wording.lines import Line, laid_out
@@ -119,6 +123,24 @@ def test_a_rejection_says_first_what_rejects():
         ("REJECT", "new must not replace old: never (block_severity_failure_mode)"),
         ("block", "severity block: x in a (block_severity_failure_mode)"),
         ("why", "there is no baseline (baseline_missing)"),
+    ]
+
+
+def test_a_failed_case_says_nothing_twice():
+    why = {"argv": "starts sh; accepted: app", "user": "root"}
+    said = "argv: starts sh; accepted: app; runs code of the network; user: root"
+    score = BenchScore(
+        passed=False, score=0.5, breakdown={"argv": 0.0}, explanation=said, evidence=why
+    )
+    result = TrialResult(
+        case_id="a", trial=0, seed=0, held_out=False, outcome="scored", score=score
+    )
+    record = TrialRecord(result=result, output_json=None)
+    assert failure_text(record, {}, str, Path("a.json")).splitlines() == [
+        "not passed, score 0.500: no failure mode named",
+        "  runs code of the network",
+        "  argv: 0, starts sh; accepted: app",
+        "  user: root",
     ]
 
 

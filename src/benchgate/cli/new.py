@@ -30,7 +30,7 @@ ONCE = "; an id is never given to another case"
 SETTINGS = ("pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "pyproject.toml", "tox.ini")
 FROM_NOTHING = (
     "run the weaker system",
-    "first-number",
+    "current",
     "run the better one against it; the gate says HOLD, for three cases are too few",
     """
 # then put your system, rubric and cases in their place; this makes the next case

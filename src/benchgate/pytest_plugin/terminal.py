@@ -17,6 +17,7 @@ from benchgate.pytest_plugin.options import places_of
 from benchgate.wire.run_options import misspelled
 from benchgate.wording import details, tier
 from benchgate.wording.block import Door, block, threshold_lines
+from benchgate.wording.decision import shortened
 from benchgate.wording.lines import Line, laid_out
 from benchgate.wording.table import table
 
@@ -95,7 +96,7 @@ class Terminal:
                 _write(terminalreporter, f"warning   {text}", yellow=True)
             word = "HELD" if run.exit_status == HELD else "FAILED"
             for failure in run.failures:
-                _write(terminalreporter, f"{word} {failure}", red=True)
+                _write(terminalreporter, f"{word} {shortened(failure)}", red=True)
         for nodeid in self._controller.unplanned:
             _write(terminalreporter, f"FAILED {nodeid}: nothing judges its class", red=True)
         if page is not None:

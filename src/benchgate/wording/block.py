@@ -52,7 +52,7 @@ class Door:
     Where a result is printed, and what a reader can do there.
 
     :param prefix: of the options.
-    :param verbosity: below 0 the verdict with its reasons and the next step; above 0 all cases, and codes.
+    :param verbosity: below 0 the verdict with its reasons, the score and the next step; above 0 all cases, and codes.
     :param more: what to ask for to see all cases; empty if nothing shows more.
     :param page: the option that writes a page; empty if there is none, or it was given.
     :param pin: the command that makes the run the baseline; empty if it is not recorded.
@@ -71,8 +71,10 @@ def block(judgement: Judgement, door: Door) -> Iterator[Line]:
     """Yield the result of a run."""
     before = judgement.baseline.report if judgement.baseline else None
     passed, most = before.passed_count if before else None, None if door.verbosity else MOST
-    cases = case_lines(judgement.report, passed, judgement.changes, most=most, more=door.more)
-    yield from gate_lines(DecisionView.of_run(judgement), door, judgement, cases)
+    view, report = DecisionView.of_run(judgement), judgement.report
+    gain = view.outcome == "promote"
+    cases = case_lines(report, passed, judgement.changes, most, door.more, has_gain=gain)
+    yield from gate_lines(view, door, judgement, cases)
 
 
 def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[Line]:
@@ -82,11 +84,10 @@ def threshold_lines(policy: GatePolicy, places: Mapping[str, str]) -> Iterator[L
     :param places: where each of them is from, by its key; a file has all of them.
     """
     for number, (key, place) in enumerate(places.items()):
-        is_key = key in type(policy).model_fields
-        text = (
-            f"{key} = {policy.text(key)}, from {place}" if is_key else f"all of {key}, from {place}"
+        said = (
+            f"{key} = {policy.text(key)}" if key in type(policy).model_fields else f"all of {key}"
         )
-        yield Line("" if number else "policy", text, "caution")
+        yield Line("" if number else "policy", f"{said}, from {place}", "caution")
 
 
 def gate_lines(
@@ -109,8 +110,8 @@ def gate_lines(
     if "safety_regression" in codes:
         yield from harm
     yield from _reasons(view, door, has_harm=bool(harm))
+    yield from _score(view, judgement)
     if door.verbosity >= 0:
-        yield from _score(view, judgement)
         yield from () if "safety_regression" in codes else harm
         yield from cases
         yield from _test(view)
@@ -196,7 +197,9 @@ def _test(view: DecisionView) -> Iterator[Line]:
     tests = figures.significance if figures else None
     if figures is None or tests is None or tests.test == "none" or tests.mean_delta is None:
         return
-    clusters = "" if tests.clusters is None else f" in {counted(tests.clusters, 'cluster')}"
+    clusters = (
+        "" if tests.clusters is None else f" in {counted(tests.clusters, 'cluster')} of like cases"
+    )
     size = f"{counted(figures.compared, 'case')}{clusters}"
     name = {"pass_fail": "pass and fail"}.get(tests.test, tests.test)
     least = view.policy.min_delta if view.policy else 0.0

@@ -22,9 +22,10 @@ def case_lines(
     report: BenchRunReport,
     passed_before: int | None,
     changes: RunChanges | None,
-    *,
     most: int | None = MOST,
     more: str = "",
+    *,
+    has_gain: bool = False,
 ) -> Iterator[Line]:
     """
     Yield how many cases pass and what changed, then the cases.
@@ -32,17 +33,23 @@ def case_lines(
     :param passed_before: cases that pass in the baseline; ``None`` without one, as ``changes``.
     :param most: cases that are shown at most; ``None`` for all.
     :param more: what to ask for to see all; empty if nothing shows more.
+    :param has_gain: the last one shown is the largest gain, if all before it became worse.
     """
     text = f"{report.passed_count} of {report.case_count} pass"
     if passed_before is not None and changes is not None and not changes.is_rescored:
         text += f", before {passed_before}: {counts(changes)}"
     yield Line("cases", text)
     rows = change_rows(changes) if changes else {}
-    label = "  fails" if changes is None else "  still"
-    codes = failure_codes(report.per_case)
-    for case_id in (result.case_id for result in report.per_case if not result.passed):
-        rows.setdefault(case_id, Line(label, case_id, tail=codes.get(case_id, "")))
-    yield from first_rows([*rows.values()], most, more)
+    if most is None or not rows:  # else the rows are those of the counts above
+        label = "  fails" if changes is None else "  still"
+        codes = failure_codes(report.per_case)
+        for case_id in (result.case_id for result in report.per_case if not result.passed):
+            rows.setdefault(case_id, Line(label, case_id, tail=codes.get(case_id, "")))
+    shown = [*rows.values()]
+    best = next((number for number, row in enumerate(shown) if row.tone == "good"), 0)
+    if has_gain and most and best >= most:
+        shown.insert(most - 1, shown.pop(best))
+    yield from first_rows(shown, most, more)
     if changes is not None:
         yield from other_lines(changes, most)
 

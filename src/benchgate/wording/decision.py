@@ -96,10 +96,8 @@ class DecisionView:
         before, after = (excerpt(name, 60) for name in self.names)
         if self.outcome == "promote":
             rise = self.figures.safety.delta if self.figures else None
-            is_up = rise is not None and rise > 0
-            harm = (
-                ", and harm rose by no more than is allowed" if is_up else " and does no more harm"
-            )
+            allowed = ", and harm rose by no more than is allowed"
+            harm = allowed if rise is not None and rise > 0 else " and does no more harm"
             better = BETTER[self.policy.claim] if self.policy else "every condition is met"
             return f"{after} may replace {before}: {better}{'' if rise is None else harm}"
         verb, yet = ("must", "") if self.outcome == "reject" else ("may", " yet")
@@ -188,8 +186,8 @@ def looks(look: Look | None, policy: GatePolicy) -> str:
     if not look.can_promote:
         can = "can no longer" if look.number > 1 else "cannot"
         return f"{text}: so few cases {can} be promoted, whatever their scores"
-    share = f"1 in {int(1 / look.chance)}" if look.chance < 0.4 else f"{look.chance:.0%} of"
-    return f"{text}: by now {share} useless series would have had a lucky promotion"
+    none = "it is no" if look.number == 1 else "none of them is"
+    return f"{text}: even if {none} better, the chance of a promotion by luck is {look.chance:.0%} by now"
 
 
 def shortened(text: str) -> str:

@@ -10,6 +10,7 @@ from benchgate.gates.run_diff import changes
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, FailureMode, RunDigests, TrialResult
 from benchgate.taxonomy import RESERVED, Taxonomy
+from benchgate.wording.cases import case_lines
 
 SHA = "0" * 64
 PAIRED = GatePolicy(test="auto")
@@ -136,3 +137,28 @@ def test_a_case_is_its_mean_over_trials_and_passes_if_all_of_them_do():
     assert told(found.newly_failing) == [("a", 0.75, 0.5)]
     found = changes(run({"a": [0.6, 0.8]}), run({"a": [0.8, 0.6]}))
     assert not moved(found)
+
+
+def test_what_is_shown_of_the_changes_ends_with_a_gain_if_one_is_to_be_named():
+    old = run({"a": 0.4, "b": 0.9, "c": 0.8, "d": 0.7, "e": 0.2, "f": 0.1})
+    new = run({"a": 0.9, "b": 0.4, "c": 0.3, "d": 0.2, "e": 0.8, "f": 0.1})
+    found = changes(old, new)
+
+    def rows(**how):
+        return [(line.label.strip(), line.text[0]) for line in case_lines(new, 3, found, **how)][1:]
+
+    worst = [("fails", "b"), ("fails", "c"), ("fails", "d")]
+    more = [("", ".")]  # "... 2 more": f, which fails as before, is none of the changes
+    assert rows() == worst + more
+    assert rows(has_gain=True) == [*worst[:2], ("passes", "e"), *more]
+    assert rows(most=None, has_gain=True) == [
+        *worst,
+        ("passes", "e"),
+        ("passes", "a"),
+        ("still", "f"),
+    ]
+    assert [*case_lines(new, 3, found)][-1].text == "... 2 more"
+    same = changes(old, old)
+    assert [(line.label.strip(), line.text) for line in case_lines(old, 3, same)][1:] == [
+        *(("still", case_id) for case_id in "aef"),
+    ]
