@@ -54,10 +54,6 @@ def cost(figures: Aggregates) -> str:
     used = figures.usage
     parts = [f"{usd(figures.total_cost_usd)} USD"] if figures.total_cost_usd else []
     if used is not None:
-        counts = (
-            ("tokens in", used.tokens_in),
-            ("tokens out", used.tokens_out),
-            ("calls", used.calls),
-        )
-        parts += [f"{count:,} {name}" for name, count in counts if count is not None]
+        counts = {"tokens in": used.tokens_in, "tokens out": used.tokens_out, "calls": used.calls}
+        parts += [f"{count:,} {name}" for name, count in counts.items() if count is not None]
     return ", ".join(parts)
