@@ -20,12 +20,12 @@ BUDGET = {
     # case.toml, twice the file of input/ and twice that of expected/, the trial's file and its line in
     # trials.sha256; one each by system and rubric
     "open": 9,
-    # one for the case; input/ and expected/ each when it is read, before the run and after it; work_path: what the
-    # system left there cannot be scored again
-    "scandir": 7,
+    # one for the case; input/ and expected/ each when it is read, before the run and after it
+    "scandir": 6,
     "listdir": 1,
-    "mkdir": 1,
-    "rmdir": 1,
+    # nobody asks for work_path
+    "mkdir": 0,
+    "rmdir": 0,
     "fsync": 0,
     "thread": 0,
     # for the trial itself, for the rubric, for the system

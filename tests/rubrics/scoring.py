@@ -20,7 +20,7 @@ from benchgate.ids import trial_seed
 from benchgate.loader.loaded_class import named
 from benchgate.loader.task_class import class_folders
 from benchgate.testing import loaded_class
-from benchgate.trials.containment import work_folder
+from benchgate.trials.containment import WorkFolder
 from benchgate.wire.canonical import canonical_bytes
 from benchgate.wire.plain import MAX_DEPTH, output_json
 
@@ -175,8 +175,8 @@ def made_by(bench: LoadedClass, case: BenchCase) -> dict[str, str]:
     made = {}
     for name, system in sorted(bench.task_class.systems.items()):
         found = named(name, system)
-        with closing(found), work_folder() as work:
-            given = {"expected_path": None, "work_path": work, "checkpoint": found.handed()}
+        with closing(found), WorkFolder() as work:
+            given = {"expected_path": None, "work_path": work.path(), "checkpoint": found.handed()}
             made[name] = output_json(system(case.model_copy(update=given)))
     return made
 
@@ -192,9 +192,9 @@ def samples(bench: LoadedClass, case: BenchCase) -> Iterator[Sample]:
 
 def scored(bench: LoadedClass, case: BenchCase, text: str) -> BenchScore:
     """Return the score that the class's rubric gives an output."""
-    with work_folder() as work:
+    with WorkFolder() as work:
         score: BenchScore = bench.rubric.score(
-            case.model_copy(update={"work_path": work}), json.loads(text)
+            case.model_copy(update={"work_path": work.path()}), json.loads(text)
         )
     return score
 

@@ -15,8 +15,6 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING, Final
 
-from benchgate.registry import slug
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
@@ -24,6 +22,11 @@ if TYPE_CHECKING:
 
 
 PACKAGE: Final = "_benchgate_bench"
+
+
+def slug(name: str) -> str:
+    """Return the package name of a task class: ``vuln-remediation`` becomes ``vuln_remediation``."""
+    return name.replace("-", "_")
 
 
 class BenchFinder(MetaPathFinder):

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import RegistrationError, Unreadable
-from benchgate.loader.imports import PACKAGE
-from benchgate.registry import slug
+from benchgate.loader.imports import PACKAGE, slug
 from benchgate.wire.canonical import digest
 from benchgate.wire.files import MAX_SOURCE_BYTES, file_sha256, read_bytes
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self
 
 from pydantic import (
     AfterValidator,
@@ -13,6 +13,8 @@ from pydantic import (
     Field,
     PlainSerializer,
     PrivateAttr,
+    SerializerFunctionWrapHandler,
+    model_serializer,
     model_validator,
 )
 
@@ -102,8 +104,9 @@ class BenchCase(CaseTable):
     One case, as systems and rubrics receive it.
 
     Paths are absolute. A system gets ``expected_path`` as ``None``, so that it cannot read the expected result.
-    ``work_path`` is a fresh folder for this trial, deleted afterwards. Take all randomness from ``seed``, so that the
-    trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if the system names no file of that kind.
+    ``work_path`` is a fresh folder for this trial, made when it is first read and deleted afterwards. Take all
+    randomness from ``seed``, so that the trial can be repeated; each trial has its own. ``checkpoint`` is ``None`` if
+    the system names no file of that kind.
     """
 
     facts: FrozenJson = Field(default_factory=empty_mapping)
@@ -119,6 +122,7 @@ class BenchCase(CaseTable):
     _usage: UsageMeter = PrivateAttr(default_factory=UsageMeter)
     _shelf: Shelf | None = PrivateAttr(default=None)
     _http: CaseHttp | None = PrivateAttr(default=None)
+    _work: Callable[[], Path] | None = PrivateAttr(default=None)
 
     @property
     def usage(self) -> UsageMeter:
@@ -130,6 +134,28 @@ class BenchCase(CaseTable):
         case = self.model_copy(update=update)
         case._usage = UsageMeter()  # noqa: SLF001 - of its own class
         return case
+
+    def working_in(self, folder: Callable[[], Path]) -> BenchCase:
+        """Return a copy whose ``work_path`` is asked for when somebody reads it: few systems do."""
+        case = self.model_copy()
+        case._work = folder  # noqa: SLF001 - of its own class
+        del case.__dict__["work_path"]  # so that __getattr__ is asked
+        return case
+
+    if not TYPE_CHECKING:  # else every attribute would seem to be there
+
+        def __getattr__(self, name: str) -> Any:
+            if name != "work_path" or self._work is None:
+                return super().__getattr__(name)
+            path = self.__dict__[name] = self._work()
+            return path
+
+    @model_serializer(mode="wrap")
+    def _whole(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Return all fields, ``work_path`` too."""
+        _ = self.work_path
+        fields: dict[str, Any] = dump(self)
+        return fields
 
     @classmethod
     def made(cls, fields: Mapping[str, Any], shelf: Shelf | None) -> Self:

@@ -8,7 +8,10 @@ import signal
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from threading import Lock
+from typing import TYPE_CHECKING, NoReturn, Self
+
+from benchgate.errors import EvalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,26 +21,52 @@ class ExitAttempt(BaseException):
     """A system or rubric tried to end the session's own process."""
 
 
-@contextmanager
-def work_folder(*, alone: bool = True) -> Iterator[Path]:
+class WorkFolder:
     """
-    Make a fresh folder for a trial; afterwards remove it, and restore the working directory.
+    A fresh folder for a trial, made when somebody asks for it, removed afterwards; the working directory is put back.
 
     :param alone: no other trial runs in this process, which has one working directory.
     """
-    before = os.getcwd() if alone else None
-    # As private as by mkdtemp, in a third of its time.
-    path = os.path.join(tempfile.gettempdir(), f"benchgate-{os.urandom(8).hex()}")
-    os.mkdir(path, 0o700)
-    try:
-        yield Path(path)
-    finally:
-        if before is not None:
-            os.chdir(before)
+
+    def __init__(self, *, alone: bool = True) -> None:
+        self._before = os.getcwd() if alone else None
+        self._lock = Lock()
+        self._path: Path | None = None
+        self._is_over = False
+
+    def path(self) -> Path:
+        """
+        Return the folder.
+
+        :raises EvalError: the trial is over, which a thread that it left behind cannot know.
+        """
+        with self._lock:
+            if self._is_over:
+                raise EvalError("work_path: the trial is over, and its folder with it")
+            if self._path is None:
+                # As private as by mkdtemp, in a third of its time.
+                name = f"benchgate-{os.urandom(8).hex()}"
+                self._path = Path(tempfile.gettempdir(), name)
+                os.mkdir(self._path, 0o700)
+            return self._path
+
+    def has_files(self) -> bool:
+        """Whether anything was written into it."""
         try:
-            os.rmdir(path)  # most systems leave it empty, and this is a tenth of the cost
-        except OSError:
-            shutil.rmtree(path, ignore_errors=True)
+            return self._path is not None and bool(os.listdir(self._path))
+        except (FileNotFoundError, NotADirectoryError):  # the system removed it
+            return False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            os.chdir(self._before)
+        with self._lock:
+            self._is_over = True
+        if self._path is not None:
+            shutil.rmtree(self._path, ignore_errors=True)
 
 
 @contextmanager

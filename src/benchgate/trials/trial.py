@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
@@ -15,7 +14,7 @@ from pydantic import ValidationError
 
 from benchgate.errors import MAX_MESSAGE, EvalError, RubricViolation, excerpt
 from benchgate.models import BenchScore, FailureMode
-from benchgate.trials.containment import process_kept, signals_kept, work_folder
+from benchgate.trials.containment import WorkFolder, process_kept, signals_kept
 from benchgate.trials.executor import TrialRecord
 from benchgate.trials.origin import raised_at
 from benchgate.trials.pacing import is_unavailable, retry_after
@@ -110,11 +109,11 @@ class _Attempt:
     def go(self) -> None:
         alone = self._runner.alone
         with (
-            work_folder(alone=alone) as work,
+            WorkFolder(alone=alone) as work,
             process_kept() if alone else nullcontext(),
             signals_kept() if alone else nullcontext(),
         ):
-            case = self._case.model_copy(update={"work_path": work})
+            case = self._case.working_in(work.path)
             handed = case.model_copy(update={"expected_path": None})
             handed._http = self._http  # noqa: SLF001 - not a field: it is no data
             produced = self._runner.system(handed)
@@ -122,7 +121,7 @@ class _Attempt:
                 produced = self._runner.wait(produced, self._request.limit)
             self._check_payload(produced)
             self._output = output_json(self._without_usage(produced))
-            self._left_files = _has_files(work)
+            self._left_files = work.has_files()
             self._outcome = "rubric_error"
             score = self._runner.score(case, json.loads(self._output))
             self._score = self._checked(score)
@@ -222,14 +221,6 @@ class _Attempt:
             raised_at=self._raised_at,
             retry_after=self._retry_after,
         )
-
-
-def _has_files(folder: Path) -> bool:
-    try:
-        with os.scandir(folder) as entries:
-            return next(entries, None) is not None
-    except (FileNotFoundError, NotADirectoryError):  # the system removed it
-        return False
 
 
 def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> str:
