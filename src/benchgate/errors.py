@@ -1,28 +1,6 @@
 """
 All errors that benchgate raises on purpose; catch :class:`EvalError` for any of them.
 
-::
-
-    EvalError
-    +-- TaskClassAlreadyRegistered
-    +-- TaskClassNotFound (also a KeyError)
-    +-- SystemNotFound (also a KeyError)
-    +-- CassetteNotFound (also a KeyError)
-    +-- LocatedError
-    |   +-- RegistrationError
-    |   +-- BenchCaseLoadError
-    |   +-- PolicyError (also a PromotionGateError)
-    |   +-- TierFileError (also a PromotionGateError)
-    +-- ClassLoadError
-    +-- RubricViolation
-    +-- PromotionGateError
-    |   +-- PromotionMustBeHumanAuthorized
-    +-- ArtifactError
-    |   +-- Unreadable
-    |   +-- PlanChanged
-    +-- SampleError
-    +-- SystemUnavailable
-
 Programs should read the attributes. The message is for people; if the place is known, it starts with ``path:line``.
 """
 

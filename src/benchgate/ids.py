@@ -9,7 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.wire.canonical import digest
+from benchgate.wire.canonical import canonical_bytes, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,17 +30,20 @@ def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
     It covers case id, trial number, outcome, score and failure codes of each trial. Times, costs, usage, paths and
     details are left out, because they differ between runs with equal results.
     """
-    rows = [
-        [
+    # The canonical JSON of one object, made in parts: that of thousands of trials would be the most of a session.
+    whole, comma = hashlib.sha256(b'{"results":['), b""
+    for result in sorted(results, key=lambda result: (result.case_id, result.trial)):
+        row = (
             result.case_id,
             result.trial,
             result.outcome,
             result.score.model_dump(mode="json", include=set(SCORE)) if result.score else None,
             [mode.code for mode in result.failure_modes],
-        ]
-        for result in sorted(results, key=lambda result: (result.case_id, result.trial))
-    ]
-    return digest({"task_class": task_class, "results": rows})
+        )
+        whole.update(comma + canonical_bytes(row))
+        comma = b","
+    whole.update(b'],"task_class":' + canonical_bytes(task_class) + b"}")
+    return whole.hexdigest()
 
 
 def trial_seed(task_class: str, case_id: str, trial: int, bench_seed: int) -> int:

@@ -16,7 +16,6 @@ from benchgate.errors import (
     TaskClassAlreadyRegistered,
     TaskClassNotFound,
 )
-from benchgate.loader.imports import slug
 from benchgate.rubric import Rubric
 
 if TYPE_CHECKING:
@@ -35,6 +34,11 @@ MIN_CASES: Final = MappingProxyType({"bronze": 10, "silver": 10, "gold": 50, "pl
 """Passed cases that each tier requires, unless the class sets its own numbers."""
 
 TASK_CLASS_PATTERN: Final = re.compile(r"[a-z][a-z0-9]*([-_][a-z0-9]+)*")
+
+
+def slug(name: str) -> str:
+    """Return the package name of a task class: ``vuln-remediation`` becomes ``vuln_remediation``."""
+    return name.replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,6 +87,22 @@ def test_an_answer_to_another_request_is_refused(request_of, other):
         assert found.detail.endswith(f"; expected trial 0 of case '01', seed {case.seed}")
 
 
+def test_an_answer_that_skipped_validation_is_refused(request_of):
+    case = request_of.case
+    asked = {"case_id": case.case_id, "trial": case.trial, "seed": case.seed}
+    score = BenchScore.model_construct(passed=True, score=1.5)
+    result = TrialResult.model_construct(**asked, held_out=False, outcome="scored", score=score)
+    lane = Lane(
+        Pacing(0, Turns(None)),
+        Spending(None),
+        Elsewhere(TrialRecord(result=result, output_json="{}")),
+    )
+    found = lane.submit(request_of, lambda kept: kept).result().result
+    assert (found.outcome, found.score) == ("not_run", None)
+    assert "refused: the executor answered with no valid result: " in found.detail
+    assert "score.score" in found.detail
+
+
 # Scored again
 
 

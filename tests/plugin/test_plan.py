@@ -269,7 +269,7 @@ def test_a_plan_that_is_there_already_stays(planned, capsys):
     assert planned.plan() == 2
     told = capsys.readouterr()
     assert "verdicts  can promote, hold or reject" in told.out
-    assert "is there already, and stays" in told.err
+    assert "is there, and stays" in told.err
     assert planned.file.read_bytes() == sealed
     assert main(["verify", str(planned.file)]) == 0
     planned.file.write_text(json.dumps({**json.loads(sealed), "sealed_at": "2020-01-01T00:00:00Z"}))

@@ -379,7 +379,7 @@ def test_a_penalty_that_nobody_named_is_named_and_asked_about(log):
 @pytest.mark.parametrize(
     ("role", "value", "message"),
     [
-        ("cluster", {"repo": "a"}, "is an object: name a field in it, by a dot"),
+        ("cluster", {"repo": "a"}, "is an object: name a field of it by a dot"),
         ("cluster", ["a"], "is a list"),
         ("trial", [1], "is a list"),
         ("reruns", {}, None),

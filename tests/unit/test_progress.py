@@ -50,7 +50,7 @@ def test_nothing_has_ended(counted):
     assert line(counted, 40) == "benchgate: 0 of 40 trials"
 
 
-def test_trials_mean_errors_and_time(counted):
+def test_trials_outcomes_and_time(counted):
     counted.clock.now += 120
     counted.add(ended("a", score=1.0))
     counted.add(ended("b", score=0.5))
@@ -59,7 +59,7 @@ def test_trials_mean_errors_and_time(counted):
     counted.add(ended("e", "timeout"))
     counted.add(ended("f", "harness_error"))
     assert line(counted, 60) == (
-        "benchgate: 6 of 60 trials, mean score 0.300, 1 harness_error, 2 timeout, 1 unavailable, about 18 min left"
+        "benchgate: 6 of 60 trials, passed 2, failed 3, without result 1, about 18 min left"
     )
 
 
@@ -80,7 +80,7 @@ def test_what_an_earlier_run_has_finished_does_not_count_for_the_pace(counted):
     counted.clock.now += 100
     for number in range(10):
         counted.add(ended(f"now{number}", seconds=30))
-    assert line(counted, 120) == "benchgate: 100 of 120 trials, mean score 1.000, about 3 min left"
+    assert line(counted, 120) == "benchgate: 100 of 120 trials, passed 100, about 3 min left"
 
 
 def test_a_short_line_counts(counted):

@@ -47,9 +47,9 @@ BUDGETS = {
     "live": 500,
     "loader": 1275,
     "looks": 475,
-    "models": 425,
+    "models": 450,
     "promotion": 300,
-    "pytest_plugin": 2525,
+    "pytest_plugin": 2500,
     "registry": 225,
     "remote": 800,
     "replay": 225,
@@ -61,14 +61,14 @@ BUDGETS = {
     "testing": 100,
     "training": 875,
     "training_types": 100,
-    "trials": 1500,
-    "verify": 1400,
-    "wire": 1950,
+    "trials": 1525,
+    "verify": 1375,
+    "wire": 1975,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 31775
+TOTAL = 31750
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -138,7 +138,6 @@ def test_a_failed_case_says_nothing_twice():
     record = TrialRecord(result=result, output_json=None)
     assert failure_text(record, {}, str, Path("a.json")).splitlines() == [
         "not passed, score 0.500: no failure mode named",
-        "  runs code of the network",
         "  argv: 0, starts sh; accepted: app",
         "  user: root",
     ]

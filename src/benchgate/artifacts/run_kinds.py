@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, AwareDatetime, Field, PlainSerializer
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, PlainSerializer
 
 from benchgate.artifacts.provenance import Provenance
 from benchgate.artifacts.sealed_plan import SealedPlan
@@ -50,6 +50,8 @@ class AboutCase(WireModel):
 
     :param input: the beginning of each text file of ``input/`` by its path, 2 KB in all.
     """
+
+    model_config = ConfigDict(revalidate_instances="never")
 
     disposition: Disposition
     difficulty: Difficulty

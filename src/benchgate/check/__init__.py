@@ -95,7 +95,5 @@ def _too_few(class_path: Path, registration: Registration, count: int) -> Iterat
     if count < registration.min_cases:
         message = f"{counted(count, 'case')}; expected at least {registration.min_cases}"
         if not registration.is_small:
-            message += (
-                ', or a small bench: min_cases_for_promotion={"bronze": N} in the registration'
-            )
+            message += ', or a small bench: min_cases_for_promotion={"bronze": N} in registration'
         yield Problem(class_path / "registration.py", registration.line, message)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 from benchgate.artifacts.pin import PIN_FILE
 from benchgate.check.problem import Problem
 from benchgate.loader.case_folder import CASE_FILE
-from benchgate.loader.imports import slug
 from benchgate.loader.task_class import class_folders
-from benchgate.registry import TASK_CLASS_PATTERN
+from benchgate.registry import TASK_CLASS_PATTERN, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

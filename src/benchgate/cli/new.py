@@ -125,9 +125,7 @@ def _class(args: argparse.Namespace) -> None:
     shown = f"{agreed.count(True)} of {counted(len(agreed) - unanswered, 'sample')}"
     print(f"rubric   says what the log says on {shown}")
     if agreed.count(True) < MOST * (len(agreed) - unanswered):
-        complain(
-            "the rubric is not the scorer of the log: mend rubric.py before you pin a baseline"
-        )
+        complain("the rubric is not the scorer of the log: mend rubric.py before you pin")
     if unanswered:
         count = counted(unanswered, "sample")
         complain(f"{count} of the log without an answer: these trials of 'recorded' will fail")

@@ -38,9 +38,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         metavar="TEXT",
         help="why; required for a run that was rejected, has failures of severity block, or is a replay",
     )
-    parser.add_argument(
-        "--yes", action="store_true", help="write baseline.json and baseline.pin.json"
-    )
+    parser.add_argument("--yes", action="store_true", help="write both files")
     parser.set_defaults(execute=guarded(_execute))
 
 

@@ -82,9 +82,7 @@ def _execute(args: argparse.Namespace) -> int:
     for line in _lines(report, policy, plan):
         say(line)
     if target.exists():  # a run may cite it: a plan that is replaced cannot be shown any more
-        raise ArtifactError(
-            target, "is there already, and stays; --out=FILE gives this plan a name"
-        )
+        raise ArtifactError(target, "is there, and stays; --out=FILE gives this plan a name")
     write_file(target, model_bytes(plan))
     option = "--plan" if args.log else "--bench-plan"
     say(f"written   {target}: cite it with {option}={target}")

@@ -51,13 +51,9 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         forms = "JSON array, JSON object {case_id: number}, CSV case,score[,trial][,cluster], or baseline.json"
         parser.add_argument(f"--{side}-samples", type=Path, metavar="FILE", help=forms)
         group = parser.add_mutually_exclusive_group()
-        text = (
-            f"safety penalty of each {side} score, in the same forms; safety compares these alone"
-        )
+        text = f"penalty of each {side} score, in the same forms; safety compares these alone"
         group.add_argument(f"--{side}-safety-samples", type=Path, metavar="FILE", help=text)
-        group.add_argument(
-            f"--{side}-safety-penalty", type=float, metavar="X", help="or their mean"
-        )
+        group.add_argument(f"--{side}-safety-penalty", type=float, metavar="X", help="their mean")
     add_ledger(parser)
     parser.add_argument("--run-id", required=True, metavar="ID", help="label of the comparison")
     for side, default in (("baseline", "baseline"), ("trained", "candidate")):

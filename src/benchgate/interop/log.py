@@ -87,9 +87,7 @@ def open_file(
                 raise Unreadable(path, f"{state[0]} bytes; at most {limit} are read")
             yield LogFile(path, file, in_full)
             if _state(file) != state:
-                raise Unreadable(
-                    path, "changed while it was read; expected a file that is finished"
-                )
+                raise Unreadable(path, "changed while it was read; expected a finished file")
     except OSError as error:
         why = f"cannot be read: {error.strerror}"
         raise Unreadable(path, why, missing=isinstance(error, FileNotFoundError)) from error

@@ -58,9 +58,8 @@ def parse_map(text: str) -> dict[str, str]:
     :raises EvalError: a part is no pair, or names something twice.
     """
     pairs: dict[str, str] = {}
-    for part in (
-        re.split(r",(?=\s*\w+\s*=)", text) if text else ()
-    ):  # not at that of a field such as acc,none
+    # Not at the comma of a field such as acc,none.
+    for part in re.split(r",(?=\s*\w+\s*=)", text) if text else ():
         role, sign, name = part.partition("=")
         if not sign or not name or role.strip() in pairs:
             raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")
@@ -206,9 +205,7 @@ class RowReader:
         if isinstance(value, (dict, list)):
             if role not in self._asked:
                 return ""
-            what = (
-                "a list" if isinstance(value, list) else "an object: name a field in it, by a dot"
-            )
+            what = "a list" if isinstance(value, list) else "an object: name a field of it by a dot"
             why = f"{self._asked[role]!r}, which is to be the {role}, is {what}"
             raise SampleError(self._path, why, line=line)
         return "" if value is None else str(value).encode(errors="backslashreplace").decode()

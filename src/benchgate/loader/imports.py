@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 PACKAGE: Final = "_benchgate_bench"
 
 
-def slug(name: str) -> str:
-    """Return the package name of a task class: ``vuln-remediation`` becomes ``vuln_remediation``."""
-    return name.replace("-", "_")
-
-
 class BenchFinder(MetaPathFinder):
     """Finds the package and its subpackages; modules in these are found by Python itself, through ``__path__``."""
 
@@ -54,6 +49,9 @@ class BenchFinder(MetaPathFinder):
         return spec
 
     def _folder(self, wanted: str) -> Path | None:
+        # Here: every session beside a bench imports this module, and few of them a class.
+        from benchgate.registry import slug
+
         if not os.path.isdir(self.bench_root):
             return None
         folders = (path for path in self.bench_root.iterdir() if path.is_dir())
@@ -62,6 +60,8 @@ class BenchFinder(MetaPathFinder):
 
 def module_name(task_class: str, module: str) -> str:
     """Return the dotted name of a module of a task class."""
+    from benchgate.registry import slug
+
     return f"{PACKAGE}.{slug(task_class)}.{module}"
 
 

@@ -7,10 +7,9 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import EvalError, TaskClassAlreadyRegistered
-from benchgate.loader.imports import slug
 from benchgate.loader.new_case import create_folder
 from benchgate.loader.task_class import class_folders
-from benchgate.registry import TASK_CLASS_PATTERN
+from benchgate.registry import TASK_CLASS_PATTERN, slug
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import RegistrationError, Unreadable
-from benchgate.loader.imports import PACKAGE, slug
+from benchgate.loader.imports import PACKAGE
+from benchgate.registry import slug
 from benchgate.wire.canonical import digest
 from benchgate.wire.files import MAX_SOURCE_BYTES, file_sha256, read_bytes
 
@@ -78,9 +79,7 @@ def parse_source(path: Path) -> ast.Module:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # an invalid escape, for example, is for other tools to report
+            warnings.simplefilter("ignore")  # an invalid escape is for other tools to report
             return ast.parse(read_bytes(path, limit=MAX_SOURCE_BYTES), filename=str(path))
     except Unreadable as error:
         why = "missing; it defines the rubric of the class" if error.missing else error.why

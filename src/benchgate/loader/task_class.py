@@ -10,9 +10,9 @@ from pathlib import Path
 
 from benchgate.errors import RegistrationError, TaskClassAlreadyRegistered, TaskClassNotFound
 from benchgate.loader.case_folder import CASE_FILE
-from benchgate.loader.imports import module_name, slug
+from benchgate.loader.imports import module_name
 from benchgate.loader.rubric_source import check_home
-from benchgate.registry import TaskClass, TaskClassRegistry
+from benchgate.registry import TaskClass, TaskClassRegistry, slug
 
 
 def class_folders(bench_root: Path) -> dict[str, Path]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from benchgate.models.case import BenchCase as BenchCase
 from benchgate.models.case import Cassette as Cassette
@@ -62,6 +62,9 @@ class BenchScore(WireModel):
     :param evidence: by the name of a part of the score, a short text on what it rests on; likewise.
     """
 
+    # A trial validates what a rubric returned; its result is not to keep a second one.
+    model_config = ConfigDict(revalidate_instances="never")
+
     passed: bool
     score: UnitInterval
     breakdown: Breakdown = Field(default_factory=empty_mapping)
@@ -114,6 +117,9 @@ class TrialResult(WireModel):
     :param http_sha256: SHA-256 of the recording of these requests, which answered them or was made; of several, one
         over theirs.
     """
+
+    # Validated where it is made or comes in, and not once more in a report: that would keep each twice.
+    model_config = ConfigDict(revalidate_instances="never")
 
     case_id: Text  # not CaseId: a malformed case has its folder's name, whatever that is
     trial: Count

@@ -160,7 +160,7 @@ class BenchCase(CaseTable):
     @classmethod
     def made(cls, fields: Mapping[str, Any], shelf: Shelf | None) -> Self:
         """Return a case that finds what was recorded of it."""
-        case = cls.model_validate(fields)
+        case = cls.model_validate(fields).kept()
         case._shelf = shelf  # noqa: SLF001 - its own
         return case
 

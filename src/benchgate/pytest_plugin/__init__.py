@@ -60,9 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "bench_case(difficulty, disposition, held_out, source): a case of a bench; set by benchgate.",
     )
-    with (
-        collector_paused()
-    ):  # modules are no garbage, and looking through them takes a tenth of the start
+    with collector_paused():  # modules are no garbage, and to look takes a tenth of the start
         from benchgate.pytest_plugin.selection import select
 
         selection = select(config, config.option.bench_classes)

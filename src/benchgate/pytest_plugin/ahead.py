@@ -33,6 +33,8 @@ class CaseRun(Protocol):
     session: pytest.Session
     trial: int
     side: Side
+    attempts: int
+    used: Usage | None
 
     @property
     def nodeid(self) -> str:
@@ -41,14 +43,6 @@ class CaseRun(Protocol):
     @property
     def case(self) -> BenchCase:
         """The case."""
-
-    @property
-    def attempts(self) -> int:
-        """How often it was set up: more than once if a plugin runs it again."""
-
-    @property
-    def used(self) -> Usage | None:
-        """What earlier attempts have used."""
 
     def scored_by(self) -> str:
         """Return the digest of what scores it."""

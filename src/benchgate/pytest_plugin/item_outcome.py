@@ -40,8 +40,9 @@ def failure_text(
         file, line = record.raised_at
         lines.append(f"  raised at {shown(file)}:{line}")
     if result.score is not None:
-        if unsaid := _unsaid(result.score):
-            lines.append(f"  {unsaid}")
+        said, parts = _joined(result.score.explanation or ""), result.score.evidence.values()
+        if said and not (parts and all(_joined(part) in said for part in parts)):
+            lines.append(f"  {said}")  # else the lines of the parts say it
         lines += _axes(result.score)
         if result.score.safety_penalty:
             lines.append(f"  safety penalty: {result.score.safety_penalty:g}")
@@ -63,14 +64,6 @@ def _axes(score: BenchScore) -> Iterator[str]:
         if value != 1:
             yield f"  {axis}: {value:g}{f', {why}' if why else ''}"
     yield from (f"  {axis}: {_joined(why)}" for axis, why in evidence.items())
-
-
-def _unsaid(score: BenchScore) -> str:
-    """Return of the explanation what the lines of the parts do not say."""
-    text = _joined(score.explanation or "")
-    for axis, why in score.evidence.items():
-        text = text.replace(f"{axis}: {_joined(why)}", "")
-    return "; ".join(filter(None, (part.strip() for part in text.split("; "))))
 
 
 def _joined(text: str) -> str:

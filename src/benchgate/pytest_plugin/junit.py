@@ -96,9 +96,8 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
     decision, choice = DecisionView.of_run(judgement), judgement.choice
     if decision.outcome == "none":
         why = "not evaluated: only a part of the cases was selected"
-        is_asked = (
-            choice.requested and run.request.settings.shard is None
-        )  # of shards, benchgate merge judges the whole
+        # Of shards, benchgate merge judges the whole.
+        is_asked = choice.requested and run.request.settings.shard is None
         return "failed" if is_asked else "skipped", why
     if decision.outcome == "promote":
         return "passed", None

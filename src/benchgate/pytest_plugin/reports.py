@@ -125,8 +125,7 @@ def first_line(report: pytest.TestReport) -> str:
         return f"xfail: {report.wasxfail}"
     if isinstance(report.longrepr, tuple):  # a skip: path, line, reason
         return str(report.longrepr[2])
-    crash = getattr(
-        report.longrepr, "reprcrash", None
-    )  # of an error; its text begins with source code
+    # Of an error; its text begins with source code.
+    crash = getattr(report.longrepr, "reprcrash", None)
     text = crash.message.removeprefix("Failed: ") if crash else report.longreprtext
     return (text.strip() or f"failed in {report.when}").splitlines()[0]

@@ -73,9 +73,7 @@ def select(config: pytest.Config, patterns: Sequence[str]) -> Selection | None:
             str(argument).startswith("--bench=") for argument in config.invocation_params.args
         )
         above = any((config.rootpath / BENCH).is_relative_to(path) for path in paths)
-        if (
-            typed and above
-        ):  # paths win over --bench, but who names a folder above the bench may not know that
+        if typed and above:  # paths win over --bench, which who names that folder may not know
             msg = "--bench beside a folder above bench/: no case would run; drop one of the two"
             raise pytest.UsageError(msg)
         return None

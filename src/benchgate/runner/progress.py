@@ -9,7 +9,8 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
-from benchgate.wording import moving, progress
+from benchgate.errors import counted
+from benchgate.wording import moving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ MOVING: Final = 0.2
 """The same of a line that moves."""
 
 NO_SCORE: Final = frozenset({"skipped", "not_run", "unavailable"})
-"""Outcomes that say nothing about the system; any other without a score counts as 0, as in the report."""
+"""Outcomes that say nothing about the system."""
 
 
 class Progress:
@@ -33,7 +34,6 @@ class Progress:
         self._clock = clock
         self._started = clock()
         self._outcomes: Counter[str] = Counter()
-        self._points = 0.0
         self._passed = self._ran = self._total = 0
 
     def plan(self, total: int) -> None:
@@ -43,31 +43,22 @@ class Progress:
     def add(self, result: TrialResult) -> None:
         """Count a trial."""
         self._outcomes[result.outcome] += 1
-        self._points += result.score.score if result.score else 0.0
         self._passed += result.passed
         # What an earlier run has finished says nothing about the pace of this one.
         self._ran += result.duration_seconds <= self._clock() - self._started
 
     def line(self) -> str:
-        """Return how far the run is; numbers and names of outcomes only."""
-        outcomes = Counter(dict(self._outcomes))  # at once: trials are added in another thread
-        done = outcomes.total()
-        judged = done - sum(outcomes[outcome] for outcome in NO_SCORE)
-        return progress(
-            done,
-            self._total,
-            mean=self._points / judged if judged else None,
-            outcomes={name: n for name, n in outcomes.items() if name != "scored"},
-            seconds_left=self._seconds_left(done),
-        )
+        """Return how far the run is; numbers only."""
+        done = f"benchgate: {self._outcomes.total()} of {counted(self._total, 'trial')}"
+        return ", ".join(filter(None, (done, self.counts())))
 
-    def counts(self, most: int) -> str:
+    def counts(self, most: int = 0) -> str:
         """
         Return how many trials passed, failed and run, as short as it can be said.
 
-        :param most: trials that may run at once.
+        :param most: trials that may run at once; 0 if that is not known.
         """
-        outcomes = Counter(dict(self._outcomes))
+        outcomes = Counter(dict(self._outcomes))  # at once: trials are added in another thread
         done, unknown = outcomes.total(), sum(outcomes[outcome] for outcome in NO_SCORE)
         counts = {"passed": self._passed, "failed": done - self._passed - unknown}
         counts |= {"without result": unknown, "running": min(most, self._total - done)}

@@ -200,9 +200,8 @@ def set_scope(sides: Collection[PlannedTrials], shard: Shard | None) -> None:
     """
     is_whole = shard is None and all(trials.scope == "full" for trials in sides)
     for trials in sides:
-        trials.scope = (
-            "full" if is_whole else "selected"
-        )  # benchgate merge records the one shard of one, too
+        # Not of the one shard of one, which benchgate merge records.
+        trials.scope = "full" if is_whole else "selected"
         if shard is not None and set(trials.keys) != trials.every_key(shard):
             why = "it is every case of its part; here a part of these is selected"
             raise ArtifactError(f"shard {shard}", why)

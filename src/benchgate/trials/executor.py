@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from benchgate.ids import trial_seed
@@ -59,7 +59,7 @@ class TrialRequest:
             outcome=outcome,
             usage=self.case.usage.total(),
             **fields,
-        )
+        ).kept()
 
     def not_run(self, detail: str, retries: int = 0) -> TrialRecord:
         """Return what is recorded if nobody runs it."""
@@ -73,10 +73,14 @@ class TrialRequest:
         return TrialRecord(result=result, output_json=None)
 
     def answered(self, record: TrialRecord) -> TrialRecord:
-        """Return the record of an executor; the result of another trial is refused, and this one counts as not run."""
+        """Return the record of an executor; a result that is invalid or of another trial is refused: not run."""
         asked, result = self.case, record.result
+        try:  # whoever made it may have skipped validation
+            result = TrialResult.model_validate(result.model_dump(warnings=False))
+        except Exception as error:
+            return self.not_run(f"refused: the executor answered with no valid result: {error}")
         if (result.case_id, result.trial, result.seed) == (asked.case_id, asked.trial, asked.seed):
-            return record
+            return replace(record, result=result)
         return self.not_run(
             f"refused: the executor answered with trial {result.trial} of case {result.case_id!r}, seed {result.seed}; "
             f"expected trial {asked.trial} of case {asked.case_id!r}, seed {asked.seed}"

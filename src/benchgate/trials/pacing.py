@@ -23,9 +23,8 @@ MAX_DELAY: Final = 60.0
 MAX_RETRY_AFTER: Final = 600.0
 """Seconds; if a service asks for more, the trial is not tried again, and the run can be resumed later."""
 
-_SPREAD: Final = (
-    random.SystemRandom()
-)  # a system may seed the usual one, and then all trials wait alike
+_SPREAD: Final = random.SystemRandom()
+"""A system may seed the usual one, and then all trials would wait alike."""
 
 Pause = Callable[[float], None]
 """Waits some seconds that do not count as the trial's own, and gives it its whole time limit again."""

@@ -75,9 +75,7 @@ class TrialRunner:
             attempt.go()
         except KeyboardInterrupt:
             raise
-        except (
-            BaseException
-        ) as error:  # SystemExit, pytest.skip and the like must never make a run green
+        except BaseException as error:  # SystemExit or pytest.skip must never make a run green
             attempt.failed(error)
         duration = time.perf_counter() - started
         if duration >= left:
@@ -151,7 +149,7 @@ class _Attempt:
             kind = f"{type(score).__module__}.{type(score).__qualname__}"
             raise self._violated(f"returned {kind} {_excerpt(score, repr)}; expected a BenchScore")
         # Validated once more, from its plain fields: model_construct and object.__setattr__ skip validation.
-        return BenchScore.model_validate(dict(vars(score)))
+        return BenchScore.model_validate(dict(vars(score))).kept()
 
     def _violated(self, message: str) -> RubricViolation:
         return RubricViolation(self._runner.task_class, self._case.case_id, message)

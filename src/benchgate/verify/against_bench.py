@@ -96,9 +96,7 @@ class Terms:
     def _differing(self) -> dict[str, str]:
         """Return in words, by its key, each threshold that the record has otherwise."""
         recorded, expected = self.record.policy, self.policy
-        if (
-            source := self.record.report.source
-        ):  # whose scores were scaled to the range of the policy
+        if source := self.record.report.source:  # its scores were scaled to that range
             recorded = recorded.model_copy(update={"score_range": source.score_range})
         there = "the default is" if self.class_path is None else f"{self.class_path} has"
         return {

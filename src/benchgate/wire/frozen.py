@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -28,3 +29,9 @@ def thaw_json(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [thaw_json(item) for item in value]
     return value
+
+
+@cache
+def shared(names: frozenset[str]) -> set[str]:
+    """Return the same set for equal names; nobody may change it."""
+    return set(names)

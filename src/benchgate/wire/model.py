@@ -30,7 +30,7 @@ from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.frozen import freeze_json, thaw_json
+from benchgate.wire.frozen import freeze_json, shared, thaw_json
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
 
 Texts = TypeVar("Texts")
 
-_BUILDING: Final = RLock()
-"""Before pydantic 2.14, two threads that use a model first are in each other's way."""
+_BUILDING: Final = RLock()  # before pydantic 2.14, two threads that use a model first collide
 
 SCHEMA_VERSION: Final = 2
 """The version of every artifact: whoever adds, removes or changes a field raises it."""
@@ -226,6 +225,12 @@ class WireModel(BaseModel):
             return cls.read_json(data)
         except ValueError as error:
             raise Unreadable(path, f"no valid {what}: {first_fault(error)}") from error
+
+    def kept(self) -> Self:
+        """Return it in less memory, for one of many: which fields were given is one set for all of a kind."""
+        given = "__pydantic_fields_set__"
+        object.__setattr__(self, given, shared(frozenset(getattr(self, given))))
+        return self
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self  # immutable

@@ -28,8 +28,9 @@ def json_line(value: Any) -> str:
 
 def model_bytes(model: WireModel) -> bytes:
     """Return an artifact as bytes to write; equal artifacts give equal bytes. ASCII: ``cat`` is safe."""
-    # Not json.dumps, which falls back to slow Python code when it indents.
-    return f"{model.model_dump_json(indent=2, ensure_ascii=True)}\n".encode()
+    # Not json.dumps, which falls back to slow Python code when it indents; nor model_dump_json: a record is large, and
+    # its text would be there beside its bytes.
+    return model.__pydantic_serializer__.to_json(model, indent=2, ensure_ascii=True) + b"\n"
 
 
 def make_folder(path: Path) -> None:

@@ -29,29 +29,6 @@ ABLE: Final = frozenset({"not_run", "unavailable"})
 """Outcomes of trials that another session may run."""
 
 
-def progress(
-    done: int,
-    total: int,
-    *,
-    mean: float | None,
-    outcomes: Mapping[str, int],
-    seconds_left: float | None,
-) -> str:
-    """
-    Return how far a run is, as a line.
-
-    :param mean: mean score of the trials so far; ``None`` if there is none.
-    :param outcomes: how many trials ended in which outcome other than ``scored``.
-    """
-    parts = [f"{done} of {counted(total, 'trial')}"]
-    if mean is not None:
-        parts.append(f"mean score {mean:.3f}")
-    parts += [f"{outcomes[outcome]} {outcome}" for outcome in sorted(outcomes)]
-    if seconds_left is not None and done < total:
-        parts.append(f"about {_span(seconds_left)} left")
-    return f"benchgate: {', '.join(parts)}"
-
-
 def moving(counts: Mapping[str, int], seconds_left: float | None) -> str:
     """Return how many trials passed, failed and so on, and how long the others will take."""
     parts = [f"{name} {count}" for name, count in counts.items() if count]
