@@ -222,6 +222,15 @@ def test_a_report_that_does_not_hold_is_refused(change):
         evaluate(run)
 
 
+def test_a_report_with_a_score_that_does_not_hold_is_refused():
+    run = report(*[1.0] * 12)
+    made_up = BenchScore.model_construct(passed=True, score=2.0)
+    first = run.per_case[0].model_copy(update={"score": made_up})
+    run = run.model_copy(update={"per_case": (first, *run.per_case[1:])})
+    with pytest.raises(PromotionGateError, match=r"the report is not valid.*\n*.*score"):
+        evaluate(run)
+
+
 @pytest.mark.parametrize(
     "asked", [{"bronze": float("nan")}, {"silver": 0}, {"tin": 3}, {"gold": None}]
 )

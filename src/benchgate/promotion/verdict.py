@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator
 
 from benchgate.errors import PromotionGateError, PromotionMustBeHumanAuthorized
 from benchgate.promotion.tiers import TIER_FILE, TIERS, Tier, TierConfig
@@ -108,8 +108,8 @@ class PromotionGate:
         for fault in min_cases_faults(required):
             raise PromotionGateError(f"{task_class}: min_cases {fault}")
         try:
-            report = type(report).model_validate(report)
-        except ValidationError as error:
+            report = type(report).model_validate(report.model_dump(warnings=False))
+        except ValueError as error:
             raise PromotionGateError(f"{task_class}: the report is not valid: {error}") from error
         bar = TierBar(
             score_lower_bound_95=self.tiers.threshold(target_tier),
