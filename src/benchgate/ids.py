@@ -122,7 +122,7 @@ def trial_file_name(
         name = hashlib.sha256(case_id.encode(errors="replace")).hexdigest()[:16]
         case_id = f"{re.sub(r'[^A-Za-z0-9_.=-]+', '_', case_id)[:80]}-{name}"
     # A malformed case may have an id such as a-t1, the name of case a's second trial: add its own trial.
-    ambiguous = re.search(r"-t\d+$", case_id)
+    ambiguous = "-t" in case_id and re.search(r"-t\d+$", case_id)
     # Or such as a-baseline, where that would not help; no id ends in the sign.
     shown = f"{case_id}~" if case_id.endswith("-baseline") else case_id
     shown += "-baseline" if side == "baseline" else ""

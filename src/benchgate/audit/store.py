@@ -199,7 +199,7 @@ class RunStore:
             written = self._written.get(name)
             if written is None:
                 self.keep(result, None, None, side)
-            elif written[0] != result:
+            elif written[0] is not result and written[0] != result:
                 stored = json.loads(read_bytes(self.folder / "cases" / name, limit=MAX_JSON_BYTES))
                 self.keep(result, json.dumps(stored["output"]), written[2], side)
         for stray in (self.folder / "cases").glob(".*.tmp"):

@@ -44,7 +44,8 @@ def start(config: pytest.Config, selection: Selection) -> None:
     controller = Controller(session)
     controller.open()
     config.pluginmanager.register(controller, "benchgate-controller")
-    config.pluginmanager.register(Workers(controller), "benchgate-workers")
+    if getattr(config.option, "dist", "no") != "no":
+        config.pluginmanager.register(Workers(controller), "benchgate-workers")
     config.pluginmanager.register(SessionProgress(controller), "benchgate-progress")
     config.pluginmanager.register(Terminal(controller), "benchgate-terminal")
     config.pluginmanager.register(JsonReport(controller), "benchgate-json-report")

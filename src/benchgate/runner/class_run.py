@@ -28,6 +28,7 @@ from benchgate.runner.settings import check_options, set_scope
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.trials.planned import PlannedTrials
 from benchgate.wire import clock
+from benchgate.wire.parsing import collector_paused
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class ClassRun:
         for trials in self.sides.values():
             trials.interrupted = True
 
+    @collector_paused()
     def open(self, keys: Iterable[Key], beside: Iterable[Key] = ()) -> None:
         """
         Fix which trials run, and read baseline and tiers before a system can change them.
@@ -193,6 +195,7 @@ class ClassRun:
             self.problems.append(str(error))
             self.store.close()
 
+    @collector_paused()
     def finish(self, gates: Iterable[Gate] = ()) -> None:
         """Judge and write; a report that cannot be written goes to stderr, so that nothing measured is lost."""
         store = self.store

@@ -44,18 +44,11 @@ class TrialFiles:
         """Write the file of a finished trial; if that fails, the process that judges tries again and says why."""
         if record.result.outcome == "not_run":
             return record
-        record = replace(record, scorer=self.scorer)
+        folder, result, sha256 = self.folder, record.result, None
         with suppress(ArtifactError):
-            sha256 = write_trial(
-                self.folder,
-                self.task_class,
-                record.result,
-                record.output_json,
-                self.scorer,
-                side=side,
-            )
-            record = replace(record, file_sha256=sha256)
-        return record
+            output = record.output_json
+            sha256 = write_trial(folder, self.task_class, result, output, self.scorer, side=side)
+        return replace(record, scorer=self.scorer, file_sha256=sha256)
 
     def find(self, case_id: str, trial: int, seed: int, side: Side) -> TrialRecord | None:
         """Return a trial that is finished already, in the run that is resumed or by a worker that died."""

@@ -11,10 +11,16 @@ LEAVES: Final = frozenset({str, int, float, bool, type(None)})
 """What most values are, by type: to ask whether something is a mapping takes long."""
 
 
+EMPTY: Final = MappingProxyType[str, Any]({})
+"""One for all: most mappings of a case and of a score are empty."""
+
+
 def freeze_json(value: Any) -> Any:
     """Return a read-only copy of a JSON value, at every depth: mappings as proxies, arrays as tuples."""
     if type(value) in LEAVES:
         return value
+    if not value and type(value) in (dict, MappingProxyType):
+        return EMPTY
     if isinstance(value, Mapping):
         return MappingProxyType({key: freeze_json(item) for key, item in value.items()})
     if isinstance(value, (list, tuple)):

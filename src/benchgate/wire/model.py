@@ -30,7 +30,7 @@ from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.frozen import freeze_json, shared, thaw_json
+from benchgate.wire.frozen import EMPTY, freeze_json, shared, thaw_json
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def _stop_at_first_fault(schema: Any) -> None:
 
 def empty_mapping() -> Mapping[str, Any]:
     """Return the default of a read-only mapping field."""
-    return MappingProxyType({})
+    return EMPTY
 
 
 # Converted to exact builtins, because xdist's execnet refuses subclasses such as numpy.float64.
