@@ -2,14 +2,18 @@
 How close 200 trials of 200 ms on 8 threads of Dask workers come to the 5 seconds of no overhead.
 
     python benchmarks/dask_pace.py [ROUNDS [WORKERS]]
+    python benchmarks/dask_pace.py 20 2 --trials 1000 --seconds 0.6 --threads 128
 
-Starts a scheduler and 2 workers of 4 threads on this machine. In each round a whole session of pytest runs; it counts
-what passes from the first start of a trial to the last end, as the trials themselves log it, and the whole process.
-After each, Dask alone runs the same 200 sleeps, all submitted at once, so that other work on the machine shows.
+Starts a scheduler and 2 workers of 4 threads on this machine; the second command looks whether a session ever stands
+still (it fails if a trial has no result, and says how many were started again). In each round a whole session of pytest
+runs; it counts what passes from the first start of a trial to the last end, as the trials themselves log it, and the
+whole process. After each, Dask alone runs the same sleeps, all submitted at once, so that other work on the machine
+shows.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -21,7 +25,6 @@ from pathlib import Path
 
 from overhead import make_bench
 
-TRIALS, SECONDS, THREADS = 200, 0.2, 8
 REGISTRATION = """\
 import time
 from benchgate import register_task_class
@@ -53,8 +56,8 @@ def address(folder: Path) -> str:
     raise TimeoutError(text)
 
 
-def session(root: Path, where: str, number: int) -> tuple[float, float]:
-    """Run a session; return the seconds from the first start to the last end, and those of the process."""
+def session(root: Path, where: str, number: int, trials: int) -> tuple[float, float, int]:
+    """Run a session; return the seconds from the first start to the last end, those of the process, and retries."""
     out = f"out{number}"
     command = [sys.executable, "-m", "pytest", "-q", "--bench=trivial", "--bench-baseline=none"]
     given = [f"--bench-out={out}", f"--bench-executor=dask://{where}"]
@@ -62,52 +65,60 @@ def session(root: Path, where: str, number: int) -> tuple[float, float]:
     subprocess.run([*command, *given], cwd=root, check=True, stdout=subprocess.DEVNULL)
     whole = time.perf_counter() - started
     files = (root / out).glob("runs/trivial/*/cases/*.json")
-    found = [json.loads(path.read_bytes())["output"] for path in files]
-    if len(found) != TRIALS:
-        sys.exit(f"{len(found)} of {TRIALS} trials ran")
-    return max(t["ended"] for t in found) - min(t["started"] for t in found), whole
+    read = [json.loads(path.read_bytes()) for path in files]
+    if len(read) != trials:
+        sys.exit(f"{len(read)} of {trials} trials ran")
+    found = [trial["output"] for trial in read]
+    span = max(t["ended"] for t in found) - min(t["started"] for t in found)
+    return span, whole, sum(trial["result"]["retries"] for trial in read)
 
 
-def plain(where: str) -> float:
+def plain(where: str, trials: int, seconds: float) -> float:
     """Return the seconds from the first start to the last end of the same work in bare Dask."""
     from distributed import Client
 
     def work(_: int) -> tuple[float, float]:
         started = time.time()
-        time.sleep(SECONDS)
+        time.sleep(seconds)
         return started, time.time()
 
     with Client(f"tcp://{where}", set_as_default=False) as client:
-        found = client.gather(client.map(work, range(TRIALS), pure=False))
+        found = client.gather(client.map(work, range(trials), pure=False))
     return max(end for _, end in found) - min(start for start, _ in found)
 
 
 def main() -> None:
     """Print the figures as JSON."""
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    workers = int(sys.argv[2]) if len(sys.argv) > 2 else 2
-    ideal = TRIALS * SECONDS / THREADS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rounds", type=int, nargs="?", default=5)
+    parser.add_argument("workers", type=int, nargs="?", default=2)
+    parser.add_argument("--trials", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=0.2)
+    parser.add_argument("--threads", type=int, default=8)
+    given = parser.parse_args()
+    trials, seconds = given.trials, given.seconds
+    ideal = -(-trials // given.threads) * seconds
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        make_bench(root, TRIALS)
-        (root / "bench/trivial/registration.py").write_text(REGISTRATION.format(SECONDS))
+        make_bench(root, trials)
+        (root / "bench/trivial/registration.py").write_text(REGISTRATION.format(seconds))
         (root / "pytest.ini").write_text("[pytest]\n")
         processes = [start(root, "dask_scheduler", "--host=127.0.0.1", "--port=0")]
         where = address(root)
-        own = (f"tcp://{where}", f"--nthreads={THREADS // workers}", "--no-nanny")
-        processes += [start(root, "dask_worker", *own) for _ in range(workers)]
+        own = (f"tcp://{where}", f"--nthreads={given.threads // given.workers}", "--no-nanny")
+        processes += [start(root, "dask_worker", *own) for _ in range(given.workers)]
         try:
             time.sleep(5)
             runs, bare = [], []
-            for number in range(rounds):
-                runs.append(session(root, where, number))
-                bare.append(plain(where))
+            for number in range(given.rounds):
+                runs.append(session(root, where, number, trials))
+                bare.append(plain(where, trials, seconds))
         finally:
             # Workers first, and at once: one whose scheduler is gone looks for it for minutes.
             for process in reversed(processes):
                 process.kill()
                 process.wait()
-    spans = sorted(span for span, _ in runs)
+    spans = sorted(span for span, _, _ in runs)
     figures = {
         "ideal_s": ideal,
         "first_start_to_last_end_s": [round(span, 2) for span in spans],
@@ -119,7 +130,8 @@ def main() -> None:
             "best": round(ideal / min(bare), 3),
             "median": round(ideal / sorted(bare)[len(bare) // 2], 3),
         },
-        "whole_process_s": [round(whole, 2) for _, whole in runs],
+        "whole_process_s": [round(whole, 2) for _, whole, _ in runs],
+        "started_again": sum(retries for _, _, retries in runs),
         "load": os.getloadavg()[0],
     }
     print(json.dumps(figures, indent=1))

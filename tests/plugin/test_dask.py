@@ -18,6 +18,7 @@ import pytest
 import benchgate
 from benchgate.cli import main
 from benchgate.errors import EvalError
+from benchgate.remote import cluster as cluster_module
 from benchgate.remote.attempt import Attempt, SentClass, SentSystem, versions
 from benchgate.remote.packing import pack, unpack
 from benchgate.remote.worker import receive, run_attempt
@@ -279,17 +280,67 @@ def test_a_trial_that_ends_every_worker_is_tried_twice_and_no_more(logged, morta
 
 
 @pytest.mark.slow
+def test_what_a_worker_that_is_frozen_had_is_run_by_another(logged, mortal, monkeypatch):
+    monkeypatch.setattr(cluster_module, "MARGIN", 1.0)
+    monkeypatch.setattr("benchgate.remote.watch.SILENT_SECONDS", 5.0)
+    cluster = mortal(2)
+    once = cluster.folder / "once"
+    bench = logged(f"""
+once = Path({str(once)!r})
+if case.case_id == "03" and not once.exists():
+    once.write_text(str(os.getpid()))
+    os.kill(os.getpid(), 19)
+""")
+    assert bench.run(given(cluster), "--bench-timeout=2").ret == 0
+    report = bench.record()["report"]
+    assert set(bench.outcomes(report).values()) == {"scored"}  # none is a timeout
+    calls = [case for case, _ in logged.calls()]
+    assert calls.count("03") == 2
+    assert once.read_text() in {str(worker.pid) for worker in cluster.workers}
+    started_twice = {case for case in calls if calls.count(case) > 1}
+    assert {t["case_id"] for t in report["per_case"] if t["retries"]} == started_twice
+
+
+@pytest.mark.slow
+def test_a_late_answer_is_taken_while_its_trial_has_none(logged, cluster, monkeypatch, tmp_path):
+    monkeypatch.setattr(cluster_module, "MARGIN", -60.0)  # silent as soon as it is looked at
+    second, ended = tmp_path / "second", tmp_path / "ended"
+    bench = logged(f"""
+second, ended = Path({str(second)!r}), Path({str(ended)!r})
+try:
+    Path({str(tmp_path / "first")!r}).touch(exist_ok=False)
+    awaited = second
+except FileExistsError:
+    second.touch()
+    awaited = ended
+while not awaited.exists():
+    time.sleep(0.05)
+""")
+    bench.pytester.makeconftest(f"""
+        import pathlib
+        def pytest_bench_case_finished(result):
+            pathlib.Path({str(ended)!r}).touch()
+    """)
+    bench.run(given(cluster), "--bench-timeout=60", "-k", "02")
+    (trial,) = bench.selected()["per_case"]
+    assert (trial["outcome"], trial["retries"]) == ("scored", 1)
+    assert [case for case, _ in logged.calls()] == ["02", "02"]
+
+
+@pytest.mark.slow
 def test_without_the_scheduler_the_session_ends_and_the_run_is_resumed(logged, mortal):
     cluster = mortal(2)
     is_lost = cluster.folder / "lost"
     bench = logged(
         f"while case.case_id > '04' and not os.path.exists({str(is_lost)!r}):\n    time.sleep(0.05)"
     )
+    # Trials end only when it is gone for the session too: no answer is quicker than the kill.
     bench.pytester.makeconftest(f"""
         import os, pathlib
         def pytest_bench_case_finished(result):
             if result.case_id == "02" and result.outcome == "scored":
                 os.kill({cluster.scheduler.pid}, 9)
+            if result.outcome == "not_run":
                 pathlib.Path({str(is_lost)!r}).touch()
     """)
     started_at = time.monotonic()

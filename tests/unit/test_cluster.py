@@ -1,4 +1,4 @@
-"""What becomes of a trial when a cluster goes away, without one."""
+"""What becomes of a trial when workers are silent, or a cluster goes away, without one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,105 @@ from types import SimpleNamespace
 
 import pytest
 
+from benchgate.remote import cluster as module
+from benchgate.remote import connection, watch
 from benchgate.remote.attempt import Answer
 from benchgate.remote.cluster import Cluster
+from benchgate.trials.executor import TrialRecord
 
-REQUEST = SimpleNamespace(not_run=lambda why, retries: (why, retries))
-ATTEMPT = SimpleNamespace(sent=SimpleNamespace(name="echo"))
+CASE = SimpleNamespace(task_class="echo")
+REQUEST = SimpleNamespace(not_run=lambda why, retries: (why, retries), case=CASE)
+ELSEWHERE = Answer(kind="elsewhere", worker="w")
+
+
+class Result(SimpleNamespace):
+    def model_copy(self, update):
+        return Result(**{**vars(self), **update})
+
+
+def ran(outcome="scored", seconds=0.5):
+    result = Result(outcome=outcome, duration_seconds=seconds, retries=0)
+    return Answer(kind="ran", worker="w", record=TrialRecord(result=result, output_json=None))
+
+
+class Sent:
+    """Attempts whose answers are given in advance: a list of those at each look."""
+
+    def __init__(self, *looks, started=True):
+        self.looks = list(looks)
+        self.is_started = started
+        self.attempt = SimpleNamespace(id="benchgate-1", limit=1.0, sent=SimpleNamespace(name="e"))
+        self.is_closed = False
+
+    def answer(self):
+        return self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
+
+    def has_started(self):
+        return self.is_started
+
+    withdraw = has_started
+
+    def close(self):
+        self.is_closed = True
+
+
+@pytest.fixture
+def cluster(monkeypatch):
+    """A cluster whose attempts are those in ``cluster.coming``, in which no time passes in vain."""
+    monkeypatch.setattr(module, "POLL", 0.001)
+    monkeypatch.setattr(module, "MARGIN", -1.0)
+    cluster = Cluster("dask://nowhere:1", ())
+    cluster._client = SimpleNamespace(status="running")
+    cluster._benches["echo"] = SimpleNamespace(path=None)
+    cluster._watch = SimpleNamespace(look=lambda _: cluster.stuck, silent=frozenset())
+    cluster.coming, cluster.sent, cluster.stuck = [], [], frozenset()
+
+    def send(*_):
+        cluster.sent.append(cluster.coming.pop(0))
+        return cluster.sent[-1]
+
+    monkeypatch.setattr(module, "SentAttempt", send)
+    monkeypatch.setattr(cluster, "_attempt", lambda _: cluster.coming[0].attempt)
+    return cluster
+
+
+def run(cluster, *coming, affords=True):
+    cluster.coming = list(coming)
+    record = cluster.run(REQUEST, lambda: affords)
+    assert all(sent.is_closed for sent in cluster.sent)
+    return record.result if isinstance(record, TrialRecord) else record
+
+
+def test_an_attempt_without_an_answer_is_sent_again_and_then_not_run(cluster):
+    why = "no answer -1 s after its limit of 1 s, again"
+    assert run(cluster, Sent(None), Sent(None)) == (why, 2)
+    answered = run(cluster, Sent(None), Sent(ran()))
+    assert (answered.outcome, answered.retries) == ("scored", 1)
+    why = "no answer -1 s after its limit of 1 s, and the cap of costs allows no other"
+    assert run(cluster, Sent(None), affords=False) == (why, 1)
+
+
+@pytest.mark.parametrize("second_started", [True, False])
+def test_a_late_answer_counts_if_the_system_kept_its_limit(cluster, second_started):
+    late = run(cluster, Sent(None, ran()), Sent(None, started=second_started))
+    assert (late.outcome, late.retries) == ("scored", int(second_started))
+
+
+@pytest.mark.parametrize("answer", [ran("timeout"), ran(seconds=1.5), ELSEWHERE])
+def test_a_late_answer_that_tells_of_the_silence_does_not(cluster, answer):
+    assert run(cluster, Sent(None, answer), Sent(None))[1] == 2
+
+
+def test_what_a_silent_worker_has_not_started_goes_to_another_and_is_no_retry(cluster):
+    cluster.stuck = frozenset({"benchgate-1"})
+    answered = run(cluster, Sent(None, started=False), Sent(ran()))
+    assert (answered.outcome, answered.retries) == ("scored", 0)
+
+
+def test_only_what_was_started_is_a_retry(cluster):
+    answered = run(cluster, Sent(ELSEWHERE, started=False), Sent(ran()))
+    assert answered.retries == 0
+    assert run(cluster, Sent(ELSEWHERE), Sent(ran())).retries == 1
 
 
 @pytest.mark.parametrize(
@@ -21,15 +115,51 @@ ATTEMPT = SimpleNamespace(sent=SimpleNamespace(name="echo"))
     ],
 )
 def test_a_scheduler_that_is_gone_when_a_class_is_sent_leaves_the_trial_not_run(
-    monkeypatch, status, why
+    cluster, monkeypatch, status, why
 ):
-    def sending(*_):
-        raise OSError("gone")
+    asked = []
 
-    cluster = Cluster("dask://nowhere:1", ())
-    cluster._client = SimpleNamespace(status=status)
-    answers = iter([None, Answer(kind="lacks", worker="w")])  # the first one was lost
-    monkeypatch.setattr(cluster, "_attempt", lambda _: ATTEMPT)
-    monkeypatch.setattr(cluster, "_ask", lambda _: next(answers))
+    def sending(*_):
+        def call():
+            asked.append(1)
+            cluster._client.status = status
+            raise OSError("gone")
+
+        connection.steady(cluster._client, call)
+
+    monkeypatch.setattr(connection.time, "sleep", lambda _: None)
     monkeypatch.setattr(cluster, "_send", sending)
-    assert cluster.run(REQUEST, lambda: True) == (why, 1)
+    assert run(cluster, Sent(ELSEWHERE), Sent(Answer(kind="lacks", worker="w"), started=False)) == (
+        why,
+        1,
+    )
+    assert len(asked) == (connection.ASKS if status == "running" else 1)
+    assert cluster.run(REQUEST, lambda: True) == (why, 0)  # and no later trial waits for it
+
+
+@pytest.mark.parametrize("error", [TimeoutError("5 s"), UnboundLocalError("result")])
+def test_one_request_that_failed_is_no_scheduler_that_is_gone(monkeypatch, error):
+    monkeypatch.setattr(connection.time, "sleep", lambda _: None)
+    answers = iter([error, 3])
+
+    def sync(call, callback_timeout, **fields):
+        found = next(answers)
+        if isinstance(found, Exception):
+            raise found
+        return found, call, fields
+
+    client = SimpleNamespace(
+        status="running", sync=sync, scheduler=SimpleNamespace(queue_qsize="asked")
+    )
+    assert connection.ask(client, "queue_qsize", name="a") == (3, "asked", {"name": "a"})
+
+
+def test_who_is_silent_is_seen_by_the_clock_of_the_scheduler(monkeypatch):
+    workers = {"a": {"last_seen": 5.0}, "b": {"last_seen": 5.0 + watch.SILENT_SECONDS + 1}}
+    answers = {"identity": {"workers": workers}, "processing": {"a": ["k"], "b": ["other"]}}
+    monkeypatch.setattr(watch, "ask", lambda _, operation: answers[operation])
+    watched = watch.Watch()
+    assert watched.look(None) == {"k"}
+    assert watched.silent == {"a"}
+    workers.clear()
+    assert watched.look(None) == {"k"}  # it is not asked again so soon

@@ -51,7 +51,7 @@ BUDGETS = {
     "promotion": 300,
     "pytest_plugin": 2500,
     "registry": 225,
-    "remote": 800,
+    "remote": 1050,
     "replay": 225,
     "report": 1425,
     "rubric": 50,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 31750
+TOTAL = 32000
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -15,18 +15,28 @@ from benchgate.errors import EvalError, brief
 from benchgate.live.executor import LiveExecutor
 from benchgate.loader.case_digest import files_digest
 from benchgate.loader.loaded_class import find_system
-from benchgate.remote.attempt import Attempt, SentClass, SentSystem, versions
-from benchgate.remote.connection import Gone, connect, wrong_versions
+from benchgate.remote.attempt import Answer, Attempt, SentClass, SentSystem, versions
+from benchgate.remote.connection import (
+    POLL,
+    Gone,
+    Lost,
+    ask,
+    check_connection,
+    connect,
+    steady,
+    wrong_versions,
+)
 from benchgate.remote.packing import pack
-from benchgate.remote.worker import receive, run_attempt
+from benchgate.remote.sent_attempt import LOST, SentAttempt
+from benchgate.remote.watch import Watch
+from benchgate.remote.worker import receive
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.remote.attempt import Answer
     from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.pacing import Pacing
     from benchgate.trials.spending import Spending
@@ -35,11 +45,8 @@ if TYPE_CHECKING:
 CHECK_SECONDS: Final = 60.0
 """How long a worker may take to load a class before the run begins; a busier one is checked when it is first used."""
 
-NO_WORKER_SECONDS: Final = 60.0
-"""How long a trial waits for a worker where there is none."""
-
-POLL: Final = 5.0
-"""Seconds between two looks whether there still are workers."""
+MARGIN: Final = 30.0
+"""Seconds after its limit in which the answer to an attempt may arrive; then another one is sent."""
 
 
 class Cluster:
@@ -68,6 +75,7 @@ class Cluster:
         self._files: dict[tuple[str, str], tuple[str, str | None]] = {}
         self._sending = threading.Lock()
         self._gone = ""
+        self._watch = Watch()
         self.jobs = 1
 
     def open(self) -> None:
@@ -86,7 +94,7 @@ class Cluster:
         self.jobs = math.ceil(2.0 * sum(threads.values()))
         wrong = wrong_versions(self._client)
         for name in () if wrong else self._packed:
-            wrong += self._send(name, list(threads), CHECK_SECONDS)
+            wrong += self._send(name, list(threads))
         if wrong:
             self.close()
             raise EvalError(f"executor {self._address}: {brief(wrong, '; ')}")
@@ -105,33 +113,81 @@ class Cluster:
 
     def run(self, request: TrialRequest, lost: Callable[[], bool]) -> TrialRecord:
         """
-        Run one trial on any worker. One whose worker is lost is tried once more, and its record says so.
+        Run one trial on any worker. One whose worker is lost or silent is tried once more, and its record says so.
 
         :param lost: is told of such a trial; returns whether another may be paid for.
         """
-        times_lost = 0
+        sent: list[SentAttempt] = []
+        try:
+            return self._run(request, lost, sent)
+        except Gone as gone:
+            if isinstance(gone, Lost):
+                self._gone = self._gone or str(gone)
+            return request.not_run(str(gone), sum(one.is_started for one in sent))
+        finally:
+            for one in sent:
+                one.close()
+
+    def _run(
+        self, request: TrialRequest, lost: Callable[[], bool], sent: list[SentAttempt]
+    ) -> TrialRecord:
+        woken, losses = threading.Event(), 0
         while True:
+            if self._gone:
+                raise Gone(self._gone)
             attempt = self._attempt(request)
-            try:
-                with self._reaching():
-                    answer = self._ask(attempt)
-                    if answer is not None and answer.kind == "lacks":
-                        self._send(attempt.sent.name, [answer.worker], math.inf)
-                        continue
-            except Gone as gone:
-                return request.not_run(str(gone), times_lost)
-            if answer is None or answer.kind == "elsewhere":
-                times_lost += 1
-                if times_lost > 1 or not lost():
-                    again = "again" if times_lost > 1 else "and the cap of costs allows no other"
-                    return request.not_run(f"lost with its worker, {again}", times_lost)
-            elif answer.kind == "changed":
-                return request.not_run("its case was changed after the class was sent", times_lost)
-            elif answer.kind == "refused":
-                self._refused[answer.worker] = answer.why
-            else:
+            sent.append(SentAttempt(self._client, attempt, woken, self._allowed()))
+            one, answer = self._answer(sent, woken)
+            if answer is None:  # withdrawn before a silent worker could start it
+                continue
+            if answer.kind in {"ran", "interrupted"}:
                 home = self._benches[request.case.task_class].path
-                return _recorded(answer, home, times_lost)
+                others = sum(other.withdraw() for other in sent if other is not one)
+                return _recorded(answer, home, others)
+            started = sum(other.withdraw() for other in sent)
+            if answer.kind == "elsewhere":
+                losses += 1
+                if losses > 1 or not lost():
+                    again = "again" if losses > 1 else "and the cap of costs allows no other"
+                    return request.not_run(f"{answer.why or LOST}, {again}", started)
+            elif self._has_changed(answer, attempt):
+                return request.not_run("its case was changed after the class was sent", started)
+
+    def _has_changed(self, answer: Answer, attempt: Attempt) -> bool:
+        """Return whether no worker can run a trial; else see to it that the next attempt is not answered the same."""
+        if answer.kind == "refused":
+            self._refused[answer.worker] = answer.why
+        elif answer.kind == "lacks":
+            self._send(attempt.sent.name, [answer.worker])
+        return answer.kind == "changed"
+
+    def _answer(
+        self, sent: list[SentAttempt], woken: threading.Event
+    ) -> tuple[SentAttempt, Answer | None]:
+        """
+        Wait until the newest attempt is answered, or is silent for longer than its limit allows, or an earlier one is.
+
+        A late answer counts only if the system kept its limit although its worker was silent.
+        """
+        newest, deadline = sent[-1], math.inf
+        while True:
+            looks = not woken.wait(POLL)
+            woken.clear()
+            check_connection(self._client)
+            for one in sent:
+                answer = one.answer()
+                if answer is not None and (one is newest or _kept_its_limit(answer, one.attempt)):
+                    return one, answer
+            if not looks:
+                continue
+            stuck = self._watch.look(self._client)
+            if newest.has_started():
+                deadline = min(deadline, time.monotonic() + newest.attempt.limit + MARGIN)
+                if time.monotonic() > deadline:
+                    why = f"no answer {MARGIN:g} s after its limit of {newest.attempt.limit:g} s"
+                    return newest, Answer(kind="elsewhere", worker="", why=why)
+            elif newest.attempt.id in stuck and not newest.withdraw():
+                return newest, None
 
     def _attempt(self, request: TrialRequest) -> Attempt:
         case = request.case
@@ -150,90 +206,51 @@ class Cluster:
             files=self._files[key],
         )
 
-    def _ask(self, attempt: Attempt) -> Answer | None:
-        """Return what a worker says; ``None`` if there is none any more that could."""
-        from distributed import CancelledError, KilledWorker, Queue
-
-        if self._gone:
-            raise Gone(self._gone)
-        try:
-            # It is there until the answer is, so that no second worker finds it empty.
-            with closing(Queue(attempt.id, client=self._client, maxsize=1)):
-                future = self._client.submit(
-                    run_attempt, attempt, key=attempt.id, pure=False, **self._allowed()
-                )
-                return self._wait(future)
-        except (CancelledError, KilledWorker):
-            self._check_connection()
-            return None
-
-    @contextmanager
-    def _reaching(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            self._check_connection()
-            raise Gone(f"the scheduler cannot be reached: {error}") from error
-
-    def _wait(self, future: Any) -> Answer:
-        alone_since = math.inf
-        while True:
-            try:
-                answer: Answer = future.result(timeout=POLL)
-            except TimeoutError:
-                if future.done():
-                    raise
-                self._check_connection()
-                now = time.monotonic()
-                alone_since = math.inf if self._client.nthreads() else min(alone_since, now)
-                if now - alone_since > NO_WORKER_SECONDS:
-                    future.cancel()
-                    raise Gone(f"no worker for {NO_WORKER_SECONDS:g} s") from None
-            except (ImportError, AttributeError) as error:  # of the function itself
-                raise Gone(f"a worker without benchgate: {error}") from error
-            else:
-                return answer
-
-    def _check_connection(self) -> None:
-        """Once it is lost no later trial waits for it: Dask forgets what a client that left has asked for."""
-        if self._client.status != "running":
-            self._gone = self._gone or "the connection to the scheduler was lost"
-            raise Gone(self._gone)
-
     def _allowed(self) -> dict[str, Any]:
-        if not self._refused:
+        if not self._refused and not self._watch.silent:
             return {}
-        left = [address for address in self._client.nthreads() if address not in self._refused]
+        left = ask(self._client, "ncores").keys() - self._refused.keys()
         if not left:
             refusals = (f"worker {address}: {why}" for address, why in self._refused.items())
             raise Gone(f"no worker can run it: {brief(refusals, '; ')}")
-        return {"workers": left, "allow_other_workers": False}
+        return {"workers": list(left - self._watch.silent or left), "allow_other_workers": False}
 
-    def _send(self, name: str, addresses: list[str], seconds: float) -> list[str]:
+    def _send(self, name: str, addresses: list[str]) -> list[str]:
         """Send a class to workers; return why some of those that answer in time cannot run its trials."""
         from distributed import CancelledError, KilledWorker
 
+        client = self._client
         sent, data = self._packed[name]
         systems = tuple(self._systems[name].values())
         with self._sending:
             copies = {
-                address: self._client.scatter(data, workers=[address], hash=False)
+                address: steady(
+                    client, partial(client.scatter, data, workers=[address], hash=False)
+                )
                 for address in addresses
             }
             answers = [
-                self._client.submit(receive, sent, systems, copy, workers=[address], pure=False)
+                client.submit(receive, sent, systems, copy, workers=[address], pure=False)
                 for address, copy in copies.items()
             ]
-            deadline, wrong = time.monotonic() + seconds, []
+            deadline, wrong = time.monotonic() + CHECK_SECONDS, []
             for future in answers:
-                left = deadline - time.monotonic()
+                left = max(0.0, deadline - time.monotonic())
                 # A worker that is gone, or busy with the tasks of others, is none that is used now.
-                with suppress(CancelledError, KilledWorker, TimeoutError):
-                    answer = future.result(timeout=None if left == math.inf else max(0.0, left))
+                with suppress(CancelledError, KilledWorker, OSError, UnboundLocalError):
+                    answer = future.result(timeout=left)
                     if answer.kind == "refused":
                         wrong.append(f"worker {answer.worker}: {answer.why}")
                         self._refused[answer.worker] = answer.why
             return wrong
+
+
+def _kept_its_limit(answer: Answer, attempt: Attempt) -> bool:
+    """Whether an answer is about the system, whatever happened to its worker meanwhile."""
+    if answer.record is None:
+        return False
+    result = answer.record.result
+    return result.outcome != "timeout" and result.duration_seconds <= attempt.limit
 
 
 def _recorded(answer: Answer, home: Path, times_lost: int) -> TrialRecord:

@@ -2,16 +2,74 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CONNECT_SECONDS: Final = 60.0
 """How long is waited for the scheduler, and then for a first worker."""
 
 
+ASK_SECONDS: Final = 60.0
+"""How long the scheduler may take to answer."""
+
+ASKS: Final = 3
+"""How often it is asked: one that is busy refuses a connection now and then."""
+
+POLL: Final = 5.0
+"""Seconds between two looks at a trial that runs, and at the workers."""
+
+
 class Gone(Exception):
     """Nobody is there who could run a trial."""
+
+
+class Lost(Gone):
+    """There is no way to the scheduler, nor will there be for a later trial."""
+
+
+def check_connection(client: Any) -> None:
+    """
+    Once it is lost nothing waits for it: Dask forgets what a client that left has asked for.
+
+    :raises Lost: it is.
+    """
+    if client.status != "running":
+        raise Lost("the connection to the scheduler was lost")
+
+
+def ask(client: Any, operation: str, full: type[OSError] | None = None, **fields: Any) -> Any:
+    """Ask the scheduler by one of its operations; see :func:`steady`."""
+    call = getattr(client.scheduler, operation)
+    return steady(client, partial(client.sync, call, callback_timeout=ASK_SECONDS, **fields), full)
+
+
+def steady(client: Any, call: Callable[[], Any], full: type[OSError] | None = None) -> Any:
+    """
+    Call, and again if the connection failed: that one request took too long does not mean that nobody is there.
+
+    :param full: an error that is an answer.
+    :raises Lost: the scheduler cannot be reached.
+    """
+    asked = 0
+    while True:
+        check_connection(client)
+        try:
+            return call()
+        # The second is what sync() of Dask raises for a request that was cancelled with its connection.
+        except (OSError, UnboundLocalError) as error:
+            if full is not None and isinstance(error, full):
+                raise
+            check_connection(client)
+            asked += 1
+            if asked == ASKS:
+                raise Lost(f"the scheduler cannot be reached: {error}") from error
+            time.sleep(asked)
 
 
 def connect(address: str) -> Any:

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
@@ -109,15 +109,19 @@ def _is_first(attempt_id: str) -> bool:
 
     Dask gives a task whose worker is gone to another one. A lock would not do: its lease ends with the worker.
     """
-    from distributed import Queue, get_client, get_worker
+    from distributed import get_worker, sync
 
-    queue: Any = Queue(attempt_id, client=get_client(), maxsize=1)
+    worker = get_worker()
+    # Not get_client(): in a worker of many threads it makes a client for each, and the ones that are dropped hold up
+    # the loop by which the worker answers its scheduler.
+    put = worker.scheduler.queue_put
     try:
-        queue.put(get_worker().address, timeout=BALLOT_SECONDS)
-    except TimeoutError:
+        sync(worker.loop, put, name=attempt_id, data=worker.address, timeout=BALLOT_SECONDS)
+    except (
+        TimeoutError,
+        KeyError,
+    ):  # full; or there is none any more, as nobody waits for the trial
         return False
-    finally:
-        queue.close()
     return True
 
 
