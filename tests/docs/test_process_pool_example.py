@@ -21,8 +21,8 @@ def system(case):
 """
 
 
-def test_it_has_thirty_lines_at_most():
-    assert len(EXAMPLE.read_text().splitlines()) <= 30
+def test_it_has_forty_lines_at_most():
+    assert len(EXAMPLE.read_text().splitlines()) <= 40
 
 
 @pytest.mark.slow
@@ -56,3 +56,16 @@ def test_a_process_that_dies_loses_no_trial_unnoticed(bench):
     assert bench.run(apart=True).ret == pytest.ExitCode.TESTS_FAILED
     assert bench.outcomes()["02"] == "not_run"
     assert not bench.record()["report"]["complete"]
+
+
+@pytest.mark.slow
+def test_after_a_process_died_there_are_new_ones(bench):
+    for number in range(4, 21):
+        bench.case(f"{number:02}")
+    dies = SYSTEM.replace("time.sleep(WAIT)", "os.kill(os.getpid(), 9)")
+    bench.write("system.py", dies)
+    (bench.root / "conftest.py").write_text(EXAMPLE.read_text())
+    bench.run(apart=True)
+    outcomes = bench.outcomes()
+    assert outcomes["02"] == "not_run"
+    assert outcomes["20"] == "scored"  # eight are given to the pool ahead

@@ -2,6 +2,8 @@
 
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 
 import pytest
 
@@ -12,11 +14,16 @@ class Pool:
     def __init__(self, bench_root, processes):
         # Not fork: a copy of this process would have its threads' locks, and nobody to release them.
         context = multiprocessing.get_context("spawn")
-        self._pool = ProcessPoolExecutor(processes, mp_context=context)
+        self._new = partial(ProcessPoolExecutor, processes, mp_context=context)
+        self._pool = self._new()
         self._bench_root = bench_root
 
     def submit(self, request):
-        return self._pool.submit(run_request, request, self._bench_root)
+        try:
+            return self._pool.submit(run_request, request, self._bench_root)
+        except BrokenProcessPool:  # a process died, and took those of the others with it
+            self._pool = self._new()
+            return self._pool.submit(run_request, request, self._bench_root)
 
     def close(self):
         self._pool.shutdown(wait=False, cancel_futures=True)
