@@ -481,6 +481,21 @@ def test_a_worker_of_another_version_is_refused(bench, mortal, tmp_path):
     result.stderr.fnmatch_lines(["*worker tcp://*has pytest-benchgate 99, and * is here*"])
 
 
+@pytest.mark.slow
+def test_a_worker_with_another_package_is_refused_unless_that_is_allowed(bench, mortal, tmp_path):
+    fake = tmp_path / "pluggy-99.dist-info"
+    fake.mkdir()
+    (fake / "METADATA").write_text("Metadata-Version: 2.1\nName: pluggy\nVersion: 99\n")
+    cluster = mortal(1, PYTHONPATH=str(tmp_path))
+    result = bench.run(given(cluster))
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    found = "*worker tcp://* has pluggy 99, and * is here"
+    result.stderr.fnmatch_lines([f"{found} (--bench-allow-mixed-workers takes them)"])
+    result = bench.run(given(cluster), "--bench-allow-mixed-workers")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines([found])
+
+
 # What a worker answers
 
 

@@ -41,7 +41,7 @@ class Terminal:
     def pytest_report_header(self, config: pytest.Config) -> list[str]:
         """Say what each class is run with."""
         session = self._controller.session
-        lines = list(misspelled(os.environ))
+        lines = [*misspelled(os.environ), *map(printable, session.trials.service.notes)]
         for name, bench in session.benches.items():
             choice = self._controller.grounds[name].choice
             baseline = _relative(choice.path, config.rootpath) if choice.path else "none"

@@ -76,12 +76,14 @@ class Cluster:
         self._sending = threading.Lock()
         self._gone = ""
         self._watch = Watch()
+        self.notes: list[str] = []
         self.jobs = 1
 
-    def open(self) -> None:
+    def open(self, *, may_be_mixed: bool = False) -> None:
         """
         Connect, and send the classes to the workers that are there.
 
+        :param may_be_mixed: whether they may have other versions of packages, or be of another platform.
         :raises EvalError: there is no scheduler or worker, or one of them could not run the trials.
         """
         for name, bench in self._benches.items():
@@ -92,7 +94,9 @@ class Cluster:
         threads = self._client.nthreads()
         # More than run at once, so that none waits for the way of the next one from here.
         self.jobs = math.ceil(2.0 * sum(threads.values()))
-        wrong = wrong_versions(self._client)
+        wrong, self.notes = wrong_versions(self._client)
+        if self.notes and not may_be_mixed:
+            wrong += [f"{brief(self.notes, '; ')} (--bench-allow-mixed-workers takes them)"]
         for name in () if wrong else self._packed:
             wrong += self._send(name, list(threads))
         if wrong:

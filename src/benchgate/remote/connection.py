@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import partial
+from importlib.metadata import packages_distributions
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
@@ -11,9 +13,10 @@ from benchgate.errors import EvalError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+BENCHGATE: Final = "pytest-benchgate"
+
 CONNECT_SECONDS: Final = 60.0
 """How long is waited for the scheduler, and then for a first worker."""
-
 
 ASK_SECONDS: Final = 60.0
 """How long the scheduler may take to answer."""
@@ -34,11 +37,7 @@ class Lost(Gone):
 
 
 def check_connection(client: Any) -> None:
-    """
-    Once it is lost nothing waits for it: Dask forgets what a client that left has asked for.
-
-    :raises Lost: it is.
-    """
+    """Raise :class:`Lost` once it is: Dask forgets what a client that left has asked for."""
     if client.status != "running":
         raise Lost("the connection to the scheduler was lost")
 
@@ -50,12 +49,7 @@ def ask(client: Any, operation: str, full: type[OSError] | None = None, **fields
 
 
 def steady(client: Any, call: Callable[[], Any], full: type[OSError] | None = None) -> Any:
-    """
-    Call, and again if the connection failed: that one request took too long does not mean that nobody is there.
-
-    :param full: an error that is an answer.
-    :raises Lost: the scheduler cannot be reached.
-    """
+    """Call, and again if that failed, until the scheduler is :class:`Lost`; ``full`` is an error that is an answer."""
     asked = 0
     while True:
         check_connection(client)
@@ -97,15 +91,29 @@ def connect(address: str) -> Any:
     return client
 
 
-def wrong_versions(client: Any) -> list[str]:
-    """Return a line for the scheduler and each worker whose Python or benchgate is not that of this process."""
-    answers = client.get_versions(packages=["pytest-benchgate"])
+def wrong_versions(client: Any) -> tuple[list[str], list[str]]:
+    """Return lines on places with another Python or benchgate, and on workers that differ in what is imported here."""
+    tops = {name.partition(".")[0] for name in sys.modules}
+    imported = {p for top, found in packages_distributions().items() if top in tops for p in found}
+    answers = client.get_versions(packages=[*imported, BENCHGATE])
     places = {"the scheduler": answers["scheduler"]}
     places |= {f"worker {address}": versions for address, versions in answers["workers"].items()}
-    here = answers["client"]["packages"]
-    return [
-        f"{place} has {name} {versions['packages'][name] or 'not installed'}, and {here[name]} is here"
-        for place, versions in places.items()
-        for name in ("python", "pytest-benchgate")
-        if versions["packages"][name] != here[name]
-    ]
+    here = _facts(answers["client"], imported)
+    wrong: list[str] = []
+    mixed: list[str] = []
+    for place, there in places.items():
+        for name, version in _facts(there, imported).items():
+            line = f"{place} has {name} {version or 'not installed'}, and {here[name]} is here"
+            if version != here[name] and name in {"python", BENCHGATE}:
+                wrong.append(line)
+            # A package that is not there is named where the class is loaded, if it is needed.
+            elif version not in {here[name], None} and place != "the scheduler":
+                mixed.append(line)
+    return wrong, mixed
+
+
+def _facts(answer: Any, packages: set[str]) -> dict[str, str | None]:
+    found = {"platform": " ".join(answer["host"][name] for name in ("OS", "machine"))}
+    return found | {
+        name: answer["packages"][name] for name in ("python", BENCHGATE, *sorted(packages))
+    }

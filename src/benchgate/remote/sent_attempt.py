@@ -25,10 +25,7 @@ class SentAttempt:
     One attempt on the cluster.
 
     Its queue has room for one word, which the worker that starts it takes, or whoever withdraws it. It is there until
-    the trial has its result, and without it nobody starts the attempt.
-
-    :param woken: is set when there is an answer.
-    :param allowed: the workers that may run it, as ``submit`` of Dask takes them.
+    the trial has its result, and without it nobody starts the attempt. When there is an answer, ``woken`` is set.
     """
 
     def __init__(
@@ -82,14 +79,8 @@ class SentAttempt:
         """See to it that no worker starts it any more; return whether one had."""
         if not self.is_started and not self._is_withdrawn:
             try:
-                ask(
-                    self._client,
-                    "queue_put",
-                    name=self.attempt.id,
-                    data="withdrawn",
-                    timeout=FULL_SECONDS,
-                    full=TimeoutError,
-                )
+                word = {"name": self.attempt.id, "data": "withdrawn", "timeout": FULL_SECONDS}
+                ask(self._client, "queue_put", full=TimeoutError, **word)
             except TimeoutError:
                 self.is_started = True
         self._is_withdrawn = True

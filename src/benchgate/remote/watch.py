@@ -27,11 +27,7 @@ class Watch:
         self._stuck: frozenset[str] = frozenset()
 
     def look(self, client: Any) -> frozenset[str]:
-        """
-        Return the attempts that Dask gave to silent workers.
-
-        :raises Gone: there is no worker, and none came.
-        """
+        """Return the attempts that Dask gave to silent workers; where there is no worker, raise :class:`Gone`."""
         with self._lock:
             now = time.monotonic()
             if now - self._looked >= POLL:
@@ -42,10 +38,8 @@ class Watch:
             return self._stuck
 
     def _look(self, client: Any, now: float) -> None:
-        seen = {
-            address: worker["last_seen"]
-            for address, worker in ask(client, "identity")["workers"].items()
-        }
+        workers = ask(client, "identity")["workers"]
+        seen = {address: worker["last_seen"] for address, worker in workers.items()}
         self._alone_since = min(self._alone_since, now) if not seen else math.inf
         # By the scheduler's clock, which is not that of this machine.
         newest = max(seen.values(), default=0.0)

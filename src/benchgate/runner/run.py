@@ -108,7 +108,7 @@ def run_class(
         stack.callback(service.close)
         service.open()
         run.open(keys, keys)
-        for text in run.warnings:
+        for text in (*run.warnings, *service.notes):
             warnings.warn(text, stacklevel=3)
         try:
             on_plan(len(run.candidate.keys))

@@ -104,6 +104,7 @@ class TrialService:
         self._loop = SessionLoop()
         self._exit = ExitStack()
         self._prints = PrintRouter()
+        self.notes: list[str] = []
         self._guarded: LiveExecutor | None = None
         self._exit.callback(self._loop.close)
         self._exit.callback(self._prints.close)
@@ -122,6 +123,7 @@ class TrialService:
         if own is not None:
             self._exit.callback(own.close)
         cluster = _connected(self._runs.values(), self._exit) if connects else None
+        self.notes += cluster.notes if cluster else ()
         # Python has one timer: it is for the trials in turn, or for those side by side where none is in turn.
         backstop = self._backstop if all(r.settings.jobs > 1 for r in self._runs.values()) else None
         # Shared, however else the settings of classes differ.
@@ -274,13 +276,14 @@ class TrialService:
 
 def _connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None:
     """Return the cluster that was asked for, and have the stack close it; ``None`` without one."""
-    address = next((run.settings.executor for run in runs), None)
-    if address is None:
+    given = next((run.settings for run in runs), None)
+    if given is None or given.executor is None:
         return None
     from benchgate.remote.cluster import Cluster
 
-    cluster = Cluster(address, [(run.bench, one) for run in runs for one in run.systems.values()])
-    cluster.open()
+    systems = [(run.bench, one) for run in runs for one in run.systems.values()]
+    cluster = Cluster(given.executor, systems)
+    cluster.open(may_be_mixed=given.allow_mixed_workers == "yes")
     stack.callback(cluster.close)
     return cluster
 

@@ -62,6 +62,7 @@ class RunSettings:
     seed: int = 0
     jobs: int = 1
     executor: str | None = None
+    allow_mixed_workers: str = "no"
     retries: int = 3
     max_rpm: int | None = None
     max_cost_usd: float | None = None

@@ -72,6 +72,14 @@ RUN_OPTIONS: Final = (
         parse=executor,
     ),
     RunOption(
+        name="allow-mixed-workers",
+        metavar="yes|no",
+        help="Workers may have other versions of packages; alone: yes. Write it as one word (default: no)",
+        parse=choice("yes", "no"),
+        default="no",
+        bare="yes",
+    ),
+    RunOption(
         name="retries",
         metavar="N",
         help="Further tries of an unavailable system (default: 3)",
