@@ -50,10 +50,12 @@ def system(case):
 class Cluster:
     """A scheduler and its workers, on loopback."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, protocol="tcp"):
         self.folder = folder
         self.workers = []
-        self.scheduler = self._start("dask_scheduler", "--host=127.0.0.1", "--port=0")
+        self.scheduler = self._start(
+            "dask_scheduler", "--host=127.0.0.1", "--port=0", f"--protocol={protocol}"
+        )
         self.tcp = self._address()
 
     def _start(self, program, *arguments, **environ):
@@ -70,7 +72,7 @@ class Cluster:
     def _address(self):
         for _ in range(600):
             if found := re.search(
-                r"Scheduler at:\s+(tcp://\S+)", (self.folder / "log").read_text()
+                r"Scheduler at:\s+(\w+://\S+)", (self.folder / "log").read_text()
             ):
                 return found[1]
             time.sleep(0.1)
@@ -386,6 +388,39 @@ def test_two_runs_share_the_workers(logged, cluster, pytester):
         for folder in (pytester.path, other)
     ]
     assert [run.wait(120) for run in runs] == [0, 0]
+
+
+@pytest.mark.slow
+def test_with_tls_and_what_refuses_it(bench, tmp_path, monkeypatch):
+    if shutil.which("openssl") is None:  # pragma: no cover
+        pytest.skip("needs openssl")
+    monkeypatch.setattr("benchgate.remote.connection.CONNECT_SECONDS", 20.0)
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    making = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=benchgate"]
+    subprocess.run(
+        [*making, "-days", "2", "-keyout", str(key), "-out", str(certificate)],
+        check=True,
+        capture_output=True,
+    )
+    environ = {"DASK_DISTRIBUTED__COMM__TLS__CA_FILE": str(certificate)}
+    for place in ("SCHEDULER", "WORKER", "CLIENT"):
+        environ[f"DASK_DISTRIBUTED__COMM__TLS__{place}__CERT"] = str(certificate)
+        environ[f"DASK_DISTRIBUTED__COMM__TLS__{place}__KEY"] = str(key)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    cluster = Cluster(tmp_path, "tls")
+    try:
+        cluster.worker()
+        assert cluster.url.startswith("tls://")
+        assert bench.run(given(cluster), apart=True).ret == 0
+        assert bench.record()["report"]["complete"]
+        for name in environ:
+            monkeypatch.delenv(name)
+        refused = bench.run(given(cluster))
+        assert refused.ret == pytest.ExitCode.USAGE_ERROR
+        refused.stderr.fnmatch_lines([f"*executor {cluster.url}: no scheduler answers: *TLS*"])
+    finally:
+        cluster.close()
 
 
 # What is refused

@@ -70,7 +70,7 @@ def connect(address: str) -> Any:
     """
     Return a client.
 
-    :param address: as ``dask://HOST:PORT``.
+    :param address: as ``dask://HOST:PORT``; or as ``tls://HOST:PORT``, with the certificates of Dask's configuration.
     :raises EvalError: Dask is not installed, or there is no scheduler or no worker.
     """
     try:
@@ -81,7 +81,7 @@ def connect(address: str) -> Any:
     try:
         tcp = address.replace("dask://", "tcp://")
         client = Client(tcp, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, TimeoutError) as error:
+    except (OSError, TypeError, RuntimeError, ValueError) as error:  # TLS without certificates
         raise EvalError(f"executor {address}: no scheduler answers: {error}") from error
     try:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)

@@ -95,8 +95,8 @@ dollars: Final = number(0, MAX_DOLLARS, "US dollars")
 # An empty path would silently be the current folder.
 path: Final = matching(r"(?s:.+)", "a path", Path)
 executor: Final = matching(
-    r"dask://[^\s/:@]+:\d{1,5}|dask://\[[0-9a-fA-F:]+\]:\d{1,5}",
-    "dask://HOST:PORT, of the scheduler",
+    r"(?:dask|tls)://(?:[^\s/:@]+|\[[0-9a-fA-F:]+\]):\d{1,5}",
+    "dask://HOST:PORT or tls://HOST:PORT, of the scheduler",
 )
 run_name: Final = matching(RUN, RUN_WORDS, _run)
 run_reference: Final = matching(rf"auto|none|{RUN}", f"auto, none, {RUN_WORDS}", _run)
