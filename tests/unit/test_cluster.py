@@ -154,6 +154,17 @@ def test_one_request_that_failed_is_no_scheduler_that_is_gone(monkeypatch, error
     assert connection.ask(client, "queue_qsize", name="a") == (3, "asked", {"name": "a"})
 
 
+def test_a_worker_that_left_is_sent_no_class(cluster):
+    pytest.importorskip("distributed")
+
+    def scatter(data, workers, **_):
+        raise KeyError(workers[0])
+
+    cluster._client.scatter = scatter
+    cluster._packed["echo"], cluster._systems["echo"] = ("sent", b"data"), {}
+    assert cluster._send("echo", ["tcp://gone:1"]) == []
+
+
 def test_who_is_silent_is_seen_by_the_clock_of_the_scheduler(monkeypatch):
     workers = {"a": {"last_seen": 5.0}, "b": {"last_seen": 5.0 + watch.SILENT_SECONDS + 1}}
     answers = {"identity": {"workers": workers}, "processing": {"a": ["k"], "b": ["other"]}}

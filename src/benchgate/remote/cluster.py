@@ -227,12 +227,11 @@ class Cluster:
         sent, data = self._packed[name]
         systems = tuple(self._systems[name].values())
         with self._sending:
-            copies = {
-                address: steady(
-                    client, partial(client.scatter, data, workers=[address], hash=False)
-                )
-                for address in addresses
-            }
+            copies = {}
+            for address in addresses:
+                scatter = partial(client.scatter, data, workers=[address], hash=False)
+                with suppress(KeyError):  # it has left
+                    copies[address] = steady(client, scatter)
             answers = [
                 client.submit(receive, sent, systems, copy, workers=[address], pure=False)
                 for address, copy in copies.items()
