@@ -10,10 +10,9 @@ little, because every pytest run loads it.
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.wire.argument_types import dollars, natural, positive, seconds
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 PREFIX: Final = "BENCHGATE_"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOption:
+class RunOption(NamedTuple):
     """
     One option of a run.
 
