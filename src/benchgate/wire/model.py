@@ -30,7 +30,7 @@ from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.frozen import EMPTY, freeze_json, shared, thaw_json
+from benchgate.wire.frozen import EMPTY, LEAVES, freeze_json, shared, thaw_json
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
 if TYPE_CHECKING:
@@ -258,10 +258,8 @@ class Artifact(WireModel):
         :raises ValueError: as :meth:`WireModel.read_json`; or a field is missing, at whatever depth.
         """
         artifact = super().read_json(data)
-        faults = [
-            InitErrorDetails(type="missing", loc=place, input=None)
-            for place in _fields_left_out(artifact)
-        ]
+        left_out = _fields_left_out(artifact)
+        faults = [InitErrorDetails(type="missing", loc=place, input=None) for place in left_out]
         if faults:
             raise ValidationError.from_exception_data(cls.__name__, faults)
         return artifact
@@ -288,7 +286,8 @@ def _fields_left_out(
     else:
         return
     for key, part in inner:
-        yield from _fields_left_out(part, (*place, key))
+        if type(part) not in LEAVES:
+            yield from _fields_left_out(part, (*place, key))
 
 
 def first_fault(error: ValueError) -> str:
