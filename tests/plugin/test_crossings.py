@@ -152,7 +152,7 @@ def policies(bench):
 
 def test_the_options_here_are_all_there_are():
     # What is replayed is not recorded: that option takes the place of the other.
-    assert {*OPTIONS, "replay", "shard", "executor"} == {
+    assert {*OPTIONS, "replay", "shard", "executor", "allow-mixed-workers"} == {
         option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)
     }
 
