@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
-from benchgate.statistics.bounds import gaffke_lower
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
@@ -123,11 +122,16 @@ def aggregates(
     """
     cases = case_figures(results)
     penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
-    scores, labels = [case.score for case in cases], [clusters.get(c.case_id) for c in cases]
+    lower = None
+    if bounded and cases:
+        from benchgate.statistics.bounds import gaffke_lower
+
+        labels = [clusters.get(case.case_id) for case in cases]
+        lower = gaffke_lower([case.score for case in cases], labels)
     return Aggregates(
         case_count=len(cases),
-        mean_score=mean(scores) if cases else 0.0,
-        score_lower_bound_95=gaffke_lower(scores, labels) if bounded and cases else None,
+        mean_score=mean([case.score for case in cases]) if cases else 0.0,
+        score_lower_bound_95=lower,
         passed_count=sum(case.passed for case in cases),
         total_cost_usd=math.fsum(cost_of(result) or 0.0 for result in results),
         mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,

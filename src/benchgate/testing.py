@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchgate.errors import EvalError
 from benchgate.gates.baseline import FILE_NAME, read_baseline
 from benchgate.ids import trial_seed
-from benchgate.loader.case_folder import case_folders, load_case
+from benchgate.loader.case_folder import case_folders, read_case
 from benchgate.loader.imports import bench_package
 from benchgate.loader.loaded_class import load_class
 from benchgate.registry import TaskClassRegistry
@@ -47,7 +47,7 @@ def load_cases(class_path: Path, bench_seed: int = 0) -> dict[str, BenchCase]:
     found = {}
     for folder in case_folders(class_path):
         seed = trial_seed(name, folder.name, 0, bench_seed)
-        case = load_case(folder, task_class=name)
+        case = read_case(folder, task_class=name)[0]
         found[folder.name] = case.model_copy(update={"seed": seed})
     return found
 

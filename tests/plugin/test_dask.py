@@ -299,8 +299,11 @@ if case.case_id == "03" and not once.exists():
     calls = [case for case, _ in logged.calls()]
     assert calls.count("03") == 2
     assert once.read_text() in {str(worker.pid) for worker in cluster.workers}
-    started_twice = {case for case in calls if calls.count(case) > 1}
-    assert {t["case_id"] for t in report["per_case"] if t["retries"]} == started_twice
+    retried = {trial["case_id"] for trial in report["per_case"] if trial["retries"]}
+    # The other thread of the frozen worker may have started one that did not come to its system.
+    assert {case for case in calls if calls.count(case) > 1} <= retried
+    assert "03" in retried
+    assert len(retried) <= 2
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 from benchgate.cli import main
 from benchgate.errors import CassetteNotFound, Unreadable
-from benchgate.loader.case_folder import load_case
+from benchgate.loader.case_folder import read_case
 
 SYSTEM = """
 import time
@@ -457,7 +457,7 @@ def test_cassettes_are_no_part_of_class_rubric_or_case(recorded):
 
 def test_a_case_finds_its_own_trial(recorded):
     path = recorded.bench.path
-    case = load_case(path / "cases/01", task_class="echo").model_copy(update={"trial": 1})
+    case = read_case(path / "cases/01", task_class="echo")[0].model_copy(update={"trial": 1})
     for one in (case, pickle.loads(pickle.dumps(case))):  # noqa: S301 - our own
         found = one.cassette("agent")
         assert found.path == recorded.cassette / "01-t1.json"
@@ -480,7 +480,7 @@ def test_the_table_of_a_case_comes_first(recorded):
     sha256 = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
     table = f'[cassettes.agent]\npath = "cassettes/own.json"\nsha256 = "{sha256}"\n'
     bench.case("01", extra=table)
-    case = load_case(bench.path / "cases/01", task_class="echo")
+    case = read_case(bench.path / "cases/01", task_class="echo")[0]
     assert case.cassette("agent").path == path
     path.write_text("[]")
     with pytest.raises(Unreadable, match="was changed"):

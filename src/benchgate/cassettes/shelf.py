@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest
 from benchgate.ids import trial_file_name
 from benchgate.models import Cassette
 from benchgate.wire.argument_types import CASSETTE_NAME
@@ -31,6 +30,8 @@ class ClassCassettes:
 
         :raises Unreadable: its manifest is not valid.
         """
+        from benchgate.cassettes.manifest import FOLDER, MANIFEST, CassetteManifest
+
         folder = self.class_path / FOLDER / name
         if not CASSETTE_NAME.fullmatch(name) or not (folder / MANIFEST).exists():
             return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from benchgate.check.problem import Problem, located
 from benchgate.errors import BenchCaseLoadError, Unreadable
 from benchgate.loader.case_digest import case_digest, files_digest
-from benchgate.loader.case_folder import CASE_FILE, case_folders, load_case
+from benchgate.loader.case_folder import CASE_FILE, case_folders, read_case
 from benchgate.wire.files import tree_files
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _read_case(
     if not os.path.lexists(path):
         return None, [Problem(folder, 1, f"no case; expected a {CASE_FILE} in it")]
     try:
-        case = load_case(folder, task_class=task_class)
+        case = read_case(folder, task_class=task_class)[0]
         problems = list(_empty_folders(folder))
         digest = case_digest(case, files_digest(case)) if with_digests else None
     except BenchCaseLoadError as error:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable, few
 from benchgate.gates.decision import CheckpointPromotionDecision
-from benchgate.gates.figures import Arm, CaseFacts
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
@@ -22,6 +21,8 @@ from benchgate.wire.parsing import MAX_JSON_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from benchgate.gates.figures import Arm
 
 
 FILE_NAME: Final = "baseline.json"
@@ -165,6 +166,8 @@ def _case_ids(report: BenchRunReport) -> set[str]:
 
 def arm(report: BenchRunReport) -> Arm:
     """Return a run as one side of a comparison: the means of its cases, sorted by case id."""
+    from benchgate.gates.figures import Arm, CaseFacts
+
     cases = case_figures(report.per_case)
     penalties = tuple(case.safety_penalty for case in cases)
     return Arm(

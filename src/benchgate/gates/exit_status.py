@@ -10,7 +10,7 @@ from benchgate.gates.blockers import blocking
 from benchgate.gates.unscored import incompleteness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from benchgate.gates.baseline import BaselineChoice
     from benchgate.gates.decision import CheckpointPromotionDecision
@@ -48,14 +48,3 @@ def failures(
         is_good = decision is not None and decision.outcome == "promote"
         hint = "; --bench-exit=gate goes by the gate alone" if is_good else ""
         yield f"{failed} of {counted(report.case_count, 'case')} failed{hint}"
-
-
-def objections(
-    decision: CheckpointPromotionDecision | None,
-    choice: BaselineChoice,
-    further: Sequence[tuple[str, str]],
-) -> Iterator[str]:
-    """Yield why a run must not exit with 0 though nothing failed: a gate that binds holds."""
-    if decision is not None and decision.outcome == "hold" and choice.binding:
-        yield "the gate decided hold"
-    yield from (f"gate {name}: {objection}" for name, objection in further)

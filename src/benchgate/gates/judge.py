@@ -9,14 +9,9 @@ from typing import TYPE_CHECKING
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
-from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
-from benchgate.gates.exit_status import HELD, ExitRule, failures, objections
-from benchgate.gates.looks import judged_at
-from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
+from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.run_diff import changes
 from benchgate.gates.unscored import incompleteness, too_many, unscored_note
-from benchgate.gates.vectors import weigh_arms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,6 +176,7 @@ def judge(
                 replays=facts.replays,
             )
         )
+    is_hold = decision is not None and decision.outcome == "hold"
     return Judgement(
         **{field.name: getattr(facts, field.name) for field in fields(RunFacts)},
         figures=figures,
@@ -193,7 +189,8 @@ def judge(
             *((f"checkpoint: {checkpoint}",) * bool(checkpoint)),
         ),
         held=(
-            *objections(decision, choice, further),
+            *(("the gate decided hold",) * bool(is_hold and choice.binding)),
+            *(f"gate {name}: {objection}" for name, objection in further),
             *(("the plan was not kept",) if facts.plan_problems and not choice.binding else ()),
         ),
         further=further,
@@ -203,6 +200,13 @@ def judge(
 
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
+    # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
+    from benchgate.gates.decide import decide
+    from benchgate.gates.decision import GateInput
+    from benchgate.gates.looks import judged_at
+    from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
+    from benchgate.gates.vectors import weigh_arms
+
     report, before, policy = facts.report, facts.baseline, facts.policy
     candidate, figures = arm(report), None
     blockers = [*run_blockers(report), *facts.excluded]

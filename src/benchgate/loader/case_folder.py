@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 CASE_FILE: Final = "case.toml"
 MAX_NAME_BYTES: Final = 100
+_PLAIN: Final = re.compile(r"[a-z0-9_-]{1,64}")
 EXPECTED_NAME: Final = "expected up to 64 lower-case letters, digits, - and _"
 POINTER_FILE: Final = "input-pointer.toml"
 ALLOWED_ENTRIES: Final = frozenset(
@@ -42,33 +43,34 @@ class PointerTables(WireModel):
     sha256: Sha256
 
 
-def shown_name(folder: Path) -> str:
+def shown_name(folder: str) -> str:
     """
     Return the name of a case folder as ids, reports and file names can hold it; other folders have another one.
 
     Characters other than letters, digits, space and ``_.-[]`` are escaped as in URLs, and a long name is cut.
     """
-    name = re.sub(r"[^\w .\[\]-]+", lambda found: quote(os.fsencode(found[0]), ""), folder.name)
+    if _PLAIN.fullmatch(folder):
+        return folder
+    name = re.sub(r"[^\w .\[\]-]+", lambda found: quote(os.fsencode(found[0]), ""), folder)
     if len(name.encode()) <= MAX_NAME_BYTES:
         return name
-    whole = sha256_hex(os.fsencode(folder.name))[:12]
+    whole = sha256_hex(os.fsencode(folder))[:12]
     return f"{name.encode()[: MAX_NAME_BYTES - 13].decode(errors='ignore')}~{whole}"
 
 
 def case_folders(class_path: Path) -> list[Path]:
     """Return all folders below ``cases/``, sorted. Each must be a case: a broken one is reported, never skipped."""
+    return [class_path / "cases" / name for name in folder_names(class_path)]
+
+
+def folder_names(class_path: Path) -> list[str]:
+    """Return the names of these folders; a path for each of thousands takes longer than to run one of them."""
     cases = class_path / "cases"
     if not cases.is_dir():
         return []
     with os.scandir(cases) as entries:
         # A dangling symlink counts too: it is a case that cannot be read, not one less.
-        names = sorted(e.name for e in entries if e.is_dir() or not os.path.exists(e.path))
-    return [cases / name for name in names]
-
-
-def load_case(folder: Path, *, task_class: str) -> BenchCase:
-    """Read the case in a folder; errors as in :func:`read_case`."""
-    return read_case(folder, task_class=task_class)[0]
+        return sorted(e.name for e in entries if e.is_dir() or not os.path.exists(e.path))
 
 
 def read_case(
@@ -80,7 +82,7 @@ def read_case(
     :raises BenchCaseLoadError: with every fault of its ``case.toml`` and of the files beside it, so that a curator can
         fix all of them at once.
     """
-    shown = shown_name(folder)
+    shown = shown_name(folder.name)
     if shown != folder.name:
         path, found_name = folder.with_name(shown) / CASE_FILE, ascii(folder.name)
         raise BenchCaseLoadError(

@@ -19,7 +19,7 @@ from benchgate.errors import (
     TaskClassNotFound,
 )
 from benchgate.gates.policy import load_policy, load_run_table
-from benchgate.loader.case_folder import case_folders, read_case, shown_name
+from benchgate.loader.case_folder import folder_names, read_case, shown_name
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.rubric_source import rubric_digest
 from benchgate.loader.system_checkpoint import SystemCheckpoint
@@ -81,7 +81,7 @@ class LoadedClass:
     taxonomy: Taxonomy
     policy: GatePolicy
     run: RunTable
-    folders: Mapping[str, Path]
+    folders: Mapping[str, str]
     _loaded: dict[str, tuple[BenchCase | BenchCaseLoadError, int]] = field(
         default_factory=dict, repr=False
     )
@@ -109,7 +109,7 @@ class LoadedClass:
         return self._loaded[case_id][1] if case_id in self._loaded else 1
 
     def _read(self, case_id: str) -> tuple[BenchCase | BenchCaseLoadError, int]:
-        folder = self.folders.get(case_id) or self.path / "cases" / case_id
+        folder = self.path / "cases" / self.folders.get(case_id, case_id)
         try:
             facts_model = self.task_class.facts_model
             return read_case(folder, task_class=self.name, facts_model=facts_model)
@@ -151,7 +151,7 @@ def load_class(
         taxonomy=taxonomy,
         policy=policy,
         run=run,
-        folders={shown_name(folder): folder for folder in case_folders(path)},
+        folders={shown_name(folder): folder for folder in folder_names(path)},
     )
 
 

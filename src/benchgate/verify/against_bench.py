@@ -18,7 +18,7 @@ from benchgate.errors import EvalError, few
 from benchgate.gates.baseline import FILE_NAME, RERUN, read_baseline
 from benchgate.gates.policy import load_policy, log_policy, make_policy
 from benchgate.loader.case_digest import case_digest, files_digest
-from benchgate.loader.case_folder import case_folders, load_case
+from benchgate.loader.case_folder import case_folders, read_case
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.rubric_source import rubric_digest
 from benchgate.verify.recheck_decision import baseline_faults
@@ -109,7 +109,7 @@ class Terms:
     def _of_the_class(self, class_path: Path) -> Iterator[str]:
         report, there = self.record.report, f"not those of {class_path}"
         cases = [
-            load_case(folder, task_class=class_path.name) for folder in case_folders(class_path)
+            read_case(folder, task_class=class_path.name)[0] for folder in case_folders(class_path)
         ]
         digests = {case.case_id: case_digest(case, files_digest(case)) for case in cases}
         if changed := {case_id for case_id, _ in digests.items() ^ report.digests.cases.items()}:

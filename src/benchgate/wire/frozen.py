@@ -37,6 +37,11 @@ def thaw_json(value: Any) -> Any:
     return value
 
 
+def exact_float(number: float) -> float:
+    """Return it as the builtin type; ``float`` itself takes long to inspect, and pydantic does so in each model."""
+    return float(number)
+
+
 @cache
 def shared(names: frozenset[str]) -> set[str]:
     """Return the same set for equal names; nobody may change it."""

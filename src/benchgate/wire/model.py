@@ -30,7 +30,7 @@ from benchgate.errors import Unreadable, excerpt
 from benchgate.wire.argument_types import MAX_SECONDS
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
-from benchgate.wire.frozen import EMPTY, LEAVES, freeze_json, shared, thaw_json
+from benchgate.wire.frozen import EMPTY, LEAVES, exact_float, freeze_json, shared, thaw_json
 from benchgate.wire.parsing import MAX_JSON_BYTES, collector_paused, read_json
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ FrozenJson = Annotated[
     AfterValidator(freeze_json),
     PlainSerializer(thaw_json, return_type=dict[str, Any]),
 ]
-Number = Annotated[float, AfterValidator(float)]
+Number = Annotated[float, AfterValidator(exact_float)]
 NonNegative = Annotated[Number, Field(ge=0)]
 Seconds = Annotated[Number, Field(gt=0, le=MAX_SECONDS)]
 UnitInterval = Annotated[Number, Field(ge=0, le=1)]
