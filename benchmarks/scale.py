@@ -3,9 +3,9 @@ How time and memory grow with the number of cases, and what a long history takes
 
     python benchmarks/scale.py [ROUNDS]
 
-Runs, lists and selects from trivial classes of 1,000 to 10,000 cases, and 1,000 cases of 10 trials; gates two recorded
-runs of 10,000 cases; writes the page of a run; verifies 100 runs of 100 cases. Of each the fewest seconds of wall clock
-and of CPU and the smallest peak memory of all rounds are printed as JSON.
+Runs, lists and selects from trivial classes of 1,000 to 10,000 cases, runs them with a third failing, and 1,000 cases
+of 10 trials; gates two recorded runs of 10,000 cases; writes the page of a run; verifies 100 runs of 100 cases. Of each
+the fewest seconds of wall clock and of CPU and the smallest peak memory of all rounds are printed as JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ def draw(case, lift):
 
 register_task_class(
     "trivial",
-    systems={"old": lambda case: draw(case, 0.0), "new": lambda case: draw(case, 0.05)},
+    systems={
+        "old": lambda case: draw(case, 0.0),
+        "new": lambda case: draw(case, 0.05),
+        "third": lambda case: {**draw(case, 0.0), "fails": case.seed32 % 3 == 0},
+    },
     default_system="old",
 )(Drawn)
 """
@@ -39,7 +43,8 @@ from benchgate import BenchScore
 class Drawn:
     def score(self, case, harness_output, /):
         score = harness_output["score"]
-        return BenchScore(passed=True, score=score, safety_penalty=0.0)
+        passed = not harness_output.get("fails")
+        return BenchScore(passed=passed, score=score, safety_penalty=0.0)
 """
 HISTORY = """\
 import sys, warnings
@@ -108,6 +113,8 @@ def main() -> None:
             root = make_class(Path(name, str(cases)), cases)
             bench = (*pytest, "--bench=trivial", "--bench-baseline=none")
             rows.add(f"run {cases}", root, *bench)
+            third = ("--bench-system=third", "--bench-out=third")
+            rows.add(f"run {cases}, a third failing", root, *bench, *third, statuses=(0, 1, 10))
             rows.add(f"--co {cases}", root, *bench, "--co")
             middle = f"c{cases // 2:05}"
             rows.add(

@@ -223,3 +223,18 @@ def test_the_json_report_has_the_same(reports):
     assert changes["fell"][0]["codes"] == ["wrong", "words_missing"]
     assert changes["fell"][0]["after"] == 0.1
     assert len(changes["newly_passing"]) == 11
+
+
+def test_what_a_teardown_prints_is_shown_below_its_failure_and_no_more_is_looked_through(bench):
+    bench.system("if case.case_id != '01':\n    raise ValueError('no')")
+    bench.pytester.makeconftest("""
+        def pytest_runtest_teardown(item):
+            print("begins") if item.name == "02" else None
+
+        def pytest_terminal_summary(terminalreporter):
+            kept = [(report.when, report.nodeid[-2:]) for report in terminalreporter.stats[""]]
+            terminalreporter.write_line(f"kept {kept}")
+    """)
+    result = bench.run()
+    result.stdout.fnmatch_lines(["*_ 02 _*", "*Captured stdout teardown*", "begins", "*_ 03 _*"])
+    result.stdout.fnmatch_lines(["kept [[]('teardown', '02')[]]"])

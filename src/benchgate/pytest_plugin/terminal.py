@@ -62,10 +62,8 @@ class Terminal:
         }
         if waiting:
             names = ", ".join(sorted(waiting))
-            hint = (
-                f"benchgate: async: {names}; with --bench-jobs=N up to N of such trials run at once"
-            )
-            lines.append(printable(hint))
+            hint = f"async: {names}; with --bench-jobs=N up to N of such trials run at once"
+            lines.append(printable(f"benchgate: {hint}"))
         return lines
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
@@ -77,6 +75,11 @@ class Terminal:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Print the summary also where another reporter replaced pytest's, as pytest-rich does: it asks nobody."""
         plugins = session.config.pluginmanager
+        if stats := getattr(plugins.getplugin("terminalreporter"), "stats", None):
+            # pytest looks through all of these for each failed test, to print what its teardown printed.
+            stats[""] = [
+                r for r in stats.get("", ()) if any("teardown" in s for s, _ in r.sections)
+            ]
         if not plugins.hasplugin("terminalreporter") and not plugins.is_blocked("terminal"):
             self.pytest_terminal_summary(pytest.TerminalReporter(session.config))
 
