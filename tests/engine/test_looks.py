@@ -172,3 +172,49 @@ def test_gate_judges_at_the_look_that_the_run_was(looks, capsys):
     seen = looks.run(0.6, baseline="none", **SPEND)  # seen, but not compared yet
     assert main(["gate", pinned, str(seen.published.folder)]) == HELD
     assert "candidate no. 9 compared with this baseline" in capsys.readouterr().out
+
+
+def said(run):
+    codes = run.judgement.decision.reason_codes
+    return {code.removeprefix("checkpoint_promotion_blocked_") for code in codes}
+
+
+def test_declared_looks_share_alpha_evenly_and_hold_when_they_are_used(looks):
+    declared = {"policy": {"looks": "spend:3"}}
+    for number in (1, 2, 3):
+        run = looks.run(0.5 + number / 100, **declared)
+        assert (run.judgement.decision.outcome, said(run)) == ("promote", set())
+        assert run.judgement.decision.look.alpha == pytest.approx(0.05 / 3)
+    run = looks.run(0.6, **declared)
+    assert (run.exit_status, said(run)) == (HELD, {"looks_exhausted"})
+    assert not run.judgement.decision.look.can_promote
+    assert looks.run(0.51, **declared).judgement.decision.outcome == "promote"  # look 1 again
+    assert looks.is_valid()
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "named"),
+    [
+        ("spend:3", "spend:4", "declared looks = spend:3, this one spend:4"),
+        ("count", "spend:3", "declared looks = count or spend, this one spend:3"),
+        ("spend:3", "spend", "declared looks = spend:3, this one spend"),
+        ("spend:3", "count", "declared looks = spend:3, this one count"),
+    ],
+)
+def test_looks_that_were_declared_otherwise_hold(looks, first, later, named):
+    assert said(looks.run(0.5, policy={"looks": first})) == set()
+    run = looks.run(0.6, policy={"looks": later})
+    assert (run.judgement.decision.outcome, said(run)) == ("hold", {"looks_mismatch"})
+    assert named in run.judgement.decision.remarks[0].message
+    assert said(looks.run(0.7, policy={"looks": first})) == set()
+    assert looks.is_valid()
+
+
+def test_verify_finds_that_looks_were_declared_otherwise(looks, capsys):
+    looks.run(0.5, policy={"looks": "spend:3"})
+    first = looks.echo.folder() / "record.json"
+    looks.run(0.6, policy={"looks": "spend:4"})
+    first.write_text(first.read_text().replace("spend:3", "spend:4"))
+    capsys.readouterr()
+    assert not looks.is_valid()
+    assert "looks_mismatch" in capsys.readouterr().err

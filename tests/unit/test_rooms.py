@@ -40,13 +40,13 @@ BUDGETS = {
     "check": 700,
     "cli": 2375,
     "errors": 300,
-    "gates": 3725,
+    "gates": 3800,
     "http": 525,
     "ids": 150,
     "interop": 1775,
     "live": 500,
     "loader": 1275,
-    "looks": 475,
+    "looks": 500,
     "models": 450,
     "promotion": 300,
     "pytest_plugin": 2500,
@@ -62,13 +62,13 @@ BUDGETS = {
     "training": 875,
     "training_types": 100,
     "trials": 1525,
-    "verify": 1375,
+    "verify": 1400,
     "wire": 1975,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32000
+TOTAL = 32100
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

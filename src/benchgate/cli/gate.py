@@ -118,7 +118,7 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
         baseline=before,
         exit_rule="gate",
     )
-    judgement = judge(facts, count=counter_of(chain.number))
+    judgement = judge(facts, count=counter_of(chain.number, policy))
     for label, path, report in zip(
         ("baseline", "candidate"), (first, second), reports, strict=True
     ):

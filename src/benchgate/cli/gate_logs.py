@@ -94,8 +94,8 @@ def _decided(
             why = "--out counts looks in its records, --ledger in a file: give one of them"
             raise ValueError(why)
         return record_reports(args.out, facts, started, _terms(sealed), TIMEOUT)
-    if args.ledger is None and facts.policy.looks == "spend":
-        why = "looks = 'spend' needs --out or --ledger: without one nobody counts the looks"
+    if args.ledger is None and facts.policy.looks != "count":
+        why = f"looks = '{facts.policy.looks}' needs --out or --ledger: without one nobody counts the looks"
         raise ArtifactError("looks", why)
     return judged(facts, LookLedger(args.ledger).add if args.ledger else None), None
 

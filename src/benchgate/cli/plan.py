@@ -146,16 +146,16 @@ def _sealed(report: BenchRunReport, policy: GatePolicy, trials: int, out: Path) 
         trial_count=trials,
         policy=policy,
         prediction=_prediction(
-            report, policy, trials, _next_look(report, out / "runs" / report.task_class)
+            report, policy, trials, _next_look(report, policy, out / "runs" / report.task_class)
         ),
     )
 
 
-def _next_look(report: BenchRunReport, runs: Path) -> int:
+def _next_look(report: BenchRunReport, policy: GatePolicy, runs: Path) -> int:
     from benchgate.looks.chain import ChainLooks, looked_at
 
     new = {"results": ("", "")}
-    looked = looked_at(report, report, is_beside=False).model_copy(update=new)
+    looked = looked_at(report, report, policy, is_beside=False).model_copy(update=new)
     return ChainLooks(runs if runs.is_dir() else None).number(looked)
 
 
@@ -197,7 +197,7 @@ def _reachable(policy: GatePolicy, outlook: Prediction) -> Iterator[str]:
     if outlook.obstacle is not None:
         yield f"verdicts  can only hold or reject: {outlook.obstacle}"
         return
-    this = f"; this would be candidate no. {outlook.look}" if policy.looks == "spend" else ""
+    this = f"; this would be candidate no. {outlook.look}" if policy.looks != "count" else ""
     last = "" if outlook.looks is None else f"; none after no. {outlook.looks} can be promoted"
     yield f"verdicts  can promote, hold or reject{this}{last}"
     if outlook.smallest_margin is not None and outlook.smallest_margin > (policy.margin or 0.0):

@@ -164,6 +164,14 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "this is not the comparison that was planned",
         "run what was planned, or seal a new plan before a new run: benchgate plan",
     ),
+    "looks_mismatch": Condition(
+        "looks at this baseline were declared otherwise before the first",
+        "judge it with the looks that were declared, or make a new baseline or add cases: both begin a new count",
+    ),
+    "looks_exhausted": Condition(
+        "all looks that were declared before the first are used",
+        "make a new baseline, or add cases: both begin a new count",
+    ),
     "checkpoint_mismatch": Condition(
         "the results may belong to another checkpoint",
         "fix which checkpoint is played, then run again",

@@ -23,7 +23,7 @@ from benchgate.gates.conditions import (
     next_step,
 )
 from benchgate.gates.decision import PREFIX, Blocker, CheckpointPromotionDecision, GateInput, Remark
-from benchgate.gates.looks import judged_at, make_look
+from benchgate.gates.looks import judged_at, look_objection, make_look
 from benchgate.gates.notes import notes
 from benchgate.gates.safety import clean_needed
 from benchgate.gates.weigh import weigh
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
     look = inputs.look and inputs.figures and make_look(inputs.policy, inputs.look, inputs.figures)
-    inputs = replace(inputs, policy=judged_at(inputs.policy, inputs.look))
-    blockers = _joined((*inputs.blockers, *_objections(inputs)))
+    early = (*inputs.blockers, *look_objection(inputs.policy, inputs.look))
+    inputs = replace(inputs, policy=judged_at(inputs.policy, inputs.look), blockers=early)
+    blockers = _joined((*early, *_objections(inputs)))
     if inputs.figures is None and not blockers:
         blockers["baseline_missing"] = "there is no baseline"
     elif not blockers and not inputs.further:

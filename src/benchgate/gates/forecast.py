@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import GateInput
-from benchgate.gates.looks import judged_at
+from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import POWER
 from benchgate.gates.vectors import weigh_arms
 from benchgate.statistics.bounds import gaffke_lower, gaffke_upper
@@ -97,7 +97,7 @@ def forecast(
     limits = Forecast(
         units=len(grouped(baseline.scores, baseline.labels)),
         obstacle=None if decision.promotion_allowed else decision.remarks[0].message,
-        looks=_looks(baseline, policy) if policy.looks == "spend" else None,
+        looks=_looks(baseline, policy) if policy.looks != "count" else None,
     )
     if policy.claim == "no_regression":
         return limits
@@ -223,6 +223,8 @@ def _looks(baseline: Arm, policy: GatePolicy) -> int | None:
     def promotes(look: int) -> bool:
         return _best_decision(baseline, judged_at(policy, look)).promotion_allowed
 
+    if declared := declared_looks(policy):
+        return declared * promotes(1)
     if promotes(_LOOKS):
         return None
     last, beyond = 0, _LOOKS

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline, BaselineChoice
     from benchgate.gates.decision import Blocker, CheckpointPromotionDecision
     from benchgate.gates.figures import Arm, Figures
+    from benchgate.gates.looks import LookNumber
     from benchgate.gates.policy import GatePolicy
     from benchgate.gates.run_diff import RunChanges
     from benchgate.models import BenchRunReport, Side
@@ -33,7 +34,7 @@ Its name in the decision is its ``name`` attribute, else its ``__name__``.
 """
 
 
-Counter = Callable[["BenchRunReport", "BenchRunReport"], int]
+Counter = Callable[["BenchRunReport", "BenchRunReport"], "LookNumber"]
 """Takes the baseline's report and the candidate's, and returns the number of this look at the baseline."""
 
 

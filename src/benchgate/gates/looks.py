@@ -4,7 +4,9 @@ How often one baseline was looked at, and what that does to the level of a look.
 The more candidates are tried against one baseline, the likelier one of them passes by luck. With ``looks = "spend"``
 the k-th look has the level alpha * 6 / (pi**2 * k**2). These sum to alpha over any number of looks, so that by Boole's
 inequality no series of worthless candidates has a promotion with a probability above alpha / 2, however long it is and
-whenever it stops (alpha spending with weights of a convergent series, Foster and Stine 2008).
+whenever it stops (alpha spending with weights of a convergent series, Foster and Stine 2008). With ``spend:K`` each of
+K looks has alpha / K, and everything holds after them. Neither is true of candidates that are made from what earlier
+looks at the same cases said of each of these; see :mod:`benchgate.looks.acceptor`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,16 @@ from benchgate.wire.model import Count, Number, WireModel
 if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
+
+
+class LookNumber(int):
+    """
+    Number of a look as it was counted.
+
+    :param otherwise: how the first look of the series said that alpha is divided, if this one says it otherwise.
+    """
+
+    otherwise: str | None = None
 
 
 class Look(WireModel):
@@ -52,11 +64,30 @@ def spent_alpha(alpha: float, number: int) -> float:
     return alpha * 6.0 / (math.pi * number) ** 2
 
 
+def look_objection(policy: GatePolicy, number: int | None) -> tuple[tuple[str, str], ...]:
+    """Return why nothing is promoted at a look, whatever the scores are."""
+    blockers, declared = [], declared_looks(policy)
+    if isinstance(number, LookNumber) and number.otherwise is not None:
+        first = f"the first look at this baseline declared looks = {number.otherwise}"
+        blockers.append(("looks_mismatch", f"{first}, this one {policy.looks}"))
+    if number and declared and number > declared:
+        text = f"this is look {number}, and {declared} were declared before the first"
+        blockers.append(("looks_exhausted", text))
+    return tuple(blockers)
+
+
+def declared_looks(policy: GatePolicy) -> int | None:
+    """Return the K of ``spend:K``."""
+    return int(policy.looks[6:]) if policy.looks.startswith("spend:") else None
+
+
 def judged_at(policy: GatePolicy, number: int | None) -> GatePolicy:
     """Return the policy with the level that a look has; ``None`` is a comparison that is no look."""
     if policy.looks == "count" or number is None:
         return policy
-    return policy.model_copy(update={"alpha": spent_alpha(policy.alpha, number)})
+    declared = declared_looks(policy)
+    level = policy.alpha / declared if declared else spent_alpha(policy.alpha, number)
+    return policy.model_copy(update={"alpha": level})
 
 
 def make_look(policy: GatePolicy, number: int, figures: Figures) -> Look:
@@ -70,7 +101,8 @@ def make_look(policy: GatePolicy, number: int, figures: Figures) -> Look:
         number=number,
         alpha=level,
         chance=series_chance(policy, number),
-        can_promote=can_promote(policy, level, figures),
+        can_promote=number <= (declared_looks(policy) or number)
+        and can_promote(policy, level, figures),
     )
 
 
@@ -84,6 +116,8 @@ def series_chance(policy: GatePolicy, number: int) -> float:
     half = policy.alpha / 2
     if policy.looks == "count":
         return -math.expm1(number * math.log1p(-half))
+    if declared := declared_looks(policy):
+        return half * min(number / declared, 1.0)
     return math.fsum(spent_alpha(half, k) for k in range(1, number + 1))
 
 

@@ -80,7 +80,8 @@ class GatePolicy(WireModel):
     :param evidence: with ``exact``, the bounded-support lower bound must exceed ``min_delta`` too.
     :param penalty_range: lowest and highest possible penalty, which the upper bound needs.
     :param missing: sample files whose case ids differ: ``hold``, or count a missing case as the ``worst`` score.
-    :param looks: ``count`` says how often the baseline was looked at; ``spend`` also divides alpha among the looks.
+    :param looks: ``count`` says how often the baseline was looked at; ``spend`` also divides alpha among the looks;
+        ``spend:K`` divides it evenly among K, after which everything holds.
     :param max_unscored: largest share of a run's trials that may end in ``harness_error``; one trial always may.
     :param baseline_errors: such trials of the baseline count as score 0. With ``both`` the candidate must be promoted
         also if they had the best score; ``zero`` is for whoever takes a crash for the old system's true score.
@@ -105,7 +106,7 @@ class GatePolicy(WireModel):
     missing: Literal["hold", "worst"] = "hold"
     max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
     baseline_errors: Literal["both", "zero"] = "both"
-    looks: Literal["count", "spend"] = "count"
+    looks: Annotated[str, Field(pattern=r"^(count|spend(:[1-9][0-9]{0,5})?)$")] = "count"
 
     @model_validator(mode="before")
     @classmethod

@@ -11,6 +11,7 @@ from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.looks import declared_looks
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
@@ -23,6 +24,7 @@ from benchgate.wire.canonical import digest
 if TYPE_CHECKING:
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.gates.judge import Counter
+    from benchgate.gates.looks import LookNumber
 
 
 Samples = Mapping[str, float | Sequence[float]] | Sequence[float]
@@ -46,16 +48,17 @@ def accept(
 
     :param policy: thresholds by key; those left out have the defaults of vectors for samples, and those of a bench for
         reports.
-    :param ledger: counts the looks. Required by ``looks = "spend"``: without it nobody knows which look this is.
+    :param ledger: counts the looks. Required by ``looks = "spend"`` and ``"spend:K"``: without it nobody knows which
+        look this is.
     :param incumbent: a name of what the baseline is: looks at it are counted together, however often it is measured.
-        By default those at the same scores are. Required by ``looks = "spend"``: measured anew at each step, the same
+        By default those at the same scores are. Required by both: measured anew at each step, the same
         incumbent would be at its first look for ever.
     :raises EvalError: a side or a threshold cannot be used, or the ledger cannot be written.
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
         raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
     before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
-    if ledger is not None and incumbent is None and (policy or {}).get("looks") == "spend":
+    if ledger is not None and incumbent is None and _spends((policy or {}).get("looks")):
         raise EvalError(
             "looks = 'spend' needs incumbent=NAME: looks at that name are counted together"
         )
@@ -78,7 +81,7 @@ def number_of_arms(
     policy: GatePolicy,
     ledger: LookLedger | None,
     incumbent: str | None = None,
-) -> int | None:
+) -> LookNumber | None:
     """
     Count a look at samples, and return its number; ``None`` if there is no ledger.
 
@@ -93,7 +96,8 @@ def number_of_arms(
     )
     ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
     at = digest_of_look(ids, None, before if incumbent is None else incumbent)
-    return ledger.add(Looked(at=at, results=(before, after)))
+    declared = policy.looks if declared_looks(policy) else None
+    return ledger.add(Looked(at=at, results=(before, after), looks=declared))
 
 
 def _counter(
@@ -103,8 +107,8 @@ def _counter(
     if ledger is None:
         return None
 
-    def count(before: BenchRunReport, after: BenchRunReport) -> int:
-        looked = looked_at(before, after, is_beside=False)
+    def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
+        looked = looked_at(before, after, policy, is_beside=False)
         if incumbent is not None:
             cases, scorer = dict(after.digests.cases), after.digests.scorer
             at = digest_of_look(cases, scorer, incumbent)
@@ -128,8 +132,14 @@ def _accept_run(
 
 
 def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
-    if policy.looks == "spend" and ledger is None:
-        raise EvalError("looks = 'spend' needs a ledger: without one nobody counts the looks")
+    if _spends(policy.looks) and ledger is None:
+        raise EvalError(
+            f"looks = '{policy.looks}' needs a ledger: without one nobody counts the looks"
+        )
+
+
+def _spends(looks: Any) -> bool:
+    return looks not in (None, "count")
 
 
 def _side(side: Side, name: str) -> Arm | BenchRunReport:

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
+from benchgate.gates.looks import LookNumber
 from benchgate.looks.tally import Looked, Tally, digest_of_look
 from benchgate.wire.model import Count, Digests, Sha256, Version, WireModel, empty_mapping
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.gates.judge import Counter
+    from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
 
 
-Counting = Callable[[Looked], int]
+Counting = Callable[[Looked], LookNumber]
 """Returns the number of a look."""
 
 COMPARED: Final = "significance.json"
@@ -51,6 +53,10 @@ class _Baseline(WireModel):
     report: _Report | None = None
 
 
+class _Policy(WireModel):
+    looks: str = "count"
+
+
 class _Record(WireModel):
     """The fields of a record that make it a look."""
 
@@ -58,6 +64,7 @@ class _Record(WireModel):
     seq: Annotated[Count, Field(ge=1)]
     report: _Report | None = None
     baseline: _Baseline | None = None
+    policy: _Policy = Field(default_factory=_Policy)
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
 
     def looked(self) -> Looked | None:
@@ -69,22 +76,29 @@ class _Record(WireModel):
         before = beside.run_id if beside else baseline.run_id
         if not report.complete or before is None:
             return None
-        return _looked(report, before, beside)
+        return _declaring(_looked(report, before, beside), self.policy.looks)
 
 
-def looked_at(before: BenchRunReport, report: BenchRunReport, *, is_beside: bool) -> Looked:
+def looked_at(
+    before: BenchRunReport, report: BenchRunReport, policy: GatePolicy, *, is_beside: bool
+) -> Looked:
     """
     Return what a run looks at.
 
     :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
     is_itself = is_beside or before.source is not None
-    return _looked(report, before.run_id, before if is_itself else None)
+    looked = _looked(report, before.run_id, before if is_itself else None)
+    return _declaring(looked, policy.looks)
 
 
-def counter_of(count: Counting, *, is_beside: bool = False) -> Counter:
+def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
     """Return what numbers the look of a run at its baseline; ``is_beside`` as of :func:`looked_at`."""
-    return lambda before, report: count(looked_at(before, report, is_beside=is_beside))
+    return lambda before, report: count(looked_at(before, report, policy, is_beside=is_beside))
+
+
+def _declaring(looked: Looked, looks: str) -> Looked:
+    return looked.model_copy(update={"looks": looks if looks.startswith("spend:") else None})
 
 
 def _looked(
@@ -113,7 +127,7 @@ class ChainLooks:
         self._tally = Tally()
         self._last = 0
 
-    def number(self, looked: Looked) -> int:
+    def number(self, looked: Looked) -> LookNumber:
         """
         Return the number of a look that follows the records that are there.
 
@@ -128,7 +142,7 @@ class ChainLooks:
                 self._last = seq
         return self._tally.number(looked)
 
-    def add(self, path: Path, *, later: bool = False) -> int | None:
+    def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
         """
         Count the next record; return the number of its look, ``None`` if it is none.
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from io import BufferedRandom
     from pathlib import Path
 
+    from benchgate.gates.looks import LookNumber
 
 _START: Final = b'{"at":'
 
@@ -41,7 +42,7 @@ class LookLedger:
             except OSError as error:
                 raise ArtifactError(self._path, f"cannot be used: {error.strerror}") from error
 
-    def add(self, looked: Looked) -> int:
+    def add(self, looked: Looked) -> LookNumber:
         """
         Count a look before it is judged, and return its number.
 
@@ -61,7 +62,7 @@ class LookLedger:
         return self._tally.number(looked)
 
     def _append(self, file: BufferedRandom, looked: Looked) -> None:
-        line = f"{looked.model_dump_json()}\n".encode()
+        line = f"{looked.model_dump_json(exclude_none=True)}\n".encode()
         file.seek(self._end)
         file.truncate()  # half a line, of a process that was killed before it judged
         file.write(line)

@@ -92,7 +92,7 @@ def _held_to(sealed: SealedPlan | None, facts: RunFacts, started: datetime) -> R
 
 def judged(facts: RunFacts, count: Counting | None, gates: Iterable[Gate] = ()) -> Judgement:
     """Decide; ``count`` is ``None`` if nobody counts looks."""
-    counter = counter_of(count, is_beside=facts.beside is not None) if count else None
+    counter = counter_of(count, facts.policy, is_beside=facts.beside is not None) if count else None
     return judge(facts, gates=gates, count=counter)
 
 
@@ -110,7 +110,8 @@ def publish(
         return judgement, store.publish_selected(judgement.reports, finished)
     from benchgate.artifacts.record import record_entry
 
-    last, counter = judgement, counter_of(count, is_beside=judgement.beside is not None)
+    last = judgement
+    counter = counter_of(count, judgement.policy, is_beside=judgement.beside is not None)
 
     def entry(slot: ChainSlot) -> Entry:
         nonlocal last

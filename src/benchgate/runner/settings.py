@@ -217,8 +217,14 @@ def check_options(
     :raises ArtifactError: it cannot.
     """
     given = request.settings
-    if given.out is None and grounds.choice.binding and request.bench.policy.looks == "spend":
-        why = "looks = 'spend' counts looks in the records of runs, and this run would write none"
+    if (
+        given.out is None
+        and grounds.choice.binding
+        and (looks := request.bench.policy.looks) != "count"
+    ):
+        why = (
+            f"looks = '{looks}' counts looks in the records of runs, and this run would write none"
+        )
         raise ArtifactError("output folder", why)
     if given.resume != "none" and (given.out is None or plan.scope != "full"):
         why = "a part of the cases is selected" if given.out else "nothing is written"

@@ -34,6 +34,7 @@ OF_THE_RUN: Final = (
     "baseline_missing",
     "baseline_mismatch",
     "plan_mismatch",
+    "looks_mismatch",
     "checkpoint_mismatch",
     "block_severity_failure_mode",
     GATE,
@@ -50,7 +51,7 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
         baseline = None if excluded else arm(beside)
     elif before is not None:
         baseline = before.arm
-    codes = ["checkpoint_mismatch"]
+    codes = ["checkpoint_mismatch", "looks_mismatch"]
     if beside is None and baseline is None:
         codes.append("baseline_missing" if record.baseline is None else "baseline_mismatch")
     decision = record.decision

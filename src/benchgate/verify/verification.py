@@ -25,6 +25,7 @@ from benchgate.audit.chain import (
 from benchgate.audit.runs import read_record
 from benchgate.audit.walk import ChainFault, chain_faults
 from benchgate.errors import ArtifactError, Unreadable, brief
+from benchgate.gates.decision import PREFIX
 from benchgate.gates.looks import number_of
 from benchgate.looks.chain import ChainLooks
 from benchgate.registry import TASK_CLASS_PATTERN
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.artifacts.run_kinds import Head
+    from benchgate.gates.looks import LookNumber
 
 
 PARTS: Final = frozenset({RECORD_FILE, PLAN_FILE, "cases", "evidence"})
@@ -199,10 +201,13 @@ def _record_faults(records: list[ChainRecord]) -> Iterator[ChainFault]:
 
 
 def _own_faults(
-    folder: Path, record: RunRecord, records: list[ChainRecord], number: int | None
+    folder: Path, record: RunRecord, records: list[ChainRecord], number: LookNumber | None
 ) -> Iterator[str]:
     yield from recheck_record(folder, record)
     yield from same("decision.look.number", number, number_of(record.decision.look))
+    is_said = f"{PREFIX}looks_mismatch" in record.decision.reason_codes
+    if is_said != bool(number is not None and number.otherwise):
+        yield "decision: whether looks_mismatch is among its reasons does not follow from the chain"
     yield from earlier_faults(record, records)
 
 
