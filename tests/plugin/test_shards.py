@@ -81,7 +81,7 @@ def test_the_parts_make_the_record_of_one_run(sharded, workers, capsys):
         (["--bench-shard=0/3"], "expected I/N"),
         (["--bench-shard=4/3"], "expected I/N"),
         (["--bench-shard=4/4"], "no bench case was selected"),
-        (["--bench-shard=1/3", "--bench-resume"], "run the shard again"),
+        (["--bench-shard=1/3", "--bench-resume=7"], "what is in its own folder"),
         (["--bench-shard=1/3", "--bench-record=kept"], "neither recorded nor replayed"),
         (["--bench-shard=1/3", "--bench-replay=1"], "neither recorded nor replayed"),
     ],
@@ -90,6 +90,31 @@ def test_a_shard_is_of_a_whole_class(bench, arguments, message):
     result = bench.run(*arguments)
     assert result.ret == 4
     assert message in "\n".join(result.errlines + result.outlines)
+
+
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n2",), marks=pytest.mark.slow)])
+def test_a_shard_that_was_killed_is_resumed(sharded, workers, tmp_path):
+    log, once = tmp_path / "log", tmp_path / "once"
+    sharded.system(f"""
+        import os
+        from pathlib import Path
+        with open({str(log)!r}, "a") as log:
+            log.write(f"{{case.case_id}} ")
+        if case.case_id == "03" and not Path({str(once)!r}).exists():
+            Path({str(once)!r}).touch()
+            os.kill(os.getpid(), 9)
+    """)
+    sharded.run("--bench-shard=1/1", apart=True)
+    assert log.read_text().split() == ["01", "02", "03"]
+    resumed = ("--bench-shard=1/1", "--bench-resume", "--bench-exit=gate", *workers)
+    result = sharded.run(*resumed, apart=bool(workers))
+    result.stdout.fnmatch_lines(["resumes   the shard: 2 of 7 trials were finished there"])
+    assert sorted(log.read_text().split()) == ["01", "02", "03", "03", "04", "05", "06", "07"]
+    sharded.run(f"--bench-out={tmp_path / 'one'}")
+    assert merged(sharded, [sharded.out / "shards/echo/1-of-1"]) == 10
+    whole = record(sharded.root / "whole")["report"]
+    assert whole["complete"]
+    assert whole["run_id"] == record(tmp_path / "one")["report"]["run_id"]
 
 
 def test_a_path_of_a_part_is_refused_too(bench):

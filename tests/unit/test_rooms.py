@@ -35,7 +35,7 @@ BUDGETS = {
     "__init__": 125,
     "aggregate": 200,
     "artifacts": 1725,
-    "audit": 1100,
+    "audit": 1125,
     "cassettes": 300,
     "check": 700,
     "cli": 2375,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32100
+TOTAL = 32125
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

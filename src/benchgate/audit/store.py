@@ -21,7 +21,7 @@ from benchgate.audit.chain import (
 )
 from benchgate.audit.evidence_copy import write_copy
 from benchgate.audit.trial_file import write_trial
-from benchgate.audit.unfinished import begin, begin_merged
+from benchgate.audit.unfinished import begin, begin_merged, resume_shard
 from benchgate.audit.walk import chain_faults
 from benchgate.audit.whole_files import WHOLE_FILES, add_whole
 from benchgate.errors import ArtifactError
@@ -143,7 +143,10 @@ class RunStore:
                     else begin(self.folder, plan, resume)
                 )
         else:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            if resume == "none" or not (self.folder / PLAN_FILE).exists():
+                shutil.rmtree(self.folder, ignore_errors=True)
+            else:
+                plan = resume_shard(self.folder, plan)
             make_folder(self.folder / "cases")
             if plan.shard is not None:
                 data = model_bytes(plan)

@@ -96,6 +96,19 @@ def read_shard(part: Path) -> PlanFile:
     return plan
 
 
+def resume_shard(folder: Path, plan: PlanFile) -> PlanFile:
+    """
+    Leave what had finished in the folder of a shard; return its plan, which began when the shard did.
+
+    :raises ArtifactError: the folder is no shard's, or the plan has changed since.
+    """
+    then = read_shard(folder)
+    if changes := list(plan_changes(then, plan)):
+        raise PlanChanged(folder, changes)
+    _keep_finished(folder, plan)
+    return plan.model_copy(update={"started_at": then.started_at})
+
+
 def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
     """Return the plan of a shard; errors as :func:`begin_merged`."""
     then = read_shard(part)
@@ -141,12 +154,16 @@ def _new(
 def _taken_over(folder: Path, plan: PlanFile, before: Path) -> Hold:
     with _held(before) as held:
         rename(before, folder)
-        kept = {name for name, _ in finished_trials(folder, plan)}
-        for name in set(os.listdir(folder / "cases")) - kept:
-            (folder / "cases" / name).unlink()
-        remove_draft(folder)
+        _keep_finished(folder, plan)
         write_file(folder / PLAN_FILE, model_bytes(plan))
     return held
+
+
+def _keep_finished(folder: Path, plan: PlanFile) -> None:
+    kept = {name for name, _ in finished_trials(folder, plan)}
+    for name in set(os.listdir(folder / "cases")) - kept:
+        (folder / "cases" / name).unlink()
+    remove_draft(folder)
 
 
 def remove_draft(folder: Path) -> None:

@@ -156,10 +156,10 @@ def _places(run: ClassRun, root: Path, verbosity: int) -> Iterator[str]:
 
 def _resumed(run: ClassRun) -> str:
     resumes = run.store.plan.resumes if run.store and run.store.plan else None
-    if resumes is None:
+    if resumes is None and not run.taken_over:
         return "nothing was left: this is a new run"
     total = sum(len(trials.keys) for trials in run.sides.values())
-    return f"{resumes.folder}: {run.taken_over} of {total} trials were finished there"
+    return f"{resumes.folder if resumes else 'the shard'}: {run.taken_over} of {total} trials were finished there"
 
 
 def _write_all(reporter: pytest.TerminalReporter, lines: Iterable[Line]) -> None:

@@ -162,11 +162,10 @@ class ClassRun:
         )
         self.warnings += self.store.open(plan, given.resume, given.parts)
         self._started = self.store.plan.started_at if self.store.plan else self._started
-        if scope != "full":
-            return
-        system, is_called = request.systems["candidate"], not (request.recording or given.parts)
-        function = system.call if is_called and system.digest is None else None
-        self.provenance = Provenance.here(request.bench.path, function)
+        if scope == "full":
+            system, is_called = request.systems["candidate"], not (request.recording or given.parts)
+            function = system.call if is_called and system.digest is None else None
+            self.provenance = Provenance.here(request.bench.path, function)
         if given.parts or given.resume != "none":
             files = TrialFiles(self.store.folder, self.name, request.bench.rubric_digest)
             try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.audit.chain import RECORD_FILE
 from benchgate.audit.runs import run_of_class
-from benchgate.audit.store import unfinished_name
+from benchgate.audit.store import shard_folder, unfinished_name
 from benchgate.cassettes.recorder import CassetteRecorder
 from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import choose_baseline, rerun_system
@@ -141,9 +141,11 @@ class RunRequest:
 
     @property
     def folder(self) -> Path | None:
-        """The folder that a full run has until it is recorded."""
-        out = self.settings.out
-        return None if out is None else out / "runs" / self.bench.name / self.unfinished
+        """The folder that a full run has until it is recorded, or a shard."""
+        out, shard = self.settings.out, self.settings.shard
+        if out is None or shard is None:
+            return out and out / "runs" / self.bench.name / self.unfinished
+        return shard_folder(out, self.bench.name, shard)
 
     @property
     def recorder(self) -> CassetteRecorder | None:
@@ -226,7 +228,11 @@ def check_options(
             f"looks = '{looks}' counts looks in the records of runs, and this run would write none"
         )
         raise ArtifactError("output folder", why)
-    if given.resume != "none" and (given.out is None or plan.scope != "full"):
+    if given.shard is not None and given.resume not in {"none", "auto"}:
+        why = "a shard goes on with what is in its own folder: --resume alone"
+        raise ArtifactError(f"resume {given.resume}", why)
+    is_part = plan.scope != "full" and given.shard is None
+    if given.resume != "none" and (given.out is None or is_part):
         why = "a part of the cases is selected" if given.out else "nothing is written"
         raise ArtifactError(f"resume {given.resume}", f"only a full run can be resumed; here {why}")
     if request.recording is not None:

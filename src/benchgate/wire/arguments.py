@@ -121,7 +121,6 @@ CONFLICTS: Final = (
     ("record", "executor", "record where the run is started"),
     ("shard", "record", WHOLE),
     ("shard", "replay", WHOLE),
-    ("shard", "resume", "run the shard again; it replaces its folder"),
     ("shard", "plan", "the whole run cites a plan; give it to benchgate merge"),
 )
 """Pairs of options that exclude each other, and why; a baseline only if it is one that runs."""
