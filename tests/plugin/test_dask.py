@@ -394,6 +394,47 @@ def test_two_runs_share_the_workers(logged, cluster, pytester):
 
 
 @pytest.mark.slow
+def test_a_run_of_another_class_does_not_wait_for_the_first_to_end(logged, mortal, pytester):
+    cluster = mortal(1)
+    ended, log = pytester.path / "ended", pytester.path / "calls.log"
+    first = logged(
+        f"while case.case_id == '01' and not os.path.exists({str(ended)!r}):\n    time.sleep(0.05)"
+    )
+    second = type(first)(pytester, "loud")
+    command = [sys.executable, "-m", "pytest", "--bench=echo", "--bench-timeout=100"]
+    run = subprocess.Popen(
+        [*command, given(cluster), "--bench-out=out-first", "-pno:randomly"],
+        cwd=pytester.path,
+        env={**os.environ, "PYTHONPATH": SOURCE},
+    )
+    try:
+        while run.poll() is None and not (log.exists() and "01" in log.read_text()):
+            time.sleep(0.1)
+        assert second.run(given(cluster)).ret == 0
+        ended.touch()
+        run.wait(120)
+    finally:
+        run.kill()
+    assert set(second.outcomes().values()) == {"scored"}
+    (record,) = (pytester.path / "out-first/runs/echo").glob("*/record.json")
+    report = json.loads(record.read_bytes())["report"]
+    # It held the worker all the time, until the second one had ended.
+    assert set(first.outcomes(report).values()) == {"scored"}
+
+
+@pytest.mark.slow
+def test_an_adaptive_cluster_starts_its_first_worker(bench, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", SOURCE)
+    with distributed.LocalCluster(
+        n_workers=0, threads_per_worker=1, dashboard_address=":0"
+    ) as local:
+        local.adapt(minimum=0, maximum=2)
+        url = local.scheduler_address.replace("tcp://", "dask://")
+        assert bench.run(f"--bench-executor={url}").ret == 0
+    assert set(bench.outcomes().values()) == {"scored"}
+
+
+@pytest.mark.slow
 def test_with_tls_and_what_refuses_it(bench, tmp_path, monkeypatch):
     if shutil.which("openssl") is None:  # pragma: no cover
         pytest.skip("needs openssl")

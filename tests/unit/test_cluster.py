@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 
 import pytest
 
 from benchgate.remote import cluster as module
-from benchgate.remote import connection, watch
+from benchgate.remote import connection, sent_attempt, watch
 from benchgate.remote.attempt import Answer
 from benchgate.remote.cluster import Cluster
 from benchgate.trials.executor import TrialRecord
@@ -152,6 +153,19 @@ def test_one_request_that_failed_is_no_scheduler_that_is_gone(monkeypatch, error
         status="running", sync=sync, scheduler=SimpleNamespace(queue_qsize="asked")
     )
     assert connection.ask(client, "queue_qsize", name="a") == (3, "asked", {"name": "a"})
+
+
+def test_the_first_trials_of_a_session_go_before_the_hundredth_of_another(monkeypatch):
+    asked = {}
+
+    def submit(*_, **given):
+        asked.update(given)
+        return SimpleNamespace(add_done_callback=lambda _: None)
+
+    monkeypatch.setattr(sent_attempt, "ask", lambda *_, **__: None)
+    client = SimpleNamespace(submit=submit, futures={"one": 1, "two": 2})
+    sent_attempt.SentAttempt(client, SimpleNamespace(id="three"), threading.Event(), {})
+    assert (asked["key"], asked["priority"]) == ("three", -2)
 
 
 def test_a_worker_that_left_is_sent_no_class(cluster):

@@ -51,7 +51,7 @@ BUDGETS = {
     "promotion": 300,
     "pytest_plugin": 2500,
     "registry": 225,
-    "remote": 1050,
+    "remote": 1075,
     "replay": 225,
     "report": 1425,
     "rubric": 50,

@@ -23,15 +23,7 @@ from benchgate.gates.looks import Look
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.rollback import RollbackGate
 from benchgate.models import Suite
-from benchgate.wire.model import (
-    Artifact,
-    Count,
-    Name,
-    NonNegative,
-    Number,
-    Sha256,
-    WireModel,
-)
+from benchgate.wire.model import Artifact, Count, Name, NonNegative, Number, Sha256, WireModel
 
 
 class ArmMetrics(WireModel):

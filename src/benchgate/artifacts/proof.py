@@ -5,12 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from benchgate.artifacts.build import (
-    arm_report,
-    evaluation_report,
-    safety_of,
-    significance_report,
-)
+from benchgate.artifacts.build import arm_report, evaluation_report, safety_of, significance_report
 from benchgate.artifacts.evidence_kinds import (
     FailureAnalysis,
     ProofArm,

@@ -16,13 +16,7 @@ from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
-from benchgate.models import (
-    BenchRunReport,
-    IsolationClass,
-    LogSource,
-    Side,
-    TrialResult,
-)
+from benchgate.models import BenchRunReport, IsolationClass, LogSource, Side, TrialResult
 from benchgate.models.case import Difficulty, Disposition
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity

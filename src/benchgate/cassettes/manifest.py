@@ -11,14 +11,7 @@ from pydantic import AwareDatetime, Field
 from benchgate.errors import Unreadable
 from benchgate.wire import clock
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
-from benchgate.wire.model import (
-    SCHEMA_VERSION,
-    Artifact,
-    Count,
-    Digests,
-    Sha256,
-    Text,
-)
+from benchgate.wire.model import SCHEMA_VERSION, Artifact, Count, Digests, Sha256, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

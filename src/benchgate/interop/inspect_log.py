@@ -143,9 +143,7 @@ def _rows(file: LogFile, kind: Any, *, in_full: bool) -> Iterator[Row]:
             yield from _fields(read_eval_log_sample_summaries(path, kind))
 
 
-def _fields(
-    samples: Iterable[EvalSample | EvalSampleSummary],
-) -> Iterator[Row]:
+def _fields(samples: Iterable[EvalSample | EvalSampleSummary]) -> Iterator[Row]:
     for sample in samples:
         error = getattr(sample.error, "message", sample.error)
         if getattr(sample, "invalidation", None) is not None:

@@ -25,10 +25,15 @@ PACKAGE: Final = "_benchgate_bench"
 
 
 class BenchFinder(MetaPathFinder):
-    """Finds the package and its subpackages; modules in these are found by Python itself, through ``__path__``."""
+    """
+    Finds the package and its subpackages; modules in these are found by Python itself, through ``__path__``.
 
-    def __init__(self, bench_root: Path) -> None:
+    :param only: the slug of the one class that it finds.
+    """
+
+    def __init__(self, bench_root: Path, only: str | None = None) -> None:
         self.bench_root = bench_root
+        self._only = only
 
     def find_spec(
         self,
@@ -49,6 +54,8 @@ class BenchFinder(MetaPathFinder):
         return spec
 
     def _folder(self, wanted: str) -> Path | None:
+        if self._only not in {None, wanted}:
+            return None
         # Here: every session beside a bench imports this module, and few of them a class.
         from benchgate.registry import slug
 
@@ -84,7 +91,7 @@ def bench_package(bench_root: Path) -> Iterator[None]:
         sys.modules.update(outer)
 
 
-def forget() -> dict[str, ModuleType]:
-    """Take the modules of task classes out of what is imported, and return them."""
-    names = [name for name in sys.modules if name.partition(".")[0] == PACKAGE]
+def forget(package: str = PACKAGE) -> dict[str, ModuleType]:
+    """Take the modules of task classes, or of one, out of what is imported, and return them."""
+    names = [name for name in sys.modules if f"{name}.".startswith(f"{package}.")]
     return {name: sys.modules.pop(name) for name in names}

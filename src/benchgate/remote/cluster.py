@@ -48,6 +48,9 @@ CHECK_SECONDS: Final = 60.0
 MARGIN: Final = 30.0
 """Seconds after its limit in which the answer to an attempt may arrive; then another one is sent."""
 
+AHEAD: Final = 100
+"""Trials that are given to a small cluster at once: by what waits at its scheduler an adaptive one decides to grow."""
+
 
 class Cluster:
     """
@@ -93,7 +96,7 @@ class Cluster:
         self._client = connect(self._address)
         threads = self._client.nthreads()
         # More than run at once, so that none waits for the way of the next one from here.
-        self.jobs = math.ceil(2.0 * sum(threads.values()))
+        self.jobs = max(AHEAD, 2 * sum(threads.values()))
         wrong, self.notes = wrong_versions(self._client)
         if self.notes and not may_be_mixed:
             wrong += [f"{brief(self.notes, '; ')} (--bench-allow-mixed-workers takes them)"]

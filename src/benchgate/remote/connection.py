@@ -83,11 +83,13 @@ def connect(address: str) -> Any:
         client = Client(tcp, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TypeError, RuntimeError, ValueError) as error:  # TLS without certificates
         raise EvalError(f"executor {address}: no scheduler answers: {error}") from error
+    wanted = client.submit(int, pure=False)  # for a task an adaptive cluster starts a worker
     try:
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
     except TimeoutError:
         client.close()
         raise EvalError(f"executor {address}: no worker within {CONNECT_SECONDS:g} s") from None
+    wanted.release()
     return client
 
 

@@ -117,10 +117,7 @@ def _is_first(attempt_id: str) -> bool:
     put = worker.scheduler.queue_put
     try:
         sync(worker.loop, put, name=attempt_id, data=worker.address, timeout=BALLOT_SECONDS)
-    except (
-        TimeoutError,
-        KeyError,
-    ):  # full; or there is none any more, as nobody waits for the trial
+    except (TimeoutError, KeyError):  # full; or there is none, as nobody waits for the trial
         return False
     return True
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
+import time
+from collections import defaultdict
 from contextlib import contextmanager
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, Unreadable
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.loader.case_digest import files_digest
-from benchgate.loader.imports import BenchFinder, forget
+from benchgate.loader.imports import PACKAGE, BenchFinder, forget
 from benchgate.loader.loaded_class import find_system, load_class
-from benchgate.registry import TaskClassRegistry
+from benchgate.registry import TaskClassRegistry, slug
 from benchgate.remote.packing import unpack
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.trial import TrialRunner
@@ -31,6 +34,10 @@ if TYPE_CHECKING:
     from benchgate.remote.attempt import Attempt, SentSystem
 
 
+TURN: Final = 1.0
+"""Seconds for which more trials of a class begin although another one of its name is waited for."""
+
+
 class WorkerBench:
     """
     One task class in a folder of this worker; all methods are called while it is the imported one.
@@ -43,7 +50,8 @@ class WorkerBench:
         self._name = name
         self._folder = folder
         self._data = data
-        self._finder = BenchFinder(folder)
+        self.slug = slug(name)
+        self._finder = BenchFinder(folder, self.slug)
         self._modules: dict[str, Any] = {}
         self._loading = threading.RLock()
         self._loaded: LoadedClass | None = None
@@ -61,7 +69,7 @@ class WorkerBench:
     def leave(self) -> None:
         """Make its modules unknown, and keep them."""
         sys.meta_path.remove(self._finder)
-        self._modules = forget()
+        self._modules = forget(f"{PACKAGE}.{self.slug}")
 
     def system(self, name: str) -> NamedSystem:
         """
@@ -148,14 +156,28 @@ class WorkerBench:
                 unpack(self._data or b"", self._folder, path.relative_to(self._folder).as_posix())
 
 
+@dataclass(slots=True)
+class _Turn:
+    """Which of the benches of one name is imported, since when and for how many, and which are waited for."""
+
+    imported: WorkerBench | None = None
+    since: float = 0.0
+    users: int = 0
+    waiting: list[WorkerBench] = field(default_factory=list)
+
+    def admits(self, bench: WorkerBench) -> bool:
+        if self.imported is not bench:
+            return not self.users
+        return time.monotonic() < self.since + TURN or all(one is bench for one in self.waiting)
+
+
 class WorkerBenches:
-    """The classes of a worker process, by SHA-256. One at a time is imported: their modules may have equal names."""
+    """The classes of a worker process, by SHA-256. Those of one name have modules of equal names, and take turns."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._benches: dict[str, WorkerBench] = {}
-        self._imported: WorkerBench | None = None
-        self._users = 0
+        self._turns: dict[str, _Turn] = defaultdict(_Turn)
         self.prints = PrintRouter()
 
     def receive(self, name: str, sha256: str, data: bytes, folder: Path) -> None:
@@ -168,7 +190,7 @@ class WorkerBenches:
             msg = f"class {name} arrived damaged"
             raise EvalError(msg)
         with self._changed:
-            own = self._imported is None and any(isinstance(f, BenchFinder) for f in sys.meta_path)
+            own = not self._turns and any(isinstance(f, BenchFinder) for f in sys.meta_path)
             if own:
                 msg = "this worker is in the process of a run; start it in a process of its own"
                 raise EvalError(msg)
@@ -184,26 +206,28 @@ class WorkerBenches:
 
     @contextmanager
     def using(self, sha256: str) -> Iterator[WorkerBench | None]:
-        """Import a class once the trials of another one are over; ``None``: it is to be sent first."""
+        """Import a class once no trial of another of its name runs; ``None``: it is to be sent first."""
         with self._changed:
             bench = self._benches.get(sha256)
         if bench is None:
             yield None
             return
+        turn = self._turns[bench.slug]
         with self._changed:
-            while self._users and self._imported is not bench:
-                self._changed.wait()
-            if self._imported is not bench:
-                if self._imported is not None:
-                    self._imported.leave()
+            turn.waiting.append(bench)
+            self._changed.wait_for(partial(turn.admits, bench))
+            turn.waiting.remove(bench)
+            if turn.imported is not bench:
+                if turn.imported is not None:
+                    turn.imported.leave()
                 bench.enter()
-                self._imported = bench
-            self._users += 1
+                turn.imported, turn.since = bench, time.monotonic()
+            turn.users += 1
         try:
             yield bench
         finally:
             with self._changed:
-                self._users -= 1
+                turn.users -= 1
                 self._changed.notify_all()
 
 

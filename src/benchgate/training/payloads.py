@@ -22,13 +22,7 @@ from pydantic import (
 )
 
 from benchgate.wire.frozen import freeze_json, thaw_json
-from benchgate.wire.model import (
-    FrozenJson,
-    Number,
-    Text,
-    WireModel,
-    empty_mapping,
-)
+from benchgate.wire.model import FrozenJson, Number, Text, WireModel, empty_mapping
 from benchgate.wire.plain import listed, plain_json
 
 PAYLOAD_VERSION: Final = 1

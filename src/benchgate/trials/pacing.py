@@ -64,10 +64,7 @@ class Pacing:
     """
 
     def __init__(
-        self,
-        retries: int,
-        turns: Turns,
-        affords: Callable[[TrialResult], bool] = lambda _: True,
+        self, retries: int, turns: Turns, affords: Callable[[TrialResult], bool] = lambda _: True
     ) -> None:
         self._retries = retries
         self._turns = turns
