@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from benchgate.gates.decision import CheckpointPromotionDecision
     from benchgate.looks.accept import accept
+    from benchgate.looks.acceptor import Acceptor
     from benchgate.looks.ledger import LookLedger
     from benchgate.models import (
         BenchCase,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "gates.decision": ("CheckpointPromotionDecision",),
     "looks.accept": ("accept",),
+    "looks.acceptor": ("Acceptor",),
     "looks.ledger": ("LookLedger",),
     "models": ("BenchCase", "BenchRunReport", "BenchScore", "FailureMode", "TrialResult", "Usage"),
     "promotion.verdict": ("PromotionVerdict",),
@@ -65,6 +67,7 @@ _HOMES = {
 """The modules of all names but the errors."""
 
 __all__ = [
+    "Acceptor",
     "ArtifactError",
     "BenchCase",
     "BenchCaseLoadError",

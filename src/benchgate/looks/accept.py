@@ -143,8 +143,11 @@ def _spends(looks: Any) -> bool:
 
 
 def _side(side: Side, name: str) -> Arm | BenchRunReport:
-    if isinstance(side, BenchRunReport):
-        return side
+    return side if isinstance(side, BenchRunReport) else samples_of(side, name)
+
+
+def samples_of(side: Samples, name: str) -> Arm:
+    """Return samples as a side of a comparison; ``name`` is what errors call it."""
     if isinstance(side, Mapping):
         if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
             raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
