@@ -376,7 +376,7 @@ def test_a_trial_of_the_baseline_over_its_limit_is_a_timeout_and_no_failure(reru
     rerun.systems(old='if case.case_id == "04": import time; time.sleep(30)')
     rerun.bench.rubric(GRADED.replace(", safety_penalty=0.0", ""))
     result = rerun.bench.run(
-        RUN, "--bench-timeout=0.2", "--bench-policy=safety=optional", *workers, apart=bool(workers)
+        RUN, "--bench-timeout=3", "--bench-policy=safety=optional", *workers, apart=bool(workers)
     )
     assert result.ret == 0
     result.assert_outcomes(passed=12)
