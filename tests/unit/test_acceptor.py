@@ -79,6 +79,8 @@ def test_more_cases_are_known_from_the_part_that_is_searched():
         (CASES, {"policy": {"looks": "spend"}}, "looks is 'spend:K'"),
         (CASES, {"policy": {}}, "looks is 'spend:K'"),
         (CASES, {"confirm": 1}, "confirm is 1; expected a share"),
+        (range(40), {}, "cases: expected ids, each of them a text"),
+        ("abcdefghij" * 4, {}, "cases: expected ids, each of them a text"),
         (CASES[:12], {}, "at least 10 cases and 6 clusters are needed"),
         ({case: f"r{int(case[1:]) % 6}" for case in CASES}, {}, "6 clusters are needed"),
         (CASES[:10], {"confirm": 0.999999}, "none is left to search on"),

@@ -71,7 +71,7 @@ def look_objection(policy: GatePolicy, number: int | None) -> tuple[tuple[str, s
         first = f"the first look at this baseline declared looks = {number.otherwise}"
         blockers.append(("looks_mismatch", f"{first}, this one {policy.looks}"))
     if number and declared and number > declared:
-        text = f"this is look {number}, and {declared} were declared before the first"
+        text = f"this is look {number}, and the first declared looks = {policy.looks}"
         blockers.append(("looks_exhausted", text))
     return tuple(blockers)
 

@@ -11,7 +11,7 @@ import tomli
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from benchgate.errors import PolicyError
-from benchgate.wire.argument_types import MAX_DOLLARS
+from benchgate.wire.argument_types import LOOKS, MAX_DOLLARS, read_looks
 from benchgate.wire.canonical import digest
 from benchgate.wire.model import MAX_SAFE_INTEGER, Number, Seconds, WireModel
 from benchgate.wire.toml import faults_of, read_toml
@@ -106,7 +106,7 @@ class GatePolicy(WireModel):
     missing: Literal["hold", "worst"] = "hold"
     max_unscored: Annotated[Number, Field(ge=0, le=1)] = 0.05
     baseline_errors: Literal["both", "zero"] = "both"
-    looks: Annotated[str, Field(pattern=r"^(count|spend(:[1-9][0-9]{0,5})?)$")] = "count"
+    looks: Annotated[str, BeforeValidator(read_looks), Field(pattern=LOOKS)] = "count"
 
     @model_validator(mode="before")
     @classmethod

@@ -58,10 +58,10 @@ def accept(
     if ledger is not None and not isinstance(ledger, LookLedger):
         raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
     before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
-    if ledger is not None and incumbent is None and _spends((policy or {}).get("looks")):
-        raise EvalError(
-            "looks = 'spend' needs incumbent=NAME: looks at that name are counted together"
-        )
+    looks = (policy or {}).get("looks", "count")
+    if ledger is not None and incumbent is None and looks != "count":
+        why = "needs incumbent=NAME: looks at that name are counted together"
+        raise EvalError(f"looks = {looks!r} {why}")
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
         try:
@@ -132,14 +132,9 @@ def _accept_run(
 
 
 def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
-    if _spends(policy.looks) and ledger is None:
-        raise EvalError(
-            f"looks = '{policy.looks}' needs a ledger: without one nobody counts the looks"
-        )
-
-
-def _spends(looks: Any) -> bool:
-    return looks not in (None, "count")
+    if policy.looks != "count" and ledger is None:
+        why = "needs a ledger: without one nobody counts the looks"
+        raise EvalError(f"looks = {policy.looks!r} {why}")
 
 
 def _side(side: Side, name: str) -> Arm | BenchRunReport:

@@ -73,6 +73,8 @@ class Acceptor(Generic[Candidate]):
         if not 0 < confirm < 1:
             raise EvalError(f"confirm is {confirm!r}; expected a share between 0 and 1")
         self._clusters = dict(cases) if isinstance(cases, Mapping) else dict.fromkeys(cases)
+        if isinstance(cases, str) or not all(isinstance(case, str) for case in self._clusters):
+            raise EvalError("cases: expected ids, each of them a text")
         held = {case for case in self._clusters if _place(self._cluster(case)) < confirm}
         self._held = tuple(sorted(held))
         self.search = tuple(case for case in self._clusters if case not in held)

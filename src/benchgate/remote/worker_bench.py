@@ -212,8 +212,8 @@ class WorkerBenches:
         if bench is None:
             yield None
             return
-        turn = self._turns[bench.slug]
         with self._changed:
+            turn = self._turns[bench.slug]  # in here: two threads would make one each
             turn.waiting.append(bench)
             self._changed.wait_for(partial(turn.admits, bench))
             turn.waiting.remove(bench)

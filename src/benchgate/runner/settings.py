@@ -143,9 +143,10 @@ class RunRequest:
     def folder(self) -> Path | None:
         """The folder that a full run has until it is recorded, or a shard."""
         out, shard = self.settings.out, self.settings.shard
-        if out is None or shard is None:
-            return out and out / "runs" / self.bench.name / self.unfinished
-        return shard_folder(out, self.bench.name, shard)
+        if out is None:
+            return None
+        run = out / "runs" / self.bench.name / self.unfinished
+        return run if shard is None else shard_folder(out, self.bench.name, shard)
 
     @property
     def recorder(self) -> CassetteRecorder | None:
@@ -218,18 +219,12 @@ def check_options(
 
     :raises ArtifactError: it cannot.
     """
-    given = request.settings
-    if (
-        given.out is None
-        and grounds.choice.binding
-        and (looks := request.bench.policy.looks) != "count"
-    ):
-        why = (
-            f"looks = '{looks}' counts looks in the records of runs, and this run would write none"
-        )
+    given, looks = request.settings, request.bench.policy.looks
+    if given.out is None and grounds.choice.binding and looks != "count":
+        why = f"looks = '{looks}' counts the records of runs, and this run would write none"
         raise ArtifactError("output folder", why)
     if given.shard is not None and given.resume not in {"none", "auto"}:
-        why = "a shard goes on with what is in its own folder: --resume alone"
+        why = "a shard goes on with what is in its own folder, and no other run is named"
         raise ArtifactError(f"resume {given.resume}", why)
     is_part = plan.scope != "full" and given.shard is None
     if given.resume != "none" and (given.out is None or is_part):

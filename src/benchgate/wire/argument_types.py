@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 RUN_FOLDER: Final = re.compile(r"incomplete-[0-9TZ]+-[0-9-]+|[0-9]{8,15}-[0-9TZ]+-[0-9a-f]{8}")
 CASSETTE_NAME: Final = re.compile(r"(?!\d+$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+LOOKS: Final = r"^(count|spend(:[1-9][0-9]{0,5})?)$"
 MAX_SECONDS: Final = 10_000_000
 """Longest time limit, about 116 days; much longer alarms overflow in the operating system."""
 
@@ -35,13 +36,18 @@ def choice(*words: str) -> Callable[[str], str]:
     """Return a parser of one of these words."""
 
     def parse(text: str) -> str:
-        return (
-            text
-            if text in words
-            else _refuse(text, " or ".join((", ".join(words[:-1]), words[-1])))
-        )
+        if text not in words:
+            _refuse(text, " or ".join((", ".join(words[:-1]), words[-1])))
+        return text
 
     return parse
+
+
+def read_looks(looks: Any) -> Any:
+    """Return how alpha is divided among looks; a text that does not say so raises ValueError."""
+    if isinstance(looks, str) and not re.fullmatch(LOOKS, looks):
+        raise ValueError("expected count, spend, or spend:K with K from 1 to 999999")
+    return looks
 
 
 def whole(low: int) -> Callable[[str], int]:
@@ -64,11 +70,9 @@ def number(low: float, high: float, unit: str) -> Callable[[str], float]:
             value = float(text)
         except ValueError:
             value = math.nan
-        return (
-            value
-            if low < value <= high
-            else _refuse(text, f"{unit}, more than {low:g} and at most {high:.10g}")
-        )
+        if not low < value <= high:
+            _refuse(text, f"{unit}, more than {low:g} and at most {high:.10g}")
+        return value
 
     return parse
 

@@ -104,6 +104,10 @@ def test_none_switches_an_optional_threshold_off(tmp_path):
         ("min_cases=1", "policy option: min_cases: Input should be greater than or equal to 2"),
         ("score_range=[1, 0]", "score_range must be .low, high. with low < high"),
         ("test=ttest", "policy option: test: Input should be 'welch', 'auto' or 'paired'"),
+        (
+            "looks=spend:0",
+            "policy option: looks: expected count, spend, or spend:K with K from 1 to 999999; found .spend:0.",
+        ),
         ("alpha", "policy option: alpha: expected KEY=VALUE, or a gate.toml"),
     ],
 )
