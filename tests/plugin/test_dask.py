@@ -20,6 +20,7 @@ from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.remote import cluster as cluster_module
 from benchgate.remote.attempt import Attempt, SentClass, SentSystem, versions
+from benchgate.remote.connection import connect
 from benchgate.remote.packing import pack, unpack
 from benchgate.remote.worker import receive, run_attempt
 from benchgate.wire.canonical import sha256_hex
@@ -89,7 +90,7 @@ class Cluster:
         return self.workers[-1]
 
     def client(self, count):
-        client = distributed.Client(self.tcp, set_as_default=False)
+        client = connect(self.url)
         client.wait_for_workers(count, timeout=60)
         return client
 

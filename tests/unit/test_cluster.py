@@ -188,3 +188,23 @@ def test_who_is_silent_is_seen_by_the_clock_of_the_scheduler(monkeypatch):
     assert watched.silent == {"a"}
     workers.clear()
     assert watched.look(None) == {"k"}  # it is not asked again so soon
+
+
+def test_dask_is_given_a_second_chance_to_start_its_thread(monkeypatch):
+    made = []
+
+    class Client:
+        def __init__(self, address, **_):
+            made.append(address)
+            if len(made) == 1:
+                raise AssertionError
+
+        def submit(self, *_, **__):
+            return SimpleNamespace(release=lambda: None)
+
+        def wait_for_workers(self, *_, **__):
+            pass
+
+    monkeypatch.setattr("distributed.Client", Client)
+    assert isinstance(connection.connect("dask://somewhere:1"), Client)
+    assert made == ["tcp://somewhere:1"] * 2

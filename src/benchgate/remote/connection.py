@@ -80,7 +80,13 @@ def connect(address: str) -> Any:
         raise EvalError(msg) from error
     try:
         tcp = address.replace("dask://", "tcp://")
-        client = Client(tcp, timeout=CONNECT_SECONDS, set_as_default=False)
+        start = partial(Client, tcp, timeout=CONNECT_SECONDS, set_as_default=False)
+        try:
+            client = start()
+        except (
+            AssertionError
+        ):  # Dask gives its own thread 10 seconds to start; this machine stood still
+            client = start()
     except (OSError, TypeError, RuntimeError, ValueError) as error:  # TLS without certificates
         raise EvalError(f"executor {address}: no scheduler answers: {error}") from error
     wanted = client.submit(int, pure=False)  # for a task an adaptive cluster starts a worker
