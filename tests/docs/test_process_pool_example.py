@@ -41,6 +41,21 @@ def test_its_trials_run_in_other_processes(bench):
 
 
 @pytest.mark.slow
+def test_an_engine_that_runs_a_trial_again_is_found_out(bench):
+    bench.write("system.py", f"WAIT = 0\n{SYSTEM}")
+    twice = EXAMPLE.read_text().replace(
+        "        try:\n",
+        "        if request.case.case_id == '02':\n"
+        "            self._pool.submit(run_request, request, self._bench_root).result()\n"
+        "        try:\n",
+    )
+    (bench.root / "conftest.py").write_text(twice)
+    assert bench.run(apart=True).ret == 0
+    retries = {t["case_id"]: t["retries"] for t in bench.record()["report"]["per_case"]}
+    assert retries == {"01": 0, "02": 1, "03": 0}
+
+
+@pytest.mark.slow
 def test_its_time_limits_are_kept(bench):
     bench.write("system.py", f"WAIT = 60\n{SYSTEM}")
     (bench.root / "conftest.py").write_text(EXAMPLE.read_text())

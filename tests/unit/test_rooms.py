@@ -61,7 +61,7 @@ BUDGETS = {
     "testing": 100,
     "training": 875,
     "training_types": 100,
-    "trials": 1525,
+    "trials": 1540,
     "verify": 1400,
     "wire": 1975,
     "wording": 925,

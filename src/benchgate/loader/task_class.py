@@ -73,8 +73,7 @@ def _registered_by(path: Path, module: str) -> TaskClassRegistry:
         last = traceback.extract_tb(error.__traceback__)[-1]
         why = f"{type(error).__name__}: {error} ({Path(last.filename).name}:{last.lineno})"
         if isinstance(error, ModuleNotFoundError):
-            why += (
-                "; if it is yours: pythonpath = . in pytest.ini, or --pythonpath . of benchgate run"
-            )
+            where = "--pythonpath . of benchgate run, or PYTHONPATH of a worker"
+            why += f"; if it is yours: pythonpath = . in pytest.ini, {where}"
         raise RegistrationError(path, why) from error
     return received

@@ -7,6 +7,7 @@ On a Dask worker :func:`receive` takes a class, and :func:`run_attempt` runs one
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,6 +41,9 @@ def run_request(request: TrialRequest, bench_root: Path) -> TrialRecord:
     :param bench_root: the folder with the task classes. It and the case's files are read from this machine's disk.
     :raises EvalError: the class or the system cannot be loaded here.
     """
+    if request.starts is not None:  # an engine that runs a trial again by itself does not tell
+        with suppress(OSError), open(request.starts, "ab") as starts:
+            starts.write(b".")
     key = worker_benches().open(request.case.task_class, bench_root)
     with worker_benches().using(key) as bench:
         assert bench is not None  # noqa: S101 - it was opened above

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cached_property, partial
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
@@ -105,12 +107,12 @@ class TrialService:
         self._exit = ExitStack()
         self._prints = PrintRouter()
         self.notes: list[str] = []
+        self._starts: str | None = None
         self._guarded: LiveExecutor | None = None
         self._exit.callback(self._loop.close)
         self._exit.callback(self._prints.close)
         self.window = 8
-        """Trials that are submitted and not yet reported. More than run at once, so that a slow one at the head does
-        not leave the others waiting; bounded, because what was submitted is paid for if the session stops."""
+        """Trials submitted and not reported: more than run at once; bounded, as they are paid for if all stops."""
 
     def open(self, own: TrialExecutor | None = None, *, connects: bool = True) -> None:
         """
@@ -121,6 +123,8 @@ class TrialService:
         :raises EvalError: a system cannot run beside itself, or the cluster cannot be used.
         """
         if own is not None:
+            folder = TemporaryDirectory(prefix="benchgate-starts-", ignore_cleanup_errors=True)
+            self._starts = self._exit.enter_context(folder)
             self._exit.callback(own.close)
         cluster = _connected(self._runs.values(), self._exit) if connects else None
         self.notes += cluster.notes if cluster else ()
@@ -176,6 +180,7 @@ class TrialService:
             limit=run.settings.limit(case),
             checkpoint=system.handed(),
             side=side,
+            starts=f"{self._starts}/{uuid4().hex}" if self._starts else None,
         )
 
     def has_room(self, task_class: str) -> bool:

@@ -9,7 +9,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Self
 
 from benchgate.errors import EvalError
 
@@ -81,20 +81,32 @@ def signals_kept() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-@contextmanager
-def process_kept() -> Iterator[None]:
-    """Make ``os._exit`` raise in this process, so that no trial ends the session; a forked child may still exit."""
-    owner, real, kept = os.getpid(), os._exit, True
+class _Refusal:
+    """Stands for ``os._exit``: one for all trials side by side, or it would be wrapped ever deeper."""
 
-    def refuse(status: int) -> NoReturn:
-        if os.getpid() != owner or not kept:  # two that overlap may end in either order
-            real(status)
+    lock: ClassVar = Lock()
+
+    def __init__(self) -> None:
+        self.real, self.owner, self.users = os._exit, os.getpid(), 0
+
+    def __call__(self, status: int) -> NoReturn:
+        if os.getpid() != self.owner:
+            self.real(status)
         msg = f"os._exit({status}) in the session's own process"
         raise ExitAttempt(msg)
 
-    os._exit = refuse
+
+@contextmanager
+def process_kept() -> Iterator[None]:
+    """Make ``os._exit`` raise in this process, so that no trial ends the session; a forked child may still exit."""
+    with _Refusal.lock:
+        refusal = os._exit if isinstance(os._exit, _Refusal) else _Refusal()
+        refusal.users += 1
+        os._exit = refusal
     try:
         yield
     finally:
-        kept = False
-        os._exit = real
+        with _Refusal.lock:
+            refusal.users -= 1
+            if not refusal.users:
+                os._exit = refusal.real

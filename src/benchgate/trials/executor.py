@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,6 +25,7 @@ class TrialRequest:
         not to see.
     :param system: a registered name or ``module:attr``.
     :param limit: in seconds, from the start of the trial, not from its submission.
+    :param starts: a file in which whoever starts the trial notes that by a byte, if it is there.
     :param side: ``baseline`` for the system that the candidate is compared with, where both run in one session.
     """
 
@@ -31,6 +33,7 @@ class TrialRequest:
     system: str
     limit: float
     side: Side = "candidate"
+    starts: str | None = None
 
     @classmethod
     def of(
@@ -43,11 +46,12 @@ class TrialRequest:
         limit: float,
         checkpoint: HandedCheckpoint | None = None,
         side: Side = "candidate",
+        starts: str | None = None,
     ) -> TrialRequest:
         """Return the request for a trial of a case as it was read."""
         seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
         own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint)
-        return cls(case=own, system=system, limit=limit, side=side)
+        return cls(case=own, system=system, limit=limit, side=side, starts=starts)
 
     def result(self, outcome: Outcome, **fields: Any) -> TrialResult:
         """Return a result of the trial, with what it has used so far."""
@@ -80,11 +84,15 @@ class TrialRequest:
         except Exception as error:
             return self.not_run(f"refused: the executor answered with no valid result: {error}")
         if (result.case_id, result.trial, result.seed) == (asked.case_id, asked.trial, asked.seed):
-            return replace(record, result=result)
+            retries = max(result.retries, self._starts_seen() - 1)
+            return replace(record, result=result.model_copy(update={"retries": retries}))
         return self.not_run(
             f"refused: the executor answered with trial {result.trial} of case {result.case_id!r}, seed {result.seed}; "
             f"expected trial {asked.trial} of case {asked.case_id!r}, seed {asked.seed}"
         )
+
+    def _starts_seen(self) -> int:
+        return os.path.getsize(self.starts) if self.starts and os.path.exists(self.starts) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -153,6 +153,20 @@ def test_the_working_directory_is_restored_and_the_process_kept(running, answers
     assert os._exit is real
 
 
+def test_the_end_of_the_process_is_refused_once_for_all_that_run_beside_each_other(running):
+    real = os._exit
+    opened = []
+    for name in "abc":
+        opened.append(running(1, lambda *_: None))
+        opened[-1].submit(Request(name)).result(20)
+    refusal = os._exit
+    assert refusal.real is real
+    for executor in opened:
+        assert os._exit is refusal
+        executor.close()
+    assert os._exit is real
+
+
 def test_what_waits_to_be_tried_again_is_not_tried_when_all_ends(running):
     calls, waits = [], threading.Event()
 
