@@ -46,6 +46,8 @@ def test_classes_of_two_names_are_imported_side_by_side_and_each_from_its_folder
             assert (where("echo"), where("loud")) == ("two", "two")
         with benches.using(echo):
             assert where("echo") == "one"
+            exec(f"import {PACKAGE}.echo.where as found", names := {})  # noqa: S102 - by attributes
+            assert names["found"].ROOT == "one"
         assert sys.modules[f"{PACKAGE}.loud.where"] is kept
 
 

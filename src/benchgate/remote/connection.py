@@ -83,9 +83,7 @@ def connect(address: str) -> Any:
         start = partial(Client, tcp, timeout=CONNECT_SECONDS, set_as_default=False)
         try:
             client = start()
-        except (
-            AssertionError
-        ):  # Dask gives its own thread 10 seconds to start; this machine stood still
+        except AssertionError:  # Dask gives its thread 10 seconds to start; the machine stood still
             client = start()
     except (OSError, TypeError, RuntimeError, ValueError) as error:  # TLS without certificates
         raise EvalError(f"executor {address}: no scheduler answers: {error}") from error

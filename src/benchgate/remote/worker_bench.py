@@ -64,6 +64,9 @@ class WorkerBench:
         """Make its modules the ones that are imported."""
         sys.meta_path.insert(0, self._finder)
         sys.modules.update(self._modules)
+        if (own := self._modules.get(f"{PACKAGE}.{self.slug}")) is not None:
+            # What `import a.b.c as name` reads, and another class of this name has set.
+            setattr(sys.modules[PACKAGE], self.slug, own)
         importlib.invalidate_caches()
 
     def leave(self) -> None:
