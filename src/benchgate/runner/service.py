@@ -246,8 +246,7 @@ class TrialService:
             for served in self._classes.values():
                 folder = served.run.folder
                 if served.run.settings.max_cost_usd is not None and folder is not None:
-                    costs = taken_over(folder, own=self._is_replacement)
-                    served.lane.spending.before(costs)
+                    served.lane.spending.before(taken_over(folder, own=self._is_replacement))
         files = self._classes[request.case.task_class].files
         record = files.of(request) if files else None
         if record is None or not awaits_score(record):
@@ -264,11 +263,8 @@ class TrialService:
     def _limited(
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest
     ) -> TrialRecord:
-        backstop = self._backstop
-        with (
-            backstop.over(request.limit) if backstop else nullcontext(),
-            self._alarm(request.limit),
-        ):
+        over = self._backstop.over(request.limit) if self._backstop else nullcontext()
+        with over, self._alarm(request.limit):
             return run(request)
 
     def _run_beside(self, pacing: Pacing, request: TrialRequest, pause: Pause) -> TrialRecord:
