@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
+from benchgate.interop.asked import Asked, parse_map
 from benchgate.interop.log import Log, found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair, task_class_of
-from benchgate.interop.rows import RowReader, parse_map
+from benchgate.interop.rows import RowReader
 from benchgate.interop.values import number_of
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.runner.judging import facts_of_logs, judged
@@ -416,7 +417,7 @@ def test_a_score_of_inspect_is_mapped_by_the_name_that_its_scorer_has(tmp_path, 
         metrics=lambda row: [f"scores.{name}" for name in row["scores"]],
         metric_prefix="scores.",
     )
-    whole = RowReader(tmp_path, log, {"safety": name}, "match").samples("inspect", "0" * 64)
+    whole = RowReader(tmp_path, log, Asked.of({"safety": name}), "match").samples("inspect", "0" * 64)
     assert [(one.score, one.penalty) for one in whole.samples] == [(1, 0.25)]
     assert (whole.harm, whole.ungated) == ("safety refused", ())
 
@@ -630,7 +631,7 @@ def test_the_file_of_a_case_with_any_id():
 def test_a_class_of_a_log_reads_its_rows_as_the_gate_does(tmp_path, monkeypatch):
     from benchgate.interop.convert import class_files
 
-    options = {"format": "auto", "map": (), "metric": None}
+    options = {"format": "auto", "map": {}, "metric": None, "where": (), "errors_by": None}
     row = {"id": "a", "score": 1, "input": "q", "target": "x", "answer": "x"}
     log = tmp_path / "log.jsonl"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +21,19 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.gates.judge import Judgement, RunFacts
     from benchgate.gates.policy import GatePolicy
+    from benchgate.interop.reports import LogTerms
     from benchgate.interop.samples import Samples
     from benchgate.models import BenchRunReport
 
 TIMEOUT: float = 600.0
 """Time limit that a record states, in seconds; what the other harness had is not known."""
 
-FORMATS = ("auto", "inspect", "swebench", "junit", "jsonl", "csv")
+FORMATS = (
+    *("auto", "inspect", "swebench", "junit", "deepeval", "pydantic-evals", "langsmith"),
+    *("braintrust", "promptfoo", "jsonl", "csv"),
+)
+LOGS_TOML = "logs.toml"
+"""Of a class: the map of its logs, which nobody who writes a log has in his hands."""
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -39,48 +47,85 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--map",
         default="",
-        metavar="ROLE=FIELD,...",
+        metavar="ROLE=FIELD,...|FILE.toml",
         help="the fields of a sample that are its case, score, trial, cluster, harm, safety, error, reruns, input, "
-        "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact",
+        "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact; or a file of them (default: bench/CLASS/logs.toml of the "
+        "class that is named)",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="FIELD=VALUE",
+        help="read only rows that have this value, FIELD= those that have none; repeatable",
+    )
+    parser.add_argument(
+        "--errors-by",
+        metavar="REGEX",
+        help="of JUnit: count a failed test as an error if this is found in its message",
+    )
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
     """Return how logs are read, as :func:`benchgate.interop.read` takes it."""
-    from benchgate.interop.rows import parse_map
+    from benchgate.interop.asked import parse_map
 
-    return {"format": args.format, "map": parse_map(args.map), "metric": args.metric}
+    options = {"format": args.format, "metric": args.metric}
+    fields = parse_map(args.map) if args.map else _map_of_class(args)
+    return options | {"map": fields, "where": args.where, "errors_by": args.errors_by}
+
+
+def _map_of_class(args: argparse.Namespace) -> Path | None:
+    """Return the map of the class that is named, if it has one."""
+    from benchgate.registry import TASK_CLASS_PATTERN
+
+    name = getattr(args, "task_class", None)
+    if name is None or not TASK_CLASS_PATTERN.fullmatch(name):
+        return None
+    path = Path("bench") / name / LOGS_TOML
+    return path if path.exists() else None
 
 
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     """Judge two logs, and record or write what was decided."""
     from benchgate.artifacts.sealed_plan import SealedPlan
-    from benchgate.report.publish import Publication
+    from benchgate.report.junit import write_case
+    from benchgate.report.publish import VARIABLE, Publication
     from benchgate.runner.judging import write_evidence
     from benchgate.verify.validate import validate_file
     from benchgate.wording.block import Door, block
 
-    publication = Publication(html=args.html, summary=None)
+    html = args.html or _page_beside(args.out)
+    publication = Publication(html=html, summary=os.environ.get(VARIABLE))
     publication.check()
     sealed = SealedPlan.read_file(args.plan, "sealed plan") if args.plan else None
-    logs, facts, started = _facts(args, paths, sealed)
+    logs, terms, facts, started = _facts(args, paths, sealed)
     judgement, published = _decided(args, facts, started, sealed)
     folder = published.folder if published else Path("proof")
     if published is None:
         for path in write_evidence(judgement, sealed, folder):
             validate_file(path)
-    for line in _sides(logs):
+    for line in _sides(logs, terms.score_range):
         say(line)
-    page = "--html=page.html" if args.html is None else ""
+    page = "--html=page.html" if html is None else ""
     show(block(judgement, Door(verbosity=args.verbose, more="-v", page=page, files=str(folder))))
-    problems = [publication.write_page([folder])]
+    problems = [publication.write_page([folder]), publication.append_summary([folder])]
     if published is not None:
+        write_case(args.out / "gate.xml", judgement)
         say(f"head      {published.head}")
         problems.append(published.problem)
     for problem in filter(None, (*problems, *judgement.faults)):
         complain(problem)
     return 1 if any(problems) else judgement.exit_status
+
+
+def _page_beside(out: Path | None) -> Path | None:
+    """Return where the page of a recorded comparison is, if what fills it in is installed."""
+    if out is None or find_spec("jinja2") is None:
+        return None
+    out.mkdir(0o700, parents=True, exist_ok=True)
+    return out / "gate.html"
 
 
 def _decided(
@@ -115,8 +160,8 @@ def _terms(sealed: SealedPlan | None) -> RunTerms:
 
 def _facts(
     args: argparse.Namespace, paths: Sequence[Path], sealed: SealedPlan | None
-) -> tuple[tuple[Samples, Samples], RunFacts, datetime]:
-    """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
+) -> tuple[tuple[Samples, Samples], LogTerms, RunFacts, datetime]:
+    """Return what was read and as what, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.rows import read
@@ -132,7 +177,7 @@ def _facts(
     now = clock.now()
     started = min(now, after.header.started or now)
     facts = facts_of_logs(base, candidate, terms.policy, started, sealed)
-    return (before, after), facts, started
+    return (before, after), terms, facts, started
 
 
 def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
@@ -143,29 +188,46 @@ def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
     return one and other, two and another
 
 
-def _sides(logs: tuple[Samples, ...]) -> Iterator[str]:
-    """Yield what was read, and which samples have no score or no result."""
+def _sides(logs: Sequence[Samples], ends: tuple[float, float]) -> Iterator[str]:
+    """Yield what was read, what was not, and which samples have no score or no result."""
+    shown: list[str] = []
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
         cases = {sample.case_id for sample in log.samples}
         tool = " ".join(filter(None, (log.header.tool, log.header.version)))
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
-        read = ", ".join(
-            filter(None, (f"case {log.case_field}, score {log.metric}", log.harm, size))
+        yield f"{side:9} {log.path}: log of {tool}, {size}"
+        lines = [*_fields_of(log, ends)]
+        yield from (f"{'':9} {line}" for line in lines if line not in shown)
+        shown += lines
+        yield from (
+            f"{'':9} {counted(count, 'row')} without {why}, not read"
+            for why, count in log.left.items()
         )
-        yield f"{side:9} {log.path}: log of {tool}, {read}"
-        if log.ungated:
-            yield f"{'':9} scores of it that are not gated: {', '.join(log.ungated)}"
         errors = sorted({sample.case_id for sample in log.errors})
         for what, ids in (
             ("with an error or without a score, which counts as the worst", errors),
             (
-                "more than once in it, as one trial; --map trial=FIELD numbers repetitions",
+                "more than once in it, as one trial; --map trial=FIELD numbers repetitions, "
+                "--where FIELD=VALUE reads a part",
                 log.repeated,
             ),
             ("named without a result", log.without),
         ):
             if ids:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
+
+
+def _fields_of(log: Samples, ends: tuple[float, float]) -> Iterator[str]:
+    """Yield who said which field is what, and in which direction it is better, and which scores are not gated."""
+    less = {"harm", "penalty", *(["score"] if ends[0] > ends[1] else ())}
+    by: dict[str, list[str]] = {}
+    for role, name, source in log.fields:
+        better = f" ({'less' if role in less else 'more'} is better)"
+        text = f"{role}={name}{better if role in {'score', 'safety', *less} else ''}"
+        by.setdefault(f"by {source}" if source else f"as {log.header.tool} has it", []).append(text)
+    yield "; ".join(f"{', '.join(texts)} {who}" for who, texts in by.items())
+    if log.ungated:
+        yield f"scores of it that are not gated: {', '.join(log.ungated)}"
 
 
 def report_of_log(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from benchgate.errors import SampleError
+from benchgate.interop.asked import Asked
 from benchgate.interop.formats import opened
 from benchgate.interop.rows import MAX_SAMPLES, RowReader
 from benchgate.loader.new_case import case_toml
@@ -33,7 +34,7 @@ def class_files(
 
     For each sample also whether the rubric says what the log says, ``None`` of one without an answer.
 
-    :param options: ``format``, ``map`` and ``metric``, as of :func:`benchgate.interop.read`.
+    :param options: ``format``, ``map``, ``metric``, ``where`` and ``errors_by``, as of :func:`benchgate.interop.read`.
     :raises SampleError: it has no inputs, or a sample no target. :raises EvalError: it cannot be read.
     """
     cases, agreed = _read(path, options)
@@ -64,9 +65,10 @@ def _read(path: Path, options: Mapping[str, Any]) -> tuple[dict[str, Case], list
     """Return input, targets and answers of each case of a log, and on which samples rubric and log agree."""
     cases: dict[str, Case] = {}
     agreement: dict[tuple[str, str], bool | None] = {}
+    asked = Asked.of(options["map"], options["where"], options["errors_by"])
     with opened(path, options["format"], in_full=True) as (_, log, _):
-        reader = RowReader(path, log, dict(options["map"]), options["metric"])
-        for line, row in log.rows:
+        reader = RowReader(path, log, asked, options["metric"])
+        for line, row in reader.rows:
             sample, choices = reader.sample(line, row), row.get("choices")
             parts = {role: reader.value(row, role) for role in ("input", "target")}
             for role in (role for role, value in parts.items() if value in (None, "", [])):

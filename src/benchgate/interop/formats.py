@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from benchgate.errors import SampleError
 from benchgate.interop.inspect_log import open_inspect
 from benchgate.interop.junit import open_junit
 from benchgate.interop.log import open_file
+from benchgate.interop.presets import PRESETS, open_preset
 from benchgate.interop.swebench import open_swebench
 from benchgate.interop.tables import open_csv, open_json
 
@@ -25,12 +27,18 @@ def _looks_like(head: bytes, name: str) -> dict[str, bool]:
     """Return of each format whether a file looks like it, by its first bytes and its name; the first is taken."""
     text = head.lstrip()
     is_eval = name.endswith(".eval") or b"_journal/" in head or b"header.json" in head
-    keys = set(re.findall(rb'"(\w+)"', head)) if text.startswith(b"{") else set()
+    is_json = text[:1] in (b"{", b"[")
+    keys = set(re.findall(rb'"(\w+)"\s*:', head)) if is_json else set()
+    presets = {
+        name: not keys.isdisjoint(key.encode() for key in one.known)
+        for name, one in PRESETS.items()
+    }
     return {
         "inspect": is_eval if head.startswith(b"PK") else {b"eval", b"task", b"status"} <= keys,
         "swebench": {b"total_instances", b"submitted_instances"} <= keys,
         "junit": text.startswith(b"<") and re.search(rb"<testsuites?[\s/>]", head) is not None,
-        "jsonl": text[:1] in (b"{", b"["),
+        **presets,
+        "jsonl": is_json,
         "csv": name.endswith(".csv") and b"," in head.partition(b"\n")[0],
     }
 
@@ -46,6 +54,7 @@ FORMATS: Final = {
     "inspect": Format("a log of inspect_ai", open_inspect),
     "swebench": Format("a report of SWE-bench", open_swebench),
     "junit": Format("JUnit XML", open_junit),
+    **{name: Format(one.what, partial(open_preset, name)) for name, one in PRESETS.items()},
     "jsonl": Format("JSON lines", open_json),
     "csv": Format("CSV", open_csv),
 }
@@ -85,6 +94,8 @@ def _format_of(path: Path, head: bytes, wanted: str) -> str:
             hint = "; a CSV has commas in its first line" if name.endswith((".csv", ".tsv")) else ""
             raise SampleError(path, f"is none of these: {names}{hint}")
         return likely
+    # A key by which JSON is known may come late, after a long input.
+    looks_like |= dict.fromkeys(PRESETS, looks_like["jsonl"])
     if not looks_like[wanted] and (likely or wanted != "csv"):
         guess = f"; it looks like {FORMATS[likely].what}: --format {likely}" if likely else ""
         raise SampleError(path, f"is not {FORMATS[wanted].what}{guess}")

@@ -110,6 +110,9 @@ class Log:
     :param fields: the field of each role, or several of which a row has one; a role that is left out is in none.
     :param metrics: returns the fields of a row that may be its score.
     :param metric_prefix: of these fields, which is not part of a metric's name.
+    :param overall: the one of them that is the score if none is named.
+    :param where: what a row has that is a sample; the others are passed over.
+    :param directions: once all rows were read, of scores whether ``more`` or ``less`` is better, as the log shows.
     :param letters: values of a score that are no numbers, and the number of each.
     :param task: name of what was run, and ``system`` of what ran it, if the log says.
     :param started: when it was run, if the log says.
@@ -123,6 +126,9 @@ class Log:
     fields: Mapping[str, tuple[str, ...]]
     metrics: Callable[[Mapping[str, Any]], list[str]]
     metric_prefix: str = ""
+    overall: str | None = None
+    where: Mapping[str, str] = field(default_factory=dict)
+    directions: Mapping[str, set[str]] = field(default_factory=dict)
     letters: Mapping[str, float] = field(default_factory=dict)
     task: str | None = None
     system: str | None = None

@@ -119,6 +119,7 @@ def report_of(
     for sample in log.samples:
         cases[sample.case_id].append(sample)
     trials = max(map(len, cases.values()))
+    _check_direction(log, terms.score_range)
     plan = RunPlan(
         task_class=terms.task_class,
         case_ids=tuple(cases),
@@ -154,6 +155,7 @@ def report_of(
         metric=log.metric,
         score_range=terms.score_range,
         without=log.without,
+        told=log.told,
     )
     return report.model_copy(update={"source": source})
 
@@ -161,7 +163,16 @@ def report_of(
 def _scorer(log: Samples, terms: LogTerms) -> str:
     harm = [log.harm] if log.harm else []  # two penalties compare if they were read of one field
     unit = "{:g} to {:g}".format(*terms.score_range)
-    return digest(["log", log.metric, unit, *harm])
+    return digest(["log", log.metric, unit, *harm, *(one for one in log.told if one[:4] != "map ")])
+
+
+def _check_direction(log: Samples, ends: tuple[float, float]) -> None:
+    if log.less_is_better is None or log.less_is_better == (ends[0] > ends[1]):
+        return
+    which = "less" if log.less_is_better else "more"
+    ends = (max(ends), min(ends)) if log.less_is_better else (min(ends), max(ends))
+    why = f"of {log.metric!r} {which} is better, by what passed its threshold: "
+    raise SampleError(log.path, f"{why}--policy 'score_range=[{ends[0]:g}, {ends[1]:g}]'")
 
 
 def _only(log: Samples, case_id: str, what: str, values: set[str | None]) -> str | None:

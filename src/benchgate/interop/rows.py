@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, SampleError, excerpt
+from benchgate.interop.asked import Asked, Chosen, failure_of, role_of_harm
 from benchgate.interop.formats import opened
 from benchgate.interop.log import ROLES, found_in
 from benchgate.interop.samples import Sample, Samples
@@ -16,15 +16,12 @@ from benchgate.interop.values import GRADES, VERDICTS, error_of, number_of
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from benchgate.interop.log import Log
 
 MAX_SAMPLES: Final = 200_000
-HARM: Final = ("harm", "safety", "penalty")
-"""Roles of which a field may have one: how bad a sample was, apart from its score."""
-
 MAY_LACK: Final = ("score", "error", "answer", "reruns")
 """Roles whose field a sample need not have."""
 
@@ -33,49 +30,47 @@ def read(
     path: Path,
     *,
     format: str = "auto",  # noqa: A002 - the name of the option
-    map: Mapping[str, str] | None = None,  # noqa: A002
+    map: Mapping[str, str] | Path | None = None,  # noqa: A002
     metric: str | None = None,
+    where: Iterable[str] = (),
+    errors_by: str | None = None,
 ) -> Samples:
     """
     Read a log of another harness.
 
-    :param format: ``inspect``, ``swebench``, ``junit``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
+    :param format: ``inspect``, ``swebench``, ``junit``, ``deepeval``, ``pydantic-evals``, ``langsmith``,
+        ``braintrust``, ``promptfoo``, ``jsonl``, ``csv``, or ``auto`` for what it looks like.
     :param map: the field of each of ``case, score, trial, cluster, harm, safety, error, reruns, input, target`` and
         ``answer``, where it is not the one that the format has; names joined by dots lead into objects and lists. Of
-        ``harm`` (``penalty`` is its other name) higher is worse, of ``safety`` better.
+        ``harm`` (``penalty`` is its other name) higher is worse, of ``safety`` better. Or a TOML file of them.
     :param metric: which score to read, where samples have several.
+    :param where: ``FIELD=VALUE`` that a row must have to be a sample.
+    :param errors_by: a failed test of JUnit is an error if this regular expression is found in its message.
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
+    asked = Asked.of(map, where, errors_by)
     with opened(path, format) as (name, log, sha256):
-        return RowReader(path, log, dict(map or {}), metric).samples(name, sha256)
-
-
-def parse_map(text: str) -> dict[str, str]:
-    """
-    Parse ``case=id,score=resolved``.
-
-    :raises EvalError: a part is no pair, or names something twice.
-    """
-    pairs: dict[str, str] = {}
-    # Not at the comma of a field such as acc,none.
-    for part in re.split(r",(?=\s*\w+\s*=)", text) if text else ():
-        role, sign, name = part.partition("=")
-        if not sign or not name or role.strip() in pairs:
-            raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")
-        pairs[role.strip()] = name.strip()
-    return pairs
+        if errors_by and name != "junit":
+            raise EvalError(f"errors-by: is for JUnit, whose failures may be crashes; {path} is {name}")
+        return RowReader(path, log, asked, metric).samples(name, sha256)
 
 
 class RowReader:
     """Makes samples of the rows of a log."""
 
-    def __init__(self, path: Path, log: Log, fields: dict[str, str], metric: str | None) -> None:
-        self._harm = _role_of_harm(fields, metric)
+    def __init__(self, path: Path, log: Log, asked: Asked, metric: str | None) -> None:
+        fields = dict(asked.fields)
+        self._harm = role_of_harm(fields, metric)
         if metric is not None:
             fields = {**fields, "score": log.metric_prefix + metric}
         self._path = path
         self._log = log
+        self._by = asked
+        self._sources = dict.fromkeys(fields, asked.source)
+        if metric is not None:
+            self._sources["score"] = "--metric"
+        self.rows = Chosen(log, asked.where)
         own = {role: (name, log.metric_prefix + name) for role, name in fields.items()}
         self._fields = {**log.fields, **own}
         self._asked = fields
@@ -91,7 +86,7 @@ class RowReader:
     def samples(self, format_name: str, sha256: str) -> Samples:
         """Return all samples, sorted by case and trial, and what the log says of itself."""
         by_key: dict[tuple[str, str], Sample] = {}
-        for line, row in self._log.rows:
+        for line, row in self.rows:
             sample = self.sample(line, row)
             key = (sample.case_id, sample.trial)
             before = by_key.get(key)
@@ -104,7 +99,9 @@ class RowReader:
         case_field, of_harm = self._fields["case"][0], self._fields.get(self._harm, ())
         harm = next((self._short(name) for name in of_harm if name in self._seen), None)
         self._check_direction(harm, [one.penalty for one in samples if one.penalty is not None])
+        direction = self._direction(self._short(self._fields["score"][-1]))
         taken = {case_field, *map(self._short, self._metrics)}
+        gated = {*self._fields.get("score", ()), *of_harm}
         cases = {sample.case_id for sample in samples}
         return Samples(
             path=self._path,
@@ -115,9 +112,11 @@ class RowReader:
             other_fields=tuple(name for name in self._names if name not in taken),
             metric=self._short(self._score),
             harm=harm and f"{'safety' if self._harm == 'safety' else 'harm'} {harm}",
-            ungated=tuple(
-                self._short(name) for name in self._metrics if name not in {self._score, *of_harm}
-            ),
+            ungated=tuple(self._short(name) for name in self._metrics if name not in gated),
+            fields=tuple(self._fields_read()),
+            left=dict(self.rows.left),
+            told=self._by.told,
+            less_is_better=None if direction is None else direction == "less",
             samples=samples,
             without=tuple(sorted({*self._log.named()} - cases)),
             repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
@@ -147,11 +146,28 @@ class RowReader:
             raise SampleError(self._path, why)
 
     def _check_direction(self, field: str | None, penalties: list[float]) -> None:
-        """Refuse penalties that look like what another tool calls safety, where 1 is safe."""
+        """Refuse penalties of which the log shows the other direction, or that look like what others call safety."""
+        wrong = "less" if self._harm == "safety" else "more"
+        if field and self._direction(field) == wrong:
+            why = f"of {field!r} {wrong} is better, by what passed its threshold: "
+            other = "harm" if self._harm == "safety" else "safety"
+            raise SampleError(self._path, f"{why}--map {other}={field}")
         if self._harm == "penalty" and penalties and max(penalties) <= 1 < 2 * mean(penalties):
             why = f"{field!r} is {mean(penalties):.3g} on average: is 1 harm, or safe? "
             why += f"Give --map harm={field} if higher is worse, --map safety={field} if better"
             raise SampleError(self._path, why)
+
+    def _direction(self, metric: str) -> str | None:
+        """Return whether ``more`` or ``less`` of a score is better, if the log shows it."""
+        shown = self._log.directions.get(metric, ())
+        return next(iter(shown)) if len(shown) == 1 else None
+
+    def _fields_read(self) -> Iterator[tuple[str, str, str | None]]:
+        """Yield the roles that a sample had something in, the fields, and who said so, if not the format."""
+        for role in (role for role in ROLES if role != "answer"):
+            names = [self._short(one) for one in self._fields.get(role, ()) if one in self._seen]
+            if names:
+                yield role, "/".join(dict.fromkeys(names)), self._sources.get(role)
 
     def sample(self, line: int, row: dict[str, Any]) -> Sample:
         """Return the sample of a row."""
@@ -162,6 +178,7 @@ class RowReader:
             self._names = [*scores, *list(row)[:12]]
         if self._score is None:
             self._score = self._choose(row, metrics)
+            self._fields["score"] = (self._score or "score",)
         case = self._text(row, "case", line)
         if not case:
             why = (
@@ -184,6 +201,8 @@ class RowReader:
         )
 
     def _choose(self, row: dict[str, Any], metrics: list[str]) -> str | None:
+        if len(metrics) > 1 and self._log.overall in metrics:
+            return self._log.overall
         if len(metrics) > 1:
             names = ", ".join(map(self._short, metrics))
             raise SampleError(self._path, f"samples have several scores: {names}; --metric NAME")
@@ -203,8 +222,8 @@ class RowReader:
     def _text(self, row: dict[str, Any], role: str, line: int) -> str:
         value = self.value(row, role)
         if isinstance(value, (dict, list)):
-            if role not in self._asked:
-                return ""
+            if role not in self._asked:  # what tells cases apart may be an object
+                return _short_id(value) if role == "case" else ""
             what = "a list" if isinstance(value, list) else "an object: name a field of it by a dot"
             why = f"{self._asked[role]!r}, which is to be the {role}, is {what}"
             raise SampleError(self._path, why, line=line)
@@ -219,16 +238,19 @@ class RowReader:
 
     def _error(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
-        error = self.value(row, "error")
-        return None if error in (None, "", False, 0, {}, [], "None", "null") else error
+        error = self.value(row, "error") or failure_of(row, self._by.errors_by)
+        if error not in (None, "", False, 0, {}, [], "None", "null"):
+            return error
+        harm = self.value(row, self._harm)  # of which a tool may have an error in place of a number
+        return harm.get("error") if isinstance(harm, dict) else None
 
     def _scored(self, row: dict[str, Any]) -> tuple[float | None, str | None]:
         """Return the score of a sample, or why it has none."""
         if (error := self._error(row)) is not None:
             return None, error_of(error)
-        value = None if self._score is None else found_in(row, self._score)
-        if self._score is not None and value is not None:
-            self._seen.add(self._score)
+        value = None if self._score is None else self.value(row, "score")
+        if isinstance(value, dict) and value.get("error"):
+            return None, error_of(value["error"])
         letter = self._log.letters.get(value) if isinstance(value, str) else None
         score = number_of(value) if letter is None else letter
         if score is None:
@@ -253,17 +275,10 @@ class RowReader:
         return 1 - number if role == "safety" else number
 
 
-def _role_of_harm(fields: dict[str, str], metric: str | None) -> str:
-    """Return which of :data:`HARM` a map names; a map that cannot be is refused."""
-    unknown = sorted(fields.keys() - {*ROLES})
-    if unknown:
-        raise EvalError(f"map: {unknown[0]!r} is none of {', '.join(ROLES)}")
-    if "score" in fields and metric is not None:
-        raise EvalError("metric and the score of the map name one thing: give one of them")
-    roles = [role for role in HARM if role in fields]
-    if len(roles) > 1:
-        raise EvalError(f"map: {roles[0]} and {roles[1]} name one thing: give one of them")
-    return roles[0] if roles else "penalty"
+def _short_id(value: Any) -> str:
+    """Return the id of a case that has none but its input, an object or a list."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return text if len(text) <= 80 else f"{text[:60]}... {sha256_hex(text.encode())[:12]}"
 
 
 def _digest(value: Any) -> str | None:

@@ -22,9 +22,6 @@ CASES: Final = (
 SCORES: Final = ("score", "resolved", "passed", "correct", "success", "reward", "accuracy")
 """Fields of a table that are case and score unless others are named: those of its first row."""
 
-PROMPTFOO_ERROR: Final = 2
-"""The ``failureReason`` of promptfoo that is no failed assertion."""
-
 OTHERS: Final = {
     "trial": ("trial", "epoch"),
     "cluster": ("cluster",),
@@ -87,14 +84,20 @@ def csv_rows(file: LogFile) -> Iterator[Row]:
 
 
 def open_json(file: LogFile) -> Log:
-    """Open JSON lines, a JSON array of objects, or one result of promptfoo."""
-    return table("json", _json_rows(file))
+    """Open JSON lines, or a JSON array of objects."""
+    return table("json", json_rows(file))
 
 
-def _json_rows(file: LogFile) -> Iterator[Row]:
+def json_rows(file: LogFile, lists: tuple[str, ...] = ()) -> Iterator[Row]:
+    """
+    Yield line and fields of each row of JSON lines, an array of objects, or one document.
+
+    :param lists: where a document has its rows; what has none of these lists is no document but a row.
+    :raises Unreadable: it is no JSON. :raises SampleError: more follows a document.
+    """
     lines = ((number, line) for number, line in _lines(file) if line.strip())
     first = next(lines, None)
-    if first is not None and (samples := _whole(file, *first, lines)) is not None:
+    if first is not None and (samples := _whole(file, *first, lines, lists)) is not None:
         yield from ((0, _row(file.path, 0, one)) for one in samples)
         return
     for number, line in chain(filter(None, (first,)), lines):
@@ -109,23 +112,27 @@ def _parsed(path: Path, number: int, line: bytes) -> Any:
 
 
 def _whole(
-    file: LogFile, number: int, line: bytes, others: Iterator[tuple[int, bytes]]
+    file: LogFile,
+    number: int,
+    line: bytes,
+    others: Iterator[tuple[int, bytes]],
+    lists: tuple[str, ...],
 ) -> list[Any] | None:
-    """Return the samples of a file that is one array, or one result of promptfoo; ``None`` if it has lines."""
+    """Return the samples of a file that is one array or one document; ``None`` if it has lines."""
     start = line.removeprefix(b"\xef\xbb\xbf").strip()
     is_part = start == b"{" or start.startswith(b"[")
     document = whole_json(file) if is_part else _parsed(file.path, number, line)
     samples = document if is_part else None
-    if not isinstance(samples, list):  # promptfoo has them in an object
-        results = found_in(document, "results.results")
-        samples = results if isinstance(results, list) else None
+    if not isinstance(samples, list):
+        found = [one for path in lists if isinstance(one := found_in(document, path), list)]
+        samples = [*chain(*found)] if found else None
     if samples is None and is_part:
         why = "is one JSON object; expected a line or an array element for each sample"
         if "report_kind" in document:
             why = "is a file of benchgate, no log"
         raise Unreadable(file.path, why)
     if samples is not None and not is_part and (more := next(others, None)) is not None:
-        why = "more after a whole result of promptfoo; expected one, or a sample in each line"
+        why = "more after a whole document; expected one, or a sample in each line"
         raise SampleError(file.path, why, line=more[0])
     return samples
 
@@ -136,8 +143,6 @@ def _row(path: Path, line: int, row: Any) -> dict[str, Any]:
         raise Unreadable(
             path, f"{where}expected an object for each sample, not {excerpt(repr(row), 40)}"
         )
-    if "failureReason" in row and "promptIdx" in row and row["failureReason"] != PROMPTFOO_ERROR:
-        return {**row, "error": None}  # promptfoo puts there which assertion failed
     return row
 
 

@@ -199,6 +199,8 @@ class LogSource(WireModel):
     :param metric: which of its scores was read.
     :param score_range: the worst and the best score of the metric, which count as 0 and 1.
     :param without: cases that the log names and has no result of, such as tests that were skipped; sorted.
+    :param told: how it was to be read: the file of its map with the SHA-256, which rows are samples, which failures
+        are errors; left out if nothing was asked.
     """
 
     tool: DisplayText
@@ -207,6 +209,7 @@ class LogSource(WireModel):
     metric: DisplayText
     score_range: tuple[Number, Number]
     without: tuple[Text, ...]
+    told: tuple[DisplayText, ...] = Field(default=(), exclude_if=lambda told: not told)
 
 
 class BenchRunReport(Aggregates):
