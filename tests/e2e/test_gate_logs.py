@@ -119,8 +119,8 @@ def test_repeated_samples_hold(pair, capsys):
     assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 1
     said = capsys.readouterr()
     assert (
-        "1 case more than once in it, as one trial; --map trial=FIELD numbers repetitions: c00"
-        in said.out
+        "1 case more than once in it, as one trial; --map trial=FIELD numbers repetitions, "
+        "--where FIELD=VALUE reads a part: c00" in said.out
     )
     assert "the run is incomplete: 1 run again (c00)" in said.err
     assert main(["verify", "chain"]) == 0
@@ -333,8 +333,8 @@ def test_swebench(folder, capsys):
     assert main(["gate", *pair]) == 0
     shown = capsys.readouterr().out
     assert (
-        "log of swebench schema 2, case instance_id, score resolved, 40 samples of 40 cases"
-        in shown
+        "log of swebench schema 2, 40 samples of 40 cases\n          case=instance_id, "
+        "score=resolved (more is better), error=error as swebench has it" in shown
     )
     assert "2 cases named without a result: astropy__astropy-1280, django__django-1287" in shown
     assert "2 cases with an error or without a score" in shown
@@ -345,7 +345,7 @@ def test_swebench(folder, capsys):
 @pytest.mark.parametrize(
     ("tool", "options", "errors"),
     [
-        ("promptfoo", ["--map", "case=testIdx,score=success"], 1),
+        ("promptfoo", [], 1),
         ("lm-eval", ["--metric", "acc"], 0),
         ("pydantic-evals", [], 1),
         ("harbor", ["--map", "case=task_name,trial=trial_name,score=reward"], 1),
@@ -527,7 +527,10 @@ def test_two_logs_of_inspect(inspect_logs, tmp_path):
         ["gate", "base.eval", "cand.json", f"--out={tmp_path}/p"],
     )
     assert done.returncode == 0, done.stderr
-    assert "case id, score match, 80 samples of 40 cases" in done.stdout
+    assert (
+        "80 samples of 40 cases\n          case=id, score=match (more is better), trial=epoch, "
+        in done.stdout
+    )
     assert "epochs_collapsed: 2 trials of a case count as one observation" in done.stdout
     assert verified.returncode == 0
     source = promotion(f"{out}/evidence/sums")["subject"]["source"]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from benchgate.errors import EvalError, PolicyError, SampleError
 from benchgate.ids import trial_file_name
 from benchgate.interop import read
-from benchgate.interop.asked import Asked, parse_map
+from benchgate.interop.asked import asked, parse_map
 from benchgate.interop.log import Log, found_in
 from benchgate.interop.reports import LogTerms, report_of, report_pair, task_class_of
 from benchgate.interop.rows import RowReader
@@ -329,7 +329,7 @@ def test_what_a_log_measured_is_a_name_of_a_task_class(log, task, name):
 def test_a_safety_of_one_is_no_harm(log):
     found = measured(log, [1] * 37 + [0.25] + ["N", "I"] + ["Y", "C"], "safety")
     assert [s.penalty for s in found.samples if s.penalty] == [0.75, 1, 1]
-    assert found.harm == "safety safe"
+    assert ("safety", "safe", "--map") in found.fields
     same = measured(log, [0] * 37 + [0.75, "Y", "C", "N", "I"], "harm")
     assert [s.penalty for s in same.samples] == [s.penalty for s in found.samples]
 
@@ -371,7 +371,7 @@ def test_a_harm_that_cannot_be_used_is_refused(log, values, role, message):
 
 def test_a_penalty_that_nobody_named_is_named_and_asked_about(log):
     rows = [{"id": n, "score": 1, "safety_penalty": n < 3} for n in range(40)]
-    assert read(log("a.jsonl", rows)).harm == "harm safety_penalty"
+    assert ("penalty", "safety_penalty", None) in read(log("a.jsonl", rows)).fields
     rows = [{**row, "safety_penalty": not row["safety_penalty"]} for row in rows]
     with pytest.raises(SampleError, match=r"'safety_penalty' is 0\.925 on average: is 1 harm, or"):
         read(log("a.jsonl", rows))
@@ -417,14 +417,15 @@ def test_a_score_of_inspect_is_mapped_by_the_name_that_its_scorer_has(tmp_path, 
         metrics=lambda row: [f"scores.{name}" for name in row["scores"]],
         metric_prefix="scores.",
     )
-    whole = RowReader(tmp_path, log, Asked.of({"safety": name}), "match").samples("inspect", "0" * 64)
+    whole = RowReader(tmp_path, log, asked({"safety": name}), "match").samples("inspect", "0" * 64)
     assert [(one.score, one.penalty) for one in whole.samples] == [(1, 0.25)]
-    assert (whole.harm, whole.ungated) == ("safety refused", ())
+    assert ("safety", "refused", "--map") in whole.fields
+    assert whole.ungated == ()
 
 
 def test_harm_has_one_field_and_may_be_above_one(log):
     rows = [{"id": n, "score": 1, "a": 3, "b": 1} for n in range(3)]
-    assert read(log("a.jsonl", rows), map={"penalty": "a"}).harm == "harm a"
+    assert ("penalty", "a", "--map") in read(log("a.jsonl", rows), map={"penalty": "a"}).fields
     with pytest.raises(EvalError, match="harm and safety name one thing: give one of them"):
         read(log("a.jsonl", rows), map={"harm": "a", "safety": "b"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from benchgate.audit.store import Published
     from benchgate.gates.judge import Judgement, RunFacts
     from benchgate.gates.policy import GatePolicy
-    from benchgate.interop.reports import LogTerms
     from benchgate.interop.samples import Samples
-    from benchgate.models import BenchRunReport
+    from benchgate.models import BenchRunReport, LogSource
 
 TIMEOUT: float = 600.0
 """Time limit that a record states, in seconds; what the other harness had is not known."""
@@ -32,8 +32,6 @@ FORMATS = (
     *("auto", "inspect", "swebench", "junit", "deepeval", "pydantic-evals", "langsmith"),
     *("braintrust", "promptfoo", "jsonl", "csv"),
 )
-LOGS_TOML = "logs.toml"
-"""Of a class: the map of its logs, which nobody who writes a log has in his hands."""
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -49,8 +47,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         default="",
         metavar="ROLE=FIELD,...|FILE.toml",
         help="the fields of a sample that are its case, score, trial, cluster, harm, safety, error, reruns, input, "
-        "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact; or a file of them (default: bench/CLASS/logs.toml of the "
-        "class that is named)",
+        "target, answer, as in case=id,score=resolved; a dot leads into an object: score=metrics.exact; or a "
+        "file of them (default: bench/CLASS/logs.toml of the class that is named)",
     )
     parser.add_argument("--metric", metavar="NAME", help="the score, where samples have several")
     parser.add_argument(
@@ -68,23 +66,16 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """Return how logs are read, as :func:`benchgate.interop.read` takes it."""
+    """Return how logs are read, as :func:`benchgate.interop.read` takes it; a class that is named may have a map."""
     from benchgate.interop.asked import parse_map
-
-    options = {"format": args.format, "metric": args.metric}
-    fields = parse_map(args.map) if args.map else _map_of_class(args)
-    return options | {"map": fields, "where": args.where, "errors_by": args.errors_by}
-
-
-def _map_of_class(args: argparse.Namespace) -> Path | None:
-    """Return the map of the class that is named, if it has one."""
     from benchgate.registry import TASK_CLASS_PATTERN
 
-    name = getattr(args, "task_class", None)
-    if name is None or not TASK_CLASS_PATTERN.fullmatch(name):
-        return None
-    path = Path("bench") / name / LOGS_TOML
-    return path if path.exists() else None
+    name = getattr(args, "task_class", None) or ""
+    of_class = Path("bench") / name / "logs.toml"
+    is_there = TASK_CLASS_PATTERN.fullmatch(name) is not None and of_class.exists()
+    fields = of_class if is_there and not args.map else parse_map(args.map)
+    options = {"format": args.format, "map": fields, "metric": args.metric}
+    return options | {"where": args.where, "errors_by": args.errors_by}
 
 
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
@@ -96,36 +87,30 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.verify.validate import validate_file
     from benchgate.wording.block import Door, block
 
-    html = args.html or _page_beside(args.out)
-    publication = Publication(html=html, summary=os.environ.get(VARIABLE))
+    publication = Publication(html=args.html, summary=os.environ.get(VARIABLE))
     publication.check()
     sealed = SealedPlan.read_file(args.plan, "sealed plan") if args.plan else None
-    logs, terms, facts, started = _facts(args, paths, sealed)
+    logs, facts, started = _facts(args, paths, sealed)
     judgement, published = _decided(args, facts, started, sealed)
     folder = published.folder if published else Path("proof")
     if published is None:
         for path in write_evidence(judgement, sealed, folder):
             validate_file(path)
-    for line in _sides(logs, terms.score_range):
+    for line in _sides(logs, facts.report.source):
         say(line)
-    page = "--html=page.html" if html is None else ""
+    if published is not None:
+        write_case(args.out / "gate.xml", judgement)
+        if args.html is None and find_spec("jinja2") is not None:
+            publication = replace(publication, html=args.out / "gate.html")
+    page = "--html=page.html" if publication.html is None else ""
     show(block(judgement, Door(verbosity=args.verbose, more="-v", page=page, files=str(folder))))
     problems = [publication.write_page([folder]), publication.append_summary([folder])]
     if published is not None:
-        write_case(args.out / "gate.xml", judgement)
         say(f"head      {published.head}")
         problems.append(published.problem)
     for problem in filter(None, (*problems, *judgement.faults)):
         complain(problem)
     return 1 if any(problems) else judgement.exit_status
-
-
-def _page_beside(out: Path | None) -> Path | None:
-    """Return where the page of a recorded comparison is, if what fills it in is installed."""
-    if out is None or find_spec("jinja2") is None:
-        return None
-    out.mkdir(0o700, parents=True, exist_ok=True)
-    return out / "gate.html"
 
 
 def _decided(
@@ -160,8 +145,8 @@ def _terms(sealed: SealedPlan | None) -> RunTerms:
 
 def _facts(
     args: argparse.Namespace, paths: Sequence[Path], sealed: SealedPlan | None
-) -> tuple[tuple[Samples, Samples], LogTerms, RunFacts, datetime]:
-    """Return what was read and as what, what is judged, and when the candidate was run, as far as that is known."""
+) -> tuple[tuple[Samples, Samples], RunFacts, datetime]:
+    """Return what was read, what is judged, and when the candidate was run, as far as that is known."""
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_pair, task_class_of
     from benchgate.interop.rows import read
@@ -177,7 +162,7 @@ def _facts(
     now = clock.now()
     started = min(now, after.header.started or now)
     facts = facts_of_logs(base, candidate, terms.policy, started, sealed)
-    return (before, after), terms, facts, started
+    return (before, after), facts, started
 
 
 def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
@@ -188,46 +173,43 @@ def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
     return one and other, two and another
 
 
-def _sides(logs: Sequence[Samples], ends: tuple[float, float]) -> Iterator[str]:
+def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
     """Yield what was read, what was not, and which samples have no score or no result."""
-    shown: list[str] = []
+    shown: set[str] = set()
     for side, log in zip(("baseline", "candidate"), logs, strict=True):
         cases = {sample.case_id for sample in log.samples}
         tool = " ".join(filter(None, (log.header.tool, log.header.version)))
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
         yield f"{side:9} {log.path}: log of {tool}, {size}"
-        lines = [*_fields_of(log, ends)]
+        lines = [_fields_of(log, source)]
+        if log.ungated:
+            lines.append(f"scores of it that are not gated: {', '.join(log.ungated)}")
         yield from (f"{'':9} {line}" for line in lines if line not in shown)
-        shown += lines
-        yield from (
-            f"{'':9} {counted(count, 'row')} without {why}, not read"
-            for why, count in log.left.items()
-        )
+        shown |= {*lines}
+        for why, count in log.left.items():
+            yield f"{'':9} {counted(count, 'row')} without {why}, not read"
         errors = sorted({sample.case_id for sample in log.errors})
+        more = "more than once in it, as one trial; --map trial=FIELD numbers repetitions"
         for what, ids in (
             ("with an error or without a score, which counts as the worst", errors),
-            (
-                "more than once in it, as one trial; --map trial=FIELD numbers repetitions, "
-                "--where FIELD=VALUE reads a part",
-                log.repeated,
-            ),
+            (f"{more}, --where FIELD=VALUE reads a part", log.repeated),
             ("named without a result", log.without),
         ):
             if ids:
                 yield f"{'':9} {counted(len(ids), 'case')} {what}: {few(ids)}"
 
 
-def _fields_of(log: Samples, ends: tuple[float, float]) -> Iterator[str]:
-    """Yield who said which field is what, and in which direction it is better, and which scores are not gated."""
-    less = {"harm", "penalty", *(["score"] if ends[0] > ends[1] else ())}
+def _fields_of(log: Samples, source: LogSource | None) -> str:
+    """Return which field is what, in which direction it is better, and who said so."""
+    is_reversed = source is not None and source.score_range[0] > source.score_range[1]
+    better = dict.fromkeys(("harm", "penalty"), "less") | {"safety": "more"}
+    better["score"] = "less" if is_reversed else "more"
     by: dict[str, list[str]] = {}
-    for role, name, source in log.fields:
-        better = f" ({'less' if role in less else 'more'} is better)"
-        text = f"{role}={name}{better if role in {'score', 'safety', *less} else ''}"
-        by.setdefault(f"by {source}" if source else f"as {log.header.tool} has it", []).append(text)
-    yield "; ".join(f"{', '.join(texts)} {who}" for who, texts in by.items())
-    if log.ungated:
-        yield f"scores of it that are not gated: {', '.join(log.ungated)}"
+    for role, name, who in log.fields:
+        direction = f" ({better[role]} is better)" if role in better else ""
+        key = f"by {who}" if who else f"as {log.header.tool} has it"
+        by.setdefault(key, []).append(f"{role}={name}{direction}")
+    return "; ".join(f"{', '.join(texts)} {who}" for who, texts in by.items())
 
 
 def report_of_log(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import tomli_w
 
 from benchgate.errors import SampleError
-from benchgate.interop.asked import Asked
+from benchgate.interop.asked import asked
 from benchgate.interop.formats import opened
 from benchgate.interop.rows import MAX_SAMPLES, RowReader
 from benchgate.loader.new_case import case_toml
@@ -65,9 +65,9 @@ def _read(path: Path, options: Mapping[str, Any]) -> tuple[dict[str, Case], list
     """Return input, targets and answers of each case of a log, and on which samples rubric and log agree."""
     cases: dict[str, Case] = {}
     agreement: dict[tuple[str, str], bool | None] = {}
-    asked = Asked.of(options["map"], options["where"], options["errors_by"])
+    how = asked(options["map"], options["where"], options["errors_by"])
     with opened(path, options["format"], in_full=True) as (_, log, _):
-        reader = RowReader(path, log, asked, options["metric"])
+        reader = RowReader(path, log, how, options["metric"])
         for line, row in reader.rows:
             sample, choices = reader.sample(line, row), row.get("choices")
             parts = {role: reader.value(row, role) for role in ("input", "target")}

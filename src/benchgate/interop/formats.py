@@ -29,10 +29,7 @@ def _looks_like(head: bytes, name: str) -> dict[str, bool]:
     is_eval = name.endswith(".eval") or b"_journal/" in head or b"header.json" in head
     is_json = text[:1] in (b"{", b"[")
     keys = set(re.findall(rb'"(\w+)"\s*:', head)) if is_json else set()
-    presets = {
-        name: not keys.isdisjoint(key.encode() for key in one.known)
-        for name, one in PRESETS.items()
-    }
+    presets = {n: not keys.isdisjoint(one.known.encode().split(b"|")) for n, one in PRESETS.items()}
     return {
         "inspect": is_eval if head.startswith(b"PK") else {b"eval", b"task", b"status"} <= keys,
         "swebench": {b"total_instances", b"submitted_instances"} <= keys,

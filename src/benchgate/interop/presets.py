@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.interop.log import Log, found_in
 from benchgate.interop.tables import json_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from benchgate.interop.log import LogFile, Row
 
@@ -18,99 +17,93 @@ NO_ERROR: Final = {0, 1}
 """The ``failureReason`` of promptfoo where its ``error`` says no more than which assertion failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preset:
+class Preset(NamedTuple):
     """
-    Which fields of a tool's JSON say what.
+    Which fields of a tool's JSON say what; of several that are joined by ``|`` the first that a row has.
 
     :param known: keys by which a file is known: it has one of them near its beginning.
-    :param lists: where a document has its rows; lines and arrays of rows are read without.
+    :param fields: of each role.
     :param scores: fields that are a score, an object of scores by name, or a list of objects with a ``name``.
+    :param lists: where a document has its rows; lines and arrays of rows are read without.
     :param overall: the score that is read if none is named.
     :param where: what a row has that is a sample.
     """
 
     what: str
-    known: tuple[str, ...]
-    lists: tuple[str, ...] = ()
-    scores: tuple[str, ...]
+    known: str
+    fields: str
+    scores: str
+    lists: str
     overall: str | None = None
-    fields: Mapping[str, tuple[str, ...]]
-    where: Mapping[str, str] = field(default_factory=dict)
+    where: tuple[str, str] | None = None
 
 
 PRESETS: Final = {
     "deepeval": Preset(
         what="a test run of deepeval",
-        known=("testCases",),
-        lists=("testCases", "conversationalTestCases"),
-        scores=("success", "metricsData"),
+        known="testCases",
+        fields="case=name input=input target=expectedOutput answer=actualOutput",
+        scores="success|metricsData",
+        lists="testCases|conversationalTestCases",
         overall="success",
-        fields={"case": ("name",), "input": ("input",), "target": ("expectedOutput",)}
-        | {"answer": ("actualOutput",)},
     ),
     "pydantic-evals": Preset(
         what="a report of pydantic-evals",
-        known=("source_case_name", "report_evaluator_failures"),
-        lists=("cases", "failures"),
-        scores=("assertions", "scores", "labels"),
-        fields={"case": ("source_case_name", "name"), "trial": ("name",)}
-        | {"error": ("error_message",), "input": ("inputs",)}
-        | {"target": ("expected_output",), "answer": ("output",)},
+        known="source_case_name|report_evaluator_failures",
+        fields="case=source_case_name|name trial=name error=error_message input=inputs target=expected_output "
+        "answer=output",
+        scores="assertions|scores|labels",
+        lists="cases|failures",
     ),
     "langsmith": Preset(
         what="runs of LangSmith",
-        known=("feedback_stats",),
-        lists=("runs",),
-        scores=("feedback_stats",),
-        fields={"case": ("reference_example_id",), "trial": ("id",), "error": ("error",)}
-        | {"input": ("inputs",), "answer": ("outputs",)},
-        where={"parent_run_id": ""},
+        known="feedback_stats",
+        fields="case=reference_example_id trial=id error=error input=inputs answer=outputs",
+        scores="feedback_stats",
+        lists="runs",
+        where=("parent_run_id", ""),
     ),
     "braintrust": Preset(
         what="an experiment of Braintrust",
-        known=("root_span_id",),
-        lists=("events",),
-        scores=("scores",),
-        fields={"case": ("origin.id", "dataset_record_id", "input"), "trial": ("id",)}
-        | {"error": ("error",), "input": ("input",)}
-        | {"target": ("expected",), "answer": ("output",)},
-        where={"is_root": "true"},
+        known="root_span_id",
+        fields="case=origin.id|dataset_record_id|input trial=id error=error input=input target=expected answer=output",
+        scores="scores",
+        lists="events",
+        where=("is_root", "true"),
     ),
-    "promptfoo": Preset(
+    "promptfoo": Preset(  # a test that is repeated has another testIdx each time
         what="results of promptfoo",
-        known=("evalId", "testIdx", "promptIdx"),
-        lists=("results.results",),
-        scores=("success", "score", "namedScores"),
+        known="evalId|testIdx|promptIdx",
+        fields="case=testCase.description|vars trial=testIdx error=error input=vars target=testCase.assert "
+        "answer=response.output",
+        scores="success|score|namedScores",
+        lists="results.results",
         overall="success",
-        fields={"case": ("testCase.description", "vars"), "trial": ("testIdx",)}
-        | {"error": ("error",), "input": ("vars",)}
-        | {"target": ("testCase.assert",), "answer": ("response.output",)},
     ),
 }
-"""By name. A test of promptfoo that is repeated has another ``testIdx`` each time, so that this is the trial."""
 
 
 def open_preset(name: str, file: LogFile) -> Log:
     """Open the JSON of a tool: one document, an array of rows, or a row in each line."""
     preset = PRESETS[name]
+    pairs = (one.partition("=") for one in preset.fields.split())
     directions: dict[str, set[str]] = defaultdict(set)
     return Log(
         tool=name,
         rows=_rows(preset, file, directions),
-        fields=preset.fields,
+        fields={role: tuple(paths.split("|")) for role, _, paths in pairs},
         metrics=lambda row: [f"scores.{one}" for one in row["scores"]],
         metric_prefix="scores.",
         overall=preset.overall and f"scores.{preset.overall}",
-        where=preset.where,
+        where=dict([preset.where]) if preset.where else {},
         directions=directions,
     )
 
 
 def _rows(preset: Preset, file: LogFile, directions: dict[str, set[str]]) -> Iterator[Row]:
-    for line, row in json_rows(file, preset.lists):
+    for line, row in json_rows(file, preset.lists.split("|")):
         scores: dict[str, Any] = {}
-        for path in preset.scores:
+        for path in preset.scores.split("|"):
             for name, part in _named(path, found_in(row, path)):
                 # Two scores of one name are two scores.
                 scores[f"{name} ({len(scores)})" if name in scores else name] = _value(part)
@@ -126,7 +119,7 @@ def _named(path: str, found: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(found, dict):
         yield from found.items()
     elif isinstance(found, list):
-        yield from ((str(one["name"]), one) for one in found if isinstance(one, dict))
+        yield from ((str(one.get("name")), one) for one in found if isinstance(one, dict))
     elif found is not None:
         yield path, found
 
@@ -142,10 +135,10 @@ def _value(part: Any) -> Any:
 
 def _direction(part: Any) -> set[str]:
     """Return whether more or less is better, by which side of its threshold passed."""
-    parts = part if isinstance(part, dict) and not part.get("error") else {}
-    score, threshold, passed = (parts.get(key) for key in ("score", "threshold", "success"))
+    if not isinstance(part, dict) or part.get("error"):
+        return set()
+    score, threshold, passed = (part.get(key) for key in ("score", "threshold", "success"))
     if not isinstance(score, float | int) or not isinstance(threshold, float | int):
         return set()
-    if score == threshold or not isinstance(passed, bool):
-        return set()
-    return {"more" if passed == (score > threshold) else "less"}
+    is_known = score != threshold and passed is not None
+    return {"more" if passed == (score > threshold) else "less"} if is_known else set()

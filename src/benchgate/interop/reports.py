@@ -11,6 +11,7 @@ from benchgate.aggregate import build_report
 from benchgate.errors import EvalError, SampleError
 from benchgate.gates.policy import log_policy
 from benchgate.ids import RunPlan, system_digest, trial_seed
+from benchgate.interop.asked import HARM
 from benchgate.models import BenchScore, FailureMode, LogSource, RunDigests, TrialResult
 from benchgate.registry import TASK_CLASS_PATTERN
 from benchgate.taxonomy import RESERVED, Taxonomy
@@ -161,18 +162,19 @@ def report_of(
 
 
 def _scorer(log: Samples, terms: LogTerms) -> str:
-    harm = [log.harm] if log.harm else []  # two penalties compare if they were read of one field
+    # Two penalties compare if they were read of one field.
+    harm = [f"{role} {name}" for role, name, _ in log.fields if role in HARM]
+    rows = [one for one in log.told if not one.startswith("map ")]
     unit = "{:g} to {:g}".format(*terms.score_range)
-    return digest(["log", log.metric, unit, *harm, *(one for one in log.told if one[:4] != "map ")])
+    return digest(["log", log.metric, unit, *harm, *rows])
 
 
 def _check_direction(log: Samples, ends: tuple[float, float]) -> None:
-    if log.less_is_better is None or log.less_is_better == (ends[0] > ends[1]):
+    if log.direction in (None, "less" if ends[0] > ends[1] else "more"):
         return
-    which = "less" if log.less_is_better else "more"
-    ends = (max(ends), min(ends)) if log.less_is_better else (min(ends), max(ends))
-    why = f"of {log.metric!r} {which} is better, by what passed its threshold: "
-    raise SampleError(log.path, f"{why}--policy 'score_range=[{ends[0]:g}, {ends[1]:g}]'")
+    why = f"{log.direction} of {log.metric!r} is better, by what passed its threshold"
+    step = f"--policy 'score_range=[{ends[1]:g}, {ends[0]:g}]'"
+    raise SampleError(log.path, f"{why}: {step}")
 
 
 def _only(log: Samples, case_id: str, what: str, values: set[str | None]) -> str | None:

@@ -8,7 +8,7 @@ from statistics import mean
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, SampleError, excerpt
-from benchgate.interop.asked import Asked, Chosen, failure_of, role_of_harm
+from benchgate.interop.asked import Asked, asked, chosen, role_of_harm
 from benchgate.interop.formats import opened
 from benchgate.interop.log import ROLES, found_in
 from benchgate.interop.samples import Sample, Samples
@@ -49,33 +49,34 @@ def read(
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
-    asked = Asked.of(map, where, errors_by)
+    how = asked(map, where, errors_by)
     with opened(path, format) as (name, log, sha256):
         if errors_by and name != "junit":
-            raise EvalError(f"errors-by: is for JUnit, whose failures may be crashes; {path} is {name}")
-        return RowReader(path, log, asked, metric).samples(name, sha256)
+            raise EvalError(f"errors-by: is for failures of JUnit; {path} is {name}")
+        return RowReader(path, log, how, metric).samples(name, sha256)
 
 
 class RowReader:
     """Makes samples of the rows of a log."""
 
-    def __init__(self, path: Path, log: Log, asked: Asked, metric: str | None) -> None:
-        fields = dict(asked.fields)
+    def __init__(self, path: Path, log: Log, how: Asked, metric: str | None) -> None:
+        fields = dict(how.fields)
         self._harm = role_of_harm(fields, metric)
         if metric is not None:
             fields = {**fields, "score": log.metric_prefix + metric}
         self._path = path
         self._log = log
-        self._by = asked
-        self._sources = dict.fromkeys(fields, asked.source)
+        self._by = how
+        self._sources = dict.fromkeys(fields, how.source)
         if metric is not None:
             self._sources["score"] = "--metric"
-        self.rows = Chosen(log, asked.where)
+        self._left: dict[str, int] = {}
+        self.rows = chosen(log, how.where, self._left)
         own = {role: (name, log.metric_prefix + name) for role, name in fields.items()}
         self._fields = {**log.fields, **own}
         self._asked = fields
         self._score = fields.get("score")
-        self._seen: set[str] = set()
+        self._seen: set[tuple[str, str]] = set()
         self._lacking: dict[str, tuple[str, int]] = {}
         self._metrics: dict[str, None] = {}
         self._names: list[str] = []
@@ -96,12 +97,11 @@ class RowReader:
                 raise SampleError(self._path, f"more than {MAX_SAMPLES} samples")
         samples = tuple(by_key[key] for key in sorted(by_key, key=_place))
         self._check(samples)
-        case_field, of_harm = self._fields["case"][0], self._fields.get(self._harm, ())
-        harm = next((self._short(name) for name in of_harm if name in self._seen), None)
+        case_field, fields = self._fields["case"][0], tuple(self._fields_read())
+        harm = next((name for role, name, _ in fields if role == self._harm), None)
         self._check_direction(harm, [one.penalty for one in samples if one.penalty is not None])
-        direction = self._direction(self._short(self._fields["score"][-1]))
         taken = {case_field, *map(self._short, self._metrics)}
-        gated = {*self._fields.get("score", ()), *of_harm}
+        gated = {*self._fields.get("score", ()), *self._fields.get(self._harm, ())}
         cases = {sample.case_id for sample in samples}
         return Samples(
             path=self._path,
@@ -111,12 +111,11 @@ class RowReader:
             case_field=case_field,
             other_fields=tuple(name for name in self._names if name not in taken),
             metric=self._short(self._score),
-            harm=harm and f"{'safety' if self._harm == 'safety' else 'harm'} {harm}",
             ungated=tuple(self._short(name) for name in self._metrics if name not in gated),
-            fields=tuple(self._fields_read()),
-            left=dict(self.rows.left),
+            fields=fields,
+            left=self._left,
             told=self._by.told,
-            less_is_better=None if direction is None else direction == "less",
+            direction=self._direction(self._short(self._score)),
             samples=samples,
             without=tuple(sorted({*self._log.named()} - cases)),
             repeated=tuple(sorted({sample.case_id for sample in samples if sample.reruns})),
@@ -131,7 +130,7 @@ class RowReader:
         exempt = ("error", "answer", *(["score"] if len(erred) == len(samples) else ()))
         fields = {role: name for role, name in self._asked.items() if role not in exempt}
         for role, name in fields.items():
-            if self._seen.isdisjoint((name, self._log.metric_prefix + name)):
+            if self._seen.isdisjoint((role, one) for one in self._fields[role]):
                 why = f"no sample has {self._short(name)!r}, which is to be the {role}"
                 why += f"; there are {', '.join(self._names)}"
                 raise SampleError(self._path, why)
@@ -147,11 +146,10 @@ class RowReader:
 
     def _check_direction(self, field: str | None, penalties: list[float]) -> None:
         """Refuse penalties of which the log shows the other direction, or that look like what others call safety."""
-        wrong = "less" if self._harm == "safety" else "more"
+        wrong, other = ("less", "harm") if self._harm == "safety" else ("more", "safety")
         if field and self._direction(field) == wrong:
-            why = f"of {field!r} {wrong} is better, by what passed its threshold: "
-            other = "harm" if self._harm == "safety" else "safety"
-            raise SampleError(self._path, f"{why}--map {other}={field}")
+            why = f"{wrong} of {field!r} is better, by what passed its threshold"
+            raise SampleError(self._path, f"{why}: --map {other}={field}")
         if self._harm == "penalty" and penalties and max(penalties) <= 1 < 2 * mean(penalties):
             why = f"{field!r} is {mean(penalties):.3g} on average: is 1 harm, or safe? "
             why += f"Give --map harm={field} if higher is worse, --map safety={field} if better"
@@ -165,9 +163,9 @@ class RowReader:
     def _fields_read(self) -> Iterator[tuple[str, str, str | None]]:
         """Yield the roles that a sample had something in, the fields, and who said so, if not the format."""
         for role in (role for role in ROLES if role != "answer"):
-            names = [self._short(one) for one in self._fields.get(role, ()) if one in self._seen]
-            if names:
-                yield role, "/".join(dict.fromkeys(names)), self._sources.get(role)
+            seen = [self._short(n) for n in self._fields.get(role, ()) if (role, n) in self._seen]
+            if seen:
+                yield role, "/".join(dict.fromkeys(seen)), self._sources.get(role)
 
     def sample(self, line: int, row: dict[str, Any]) -> Sample:
         """Return the sample of a row."""
@@ -215,7 +213,7 @@ class RowReader:
         """Return what a row has in a role; ``None`` if it has nothing."""
         for name in self._fields.get(role, ()):
             if (value := found_in(row, name)) is not None:
-                self._seen.add(name)
+                self._seen.add((role, name))
                 return value
         return None
 
@@ -238,7 +236,9 @@ class RowReader:
 
     def _error(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
-        error = self.value(row, "error") or failure_of(row, self._by.errors_by)
+        error, failure = self.value(row, "error"), row.get("failure")
+        if error is None and self._by.errors_by and self._by.errors_by.search(failure or ""):
+            error = failure
         if error not in (None, "", False, 0, {}, [], "None", "null"):
             return error
         harm = self.value(row, self._harm)  # of which a tool may have an error in place of a number
@@ -261,7 +261,7 @@ class RowReader:
     def _penalty(self, row: dict[str, Any], case: str, line: int) -> float | None:
         role = self._harm
         value = self.value(row, role)
-        if value in (None, ""):
+        if value in (None, "") or (isinstance(value, dict) and value.get("error")):
             return None
         verdict = VERDICTS.get(value) if role != "penalty" and isinstance(value, str) else None
         number = number_of(value) if verdict is None else verdict

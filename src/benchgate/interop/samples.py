@@ -43,12 +43,11 @@ class Samples:
     :param header: what the log says of itself, such as ``tool``, ``version``, ``task`` and ``system``.
     :param case_field: which field pairs the cases, and ``other_fields`` that might.
     :param metric: which score was read.
-    :param harm: role and field of harm or safety, as in ``safety refused``; ``None`` if none was named.
     :param ungated: scores of the log that were not read.
     :param fields: each role that samples have something in, its field, and who said so, ``None`` for the format.
     :param left: how many rows are no samples, by what they would need.
     :param told: what was asked besides, for the record.
-    :param less_is_better: of the score; ``None`` if the log does not show it.
+    :param direction: whether ``more`` or ``less`` of the score is better, if the log shows it.
     :param sha256: of the file.
     :param without: cases that the log names and has no sample of, such as tests that were skipped; sorted.
     :param repeated: cases of which the log has a trial more than once, sorted; their last sample is in ``samples``.
@@ -61,12 +60,11 @@ class Samples:
     case_field: str
     other_fields: tuple[str, ...]
     metric: str
-    harm: str | None
     ungated: tuple[str, ...]
     fields: tuple[tuple[str, str, str | None], ...]
     left: Mapping[str, int]
     told: tuple[str, ...]
-    less_is_better: bool | None
+    direction: str | None
     samples: tuple[Sample, ...]
     without: tuple[str, ...]
     repeated: tuple[str, ...]

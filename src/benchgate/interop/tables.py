@@ -10,7 +10,7 @@ from benchgate.errors import SampleError, Unreadable, excerpt
 from benchgate.interop.log import MAX_LINE, Log, ahead, found_in, parsed, whole_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from benchgate.interop.log import LogFile, Row
@@ -88,7 +88,7 @@ def open_json(file: LogFile) -> Log:
     return table("json", json_rows(file))
 
 
-def json_rows(file: LogFile, lists: tuple[str, ...] = ()) -> Iterator[Row]:
+def json_rows(file: LogFile, lists: Sequence[str] = ()) -> Iterator[Row]:
     """
     Yield line and fields of each row of JSON lines, an array of objects, or one document.
 
@@ -116,7 +116,7 @@ def _whole(
     number: int,
     line: bytes,
     others: Iterator[tuple[int, bytes]],
-    lists: tuple[str, ...],
+    lists: Sequence[str],
 ) -> list[Any] | None:
     """Return the samples of a file that is one array or one document; ``None`` if it has lines."""
     start = line.removeprefix(b"\xef\xbb\xbf").strip()

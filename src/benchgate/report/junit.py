@@ -51,8 +51,7 @@ def headline(decision: DecisionView) -> str:
 def why_not(judgement: Judgement, prefix: str) -> str:
     """Return all that is printed of a gate that did not promote; ``prefix`` is that of the door's options."""
     lines = laid_out(block(judgement, Door(prefix=prefix, verbosity=1)), 100)
-    head = headline(DecisionView.of_run(judgement))
-    return "\n".join([head, "", *(text for text, _ in lines)])
+    return "\n".join([headline(DecisionView.of_run(judgement)), "", *(text for text, _ in lines)])
 
 
 def write_case(path: Path, judgement: Judgement) -> None:
@@ -61,15 +60,14 @@ def write_case(path: Path, judgement: Judgement) -> None:
 
     :raises ArtifactError: it cannot be written.
     """
-    name = judgement.report.task_class
-    promotes = judgement.decision is not None and judgement.decision.promotion_allowed
-    suite = Element("testsuite", name="benchgate", tests="1", errors="0", skipped="0")
-    suite.set("failures", "0" if promotes else "1")
+    name, said = judgement.report.task_class, dict(properties(judgement))
+    fails = said["decision"] != "promote"
+    suite = Element("testsuite", name="benchgate", tests="1", failures=str(int(fails)), errors="0")
     listed = SubElement(suite, "properties")
-    for key, value in properties(judgement):
+    for key, value in said.items():
         SubElement(listed, "property", name=f"bench.{name}.{key}", value=printable(value))
     case = SubElement(suite, "testcase", classname=f"bench.{name}", name="gate", time="0")
-    if not promotes:
-        text = why_not(judgement, "")
-        SubElement(case, "failure", message=text.partition("\n")[0]).text = printable(text, "\n")
+    if fails:
+        text = printable(why_not(judgement, "--"), "\n")
+        SubElement(case, "failure", message=text.partition("\n")[0]).text = text
     write_file(path, tostring(suite, "utf-8", xml_declaration=True))
