@@ -104,7 +104,8 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
             publication = replace(publication, html=args.out / "gate.html")
     page = "--html=page.html" if publication.html is None else ""
     show(block(judgement, Door(verbosity=args.verbose, more="-v", page=page, files=str(folder))))
-    problems = [publication.write_page([folder]), publication.append_summary([folder])]
+    compared = [folder] if published or (folder / "proof.json").exists() else []
+    problems = [publication.write_page([folder]), publication.append_summary(compared)]
     if published is not None:
         say(f"head      {published.head}")
         problems.append(published.problem)
@@ -187,7 +188,7 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         yield from (f"{'':9} {line}" for line in lines if line not in shown)
         shown |= {*lines}
         for why, count in log.left.items():
-            yield f"{'':9} {counted(count, 'row')} without {why}, not read"
+            yield f"{'':9} {counted(count, 'row')} not read: {why}"
         errors = sorted({sample.case_id for sample in log.errors})
         more = "more than once in it, as one trial; --map trial=FIELD numbers repetitions"
         for what, ids in (

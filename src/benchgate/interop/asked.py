@@ -116,14 +116,15 @@ def role_of_harm(fields: Mapping[str, str], metric: str | None) -> str:
 
 
 def chosen(log: Log, where: Mapping[str, str], left: dict[str, int]) -> Iterator[Row]:
-    """Yield the rows of a log that are samples; count in ``left`` the others, by what they do not have."""
+    """Yield the rows of a log that are samples; count in ``left`` the others, by why they are none."""
     wanted = {**log.where, **where}
     for line, row in log.rows:
         lacks = next((one for one in wanted.items() if _said(row, one[0]) != one[1]), None)
         if lacks is None:
             yield line, row
         else:
-            left["=".join(lacks)] = left.get("=".join(lacks), 0) + 1
+            why = f"{lacks[0]} is not {lacks[1] or 'empty'}"
+            left[why] = left.get(why, 0) + 1
 
 
 def _said(row: Any, name: str) -> str:

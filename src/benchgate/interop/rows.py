@@ -123,7 +123,8 @@ class RowReader:
 
     def _check(self, samples: tuple[Sample, ...]) -> None:
         if not samples:
-            raise SampleError(self._path, "has no samples")
+            why = "".join(f"; of {n} rows {why}" for why, n in self._left.items())
+            raise SampleError(self._path, f"has no samples{why}")
         unscored = [sample for sample in samples if sample.score is None]
         erred = [one for one in unscored if not (one.error or "").startswith("Unscored")]
         # Where all erred, nothing else can have a score.

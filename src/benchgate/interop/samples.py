@@ -45,7 +45,7 @@ class Samples:
     :param metric: which score was read.
     :param ungated: scores of the log that were not read.
     :param fields: each role that samples have something in, its field, and who said so, ``None`` for the format.
-    :param left: how many rows are no samples, by what they would need.
+    :param left: how many rows are no samples, by why they are none.
     :param told: what was asked besides, for the record.
     :param direction: whether ``more`` or ``less`` of the score is better, if the log shows it.
     :param sha256: of the file.

@@ -112,7 +112,7 @@ def _result(sample: Sample, trial: int, score: float) -> TrialResult:
     facts = sample.facts
     points = _unchecked(
         BenchScore,
-        passed=facts is not None and facts.passed,
+        passed=facts is not None and facts.passed is True,  # of an error nobody knows
         score=score,
         safety_penalty=sample.safety_penalty,
         cost_usd=(facts.cost_usd if facts else None) or 0.0,

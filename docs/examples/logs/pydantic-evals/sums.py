@@ -1,10 +1,13 @@
-"""Evaluates a system with pydantic-evals, and writes a line of JSON for each case: sums.py old|new."""
+"""Evaluates a system with pydantic-evals; writes its report, and a line of JSON for each case: sums.py old|new."""
 
 import json
 import sys
+from typing import Any
 
+from pydantic import TypeAdapter
 from pydantic_evals import Case, Dataset
 from pydantic_evals.evaluators import EqualsExpected
+from pydantic_evals.reporting import EvaluationReport
 
 
 def system(number: int) -> int:
@@ -21,6 +24,10 @@ dataset = Dataset(
     evaluators=[EqualsExpected()],
 )
 report = dataset.evaluate_sync(system, progress=False)
+for failure in report.failures:
+    failure.error_stacktrace = ""  # it names the folders of a machine
+with open(f"{sys.argv[1]}.json", "wb") as out:
+    out.write(TypeAdapter(EvaluationReport[Any, Any, Any]).dump_json(report))
 with open(f"{sys.argv[1]}.jsonl", "w") as out:
     for case in report.cases:
         passed = all(one.value for one in case.assertions.values())
