@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -193,6 +195,58 @@ def test_a_page_of_the_proof_and_of_the_record(pair):
         assert "json" in text
         assert "output is the same" not in text  # a log is read for its scores alone
     assert main(["gate", "old.jsonl", "new.jsonl", "--html=none/run.html"]) == 2
+
+
+def test_what_a_job_shows_is_beside_the_records(pair, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pair / "summary.md"))
+    assert main(["gate", "old.jsonl", "new.jsonl", "--out=chain"]) == 0
+    text = Path("chain/gate.xml").read_text()
+    assert '<property name="bench.log.decision" value="promote" />' in text
+    assert '<testcase classname="bench.log" name="gate" time="0" />' in text
+    assert main(["gate", "new.jsonl", "old.jsonl", "--out=chain"]) == 1
+    text = Path("chain/gate.xml").read_text()
+    assert 'failures="1"' in text
+    assert '<failure message="REJECT: its score changed by -0.450, ' in text
+    assert "old.jsonl must not replace new.jsonl" in text
+    assert Path("summary.md").read_text().count("<!-- benchgate: log -->") == 2
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0  # and of a proof
+    assert Path("summary.md").read_text().count("PROMOTE") == 2
+    if find_spec("jinja2"):
+        assert "old.jsonl" in Path("chain/gate.html").read_text()
+    assert main(["verify", "chain"]) == 0
+
+
+def test_an_error_in_a_proof_can_be_shown(pair, capsys):
+    with Path("old.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "c99", "score": 1}) + "\n")
+    with Path("new.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "c99", "error": "x"}) + "\n")
+    assert main(["gate", "old.jsonl", "new.jsonl"]) == 0
+    assert main(["report", "proof"]) == 0
+    assert "PROMOTE" in capsys.readouterr().out
+
+
+def test_the_map_of_a_class_is_that_of_its_folder(pair, capsys):
+    """Never one beside a log: who writes the log would say what is harm."""
+    mapping = 'case = "id"\nharm = "bad"\n'
+    for name, harms in (("old", 0), ("new", 1)):
+        found = [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
+        rows = (json.dumps(row | {"bad": harms}) + "\n" for row in found)
+        Path(f"{name}.jsonl").write_text("".join(rows))
+    Path("logs.toml").write_text(mapping)
+    Path("bench/sums").mkdir(parents=True)
+    asked = ["gate", "old.jsonl", "new.jsonl", "--task-class=sums", "--out=chain"]
+    assert main(asked) == 0
+    Path("logs.toml").rename("bench/sums/logs.toml")
+    assert main(asked) == 1
+    shown = capsys.readouterr().out
+    assert "case=id, harm=bad (less is better) by bench/sums/logs.toml" in shown
+    assert codes("chain/evidence/sums") == ["safety_regression"]
+    source = promotion("chain/evidence/sums")["subject"]["source"]
+    digest = hashlib.sha256(mapping.encode()).hexdigest()
+    assert source["told"] == [f"map bench/sums/logs.toml {digest}"]
+    assert main([*asked, "--map=case=id"]) == 0
+    assert main(["verify", "chain"]) == 0
 
 
 def test_the_evidence_of_an_earlier_comparison_does_not_stay(pair):
