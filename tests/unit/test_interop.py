@@ -417,7 +417,9 @@ def test_a_score_of_inspect_is_mapped_by_the_name_that_its_scorer_has(tmp_path, 
         metrics=lambda row: [f"scores.{name}" for name in row["scores"]],
         metric_prefix="scores.",
     )
-    whole = RowReader(tmp_path, log, asked({"safety": name}), "match").samples("inspect", "0" * 64)
+    whole = RowReader(tmp_path, log, asked({"safety": name}, (), None), "match").samples(
+        "inspect", "0" * 64
+    )
     assert [(one.score, one.penalty) for one in whole.samples] == [(1, 0.25)]
     assert ("safety", "refused", "--map") in whole.fields
     assert whole.ungated == ()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from benchgate.cli.options import Parsers
     from benchgate.interop.vectors import Kind
 
-OF_LOGS = ("map", "metric", "format", "html", "plan")
+OF_LOGS = ("map", "metric", "format", "where", "errors_by", "html", "plan")
 OF_NUMBERS = ("task_class", "out")
 REFUSED = {
     "record": (*OF_LOGS, "baseline_id", "candidate_id", "ledger"),
@@ -36,7 +36,7 @@ def add_parser(commands: Parsers[argparse.ArgumentParser]) -> None:
         help="decide whether B may replace A: two records, two files of samples, or two logs of another harness",
         description="A is the baseline, what you use now; B is the candidate, what may replace it. The number of a "
         "run, its folder and its record.json are a record, numbers in JSON and the evidence of a run are samples, all "
-        "else is a log: of inspect_ai, SWE-bench, JUnit XML, JSON lines or CSV. Exits with 0 if the gate says "
+        "else is a log of another harness. Exits with 0 if the gate says "
         "promote, with 10 if it holds, with 1 if it rejects or a side is incomplete, with 2 for wrong use.",
     )
     for name, what in (("base", "the baseline"), ("cand", "the candidate")):

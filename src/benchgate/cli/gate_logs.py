@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from benchgate.artifacts.record import RunTerms
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.audit.store import Published
     from benchgate.gates.judge import Judgement, RunFacts
@@ -36,12 +35,8 @@ FORMATS = (
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Declare how logs are read."""
-    parser.add_argument(
-        "--format",
-        choices=FORMATS,
-        default="auto",
-        help="of the logs (default: what they look like)",
-    )
+    text = "of the logs (default: what they look like)"
+    parser.add_argument("--format", choices=FORMATS, default="auto", help=text)
     parser.add_argument(
         "--map",
         default="",
@@ -54,15 +49,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--where",
         action="append",
-        default=[],
         metavar="FIELD=VALUE",
         help="read only rows that have this value, FIELD= those that have none; repeatable",
     )
-    parser.add_argument(
-        "--errors-by",
-        metavar="REGEX",
-        help="of JUnit: count a failed test as an error if this is found in its message",
-    )
+    text = "of JUnit: count a failed test as an error if this is found in its message"
+    parser.add_argument("--errors-by", metavar="REGEX", help=text)
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
@@ -75,14 +66,13 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
     is_there = TASK_CLASS_PATTERN.fullmatch(name) is not None and of_class.exists()
     fields = of_class if is_there and not args.map else parse_map(args.map)
     options = {"format": args.format, "map": fields, "metric": args.metric}
-    return options | {"where": args.where, "errors_by": args.errors_by}
+    return options | {"where": args.where or (), "errors_by": args.errors_by}
 
 
 def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     """Judge two logs, and record or write what was decided."""
     from benchgate.artifacts.sealed_plan import SealedPlan
-    from benchgate.report.junit import write_case
-    from benchgate.report.publish import VARIABLE, Publication
+    from benchgate.report.publish import VARIABLE, Publication, write_case
     from benchgate.runner.judging import write_evidence
     from benchgate.verify.validate import validate_file
     from benchgate.wording.block import Door, block
@@ -117,6 +107,9 @@ def gate_logs(args: argparse.Namespace, paths: Sequence[Path]) -> int:
 def _decided(
     args: argparse.Namespace, facts: RunFacts, started: datetime, sealed: SealedPlan | None
 ) -> tuple[Judgement, Published | None]:
+    from benchgate.artifacts.provenance import Provenance
+    from benchgate.artifacts.record import RunTerms
+    from benchgate.interop.reports import TAXONOMY
     from benchgate.looks.ledger import LookLedger
     from benchgate.runner.judging import judged, record_reports
 
@@ -124,24 +117,17 @@ def _decided(
         if args.ledger is not None:
             why = "--out counts looks in its records, --ledger in a file: give one of them"
             raise ValueError(why)
-        return record_reports(args.out, facts, started, _terms(sealed), TIMEOUT)
+        terms = RunTerms(
+            severities=TAXONOMY.severities,
+            meanings=TAXONOMY.meanings,
+            provenance=Provenance.here(),
+            sealed=sealed,
+        )
+        return record_reports(args.out, facts, started, terms, TIMEOUT)
     if args.ledger is None and facts.policy.looks != "count":
         why = f"looks = '{facts.policy.looks}' needs --out or --ledger: without one nobody counts the looks"
         raise ArtifactError("looks", why)
     return judged(facts, LookLedger(args.ledger).add if args.ledger else None), None
-
-
-def _terms(sealed: SealedPlan | None) -> RunTerms:
-    from benchgate.artifacts.provenance import Provenance
-    from benchgate.artifacts.record import RunTerms
-    from benchgate.interop.reports import TAXONOMY
-
-    return RunTerms(
-        severities=TAXONOMY.severities,
-        meanings=TAXONOMY.meanings,
-        provenance=Provenance.here(),
-        sealed=sealed,
-    )
 
 
 def _facts(
@@ -154,24 +140,16 @@ def _facts(
     from benchgate.runner.judging import facts_of_logs
 
     logs = before, after = [read(path, **reading(args)) for path in paths]
-    terms = LogTerms.of(
-        task_class_of(logs, args.task_class),
-        parse_options(args.policy),
-        _in_both(before, after),
-    )
+    # Inputs and targets are compared where both logs have them, written by the same rules.
+    both = before.format == after.format and [before.has_inputs, after.has_inputs]
+    inputs, targets = map(all, zip(*both, strict=True)) if both else (False, False)
+    name, options = task_class_of(logs, args.task_class), parse_options(args.policy)
+    terms = LogTerms.of(name, options, (inputs, targets))
     base, candidate = report_pair(before, after, terms, (args.baseline_id, args.candidate_id))
     now = clock.now()
     started = min(now, after.header.started or now)
     facts = facts_of_logs(base, candidate, terms.policy, started, sealed)
     return (before, after), facts, started
-
-
-def _in_both(before: Samples, after: Samples) -> tuple[bool, bool]:
-    """Return whether both logs have inputs, and targets, written by the same rules."""
-    if before.format != after.format:
-        return False, False
-    (one, two), (other, another) = before.has_inputs, after.has_inputs
-    return one and other, two and another
 
 
 def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
@@ -203,7 +181,7 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
 def _fields_of(log: Samples, source: LogSource | None) -> str:
     """Return which field is what, in which direction it is better, and who said so."""
     is_reversed = source is not None and source.score_range[0] > source.score_range[1]
-    better = dict.fromkeys(("harm", "penalty"), "less") | {"safety": "more"}
+    better = {"harm": "less", "penalty": "less", "safety": "more"}
     better["score"] = "less" if is_reversed else "more"
     by: dict[str, list[str]] = {}
     for role, name, who in log.fields:
@@ -214,11 +192,7 @@ def _fields_of(log: Samples, source: LogSource | None) -> str:
 
 
 def report_of_log(args: argparse.Namespace) -> tuple[BenchRunReport, GatePolicy, int]:
-    """
-    Return a log that a comparison is planned with as a report, the policy, and the number of trials.
-
-    :raises EvalError: :raises ValueError: it cannot be read, or is no baseline.
-    """
+    """Return a log that a comparison is planned with as a report, the policy, and the number of trials."""
     from benchgate.gates.baseline import baseline_beside
     from benchgate.gates.policy import parse_options
     from benchgate.interop.reports import LogTerms, report_of, task_class_of

@@ -22,14 +22,7 @@ HARM: Final = ("harm", "safety", "penalty")
 
 
 class Asked(NamedTuple):
-    """
-    How a log is to be read, where not as its format is.
-
-    :param fields: by role, and ``source``, which says so.
-    :param where: what a row must have to be a sample: the value of each of these fields, ``""`` for none.
-    :param errors_by: a failed test whose message matches is an error.
-    :param told: what of it a record says.
-    """
+    """How a log is to be read: fields by role, who said so, what a sample has, and what of it a record says."""
 
     fields: Mapping[str, str]
     source: str
@@ -39,16 +32,9 @@ class Asked(NamedTuple):
 
 
 def asked(
-    fields: Mapping[str, str] | Path | None = None,
-    where: Iterable[str] = (),
-    errors_by: str | None = None,
+    fields: Mapping[str, str] | Path | None, where: Iterable[str], errors_by: str | None
 ) -> Asked:
-    """
-    Return what is asked by options.
-
-    :param fields: by role, or a TOML file of them, which may have a table ``where``.
-    :raises EvalError: the file cannot be used, or an option is wrong.
-    """
+    """Return what :func:`benchgate.interop.read` is asked; :raises EvalError: it is wrong, or a file is unusable."""
     source, told, rows = "--map", [], dict(_pair("where", word) for word in where)
     if isinstance(fields, Path):
         source, digest = str(fields), sha256_hex(read_bytes(fields, limit=MAX_TOML_BYTES))
@@ -85,11 +71,7 @@ def _table(path: Path) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def parse_map(text: str) -> dict[str, str] | Path:
-    """
-    Parse ``case=id,score=resolved``, or the name of a TOML file.
-
-    :raises EvalError: a part is no pair, or names something twice.
-    """
+    """Parse ``case=id,score=resolved``, or the name of a TOML file; :raises EvalError: it is none of the two."""
     if text.endswith(".toml") and "=" not in text:
         return Path(text)
     pairs: dict[str, str] = {}
@@ -97,7 +79,7 @@ def parse_map(text: str) -> dict[str, str] | Path:
     for part in re.split(r",(?=\s*\w+\s*=)", text) if text else ():
         role, name = _pair("map", part)
         if role in pairs:
-            _pair("map", role)
+            raise EvalError(f"map: {part!r}; expected ROLE=FIELD, each role once")
         pairs[role] = name
     return pairs
 

@@ -108,7 +108,9 @@ class _Reader:
         if failed or skipped is not None:
             row["passed"] = 0
         if "failure" in children:
-            row["failure"] = _text(children["failure"])
+            said = children["failure"]
+            texts = (said.get("type"), said.get("message") or said.text)
+            row["failure"] = "\n".join(filter(None, texts))
         if "error" in children:
             row["error"] = _error(children["error"])
         yield 0, row
@@ -116,12 +118,6 @@ class _Reader:
 
 def _error(element: Element) -> dict[str, str]:
     return {"message": element.get("message", ""), "type": element.get("type") or "Error"}
-
-
-def _text(failure: Element) -> str:
-    """Return type and message of a failure; of one without a message, its text."""
-    said = [failure.get("type"), failure.get("message") or failure.text]
-    return "\n".join(filter(None, said))
 
 
 def _plain(element: Element) -> str:

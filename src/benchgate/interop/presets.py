@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from benchgate.interop.log import Log, found_in
 from benchgate.interop.tables import json_rows
+from benchgate.interop.values import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +23,9 @@ class Preset(NamedTuple):
     Which fields of a tool's JSON say what; of several that are joined by ``|`` the first that a row has.
 
     :param known: keys by which a file is known: it has one of them near its beginning.
-    :param fields: of each role.
     :param scores: fields that are a score, an object of scores by name, or a list of objects with a ``name``.
     :param lists: where a document has its rows; lines and arrays of rows are read without.
-    :param overall: the score that is read if none is named.
-    :param where: what a row has that is a sample.
+    :param overall: the score that is read if none is named. :param where: what a row has that is a sample.
     """
 
     what: str
@@ -111,34 +110,30 @@ def _rows(preset: Preset, file: LogFile, directions: dict[str, set[str]]) -> Ite
         broken = next((one for one in scores.values() if isinstance(one, dict)), None)
         if broken and preset.overall in scores and scores[preset.overall] is not True:
             scores[preset.overall] = broken
-        has_no_error = row.get("failureReason") in NO_ERROR
-        yield line, {**row, **({"error": None} if has_no_error else {}), "scores": scores}
+        error = {"error": None} if row.get("failureReason") in NO_ERROR else {}
+        yield line, row | error | {"scores": scores}
 
 
-def _named(path: str, found: Any) -> Iterator[tuple[str, Any]]:
+def _named(path: str, found: Any) -> list[tuple[str, Any]]:
     if isinstance(found, dict):
-        yield from found.items()
-    elif isinstance(found, list):
-        yield from ((str(one.get("name")), one) for one in found if isinstance(one, dict))
-    elif found is not None:
-        yield path, found
+        return [*found.items()]
+    if isinstance(found, list):
+        return [(str(one.get("name")), one) for one in found if isinstance(one, dict)]
+    return [] if found is None else [(path, found)]
 
 
 def _value(part: Any) -> Any:
     """Return a score, or an object with why there is none."""
-    if not isinstance(part, dict):
+    if not isinstance(part, dict) or part.get("error"):
         return part
-    if part.get("error"):
-        return {"error": part["error"]}
     return next((part[key] for key in ("value", "score", "avg") if key in part), None)
 
 
 def _direction(part: Any) -> set[str]:
     """Return whether more or less is better, by which side of its threshold passed."""
-    if not isinstance(part, dict) or part.get("error"):
+    parts = part if isinstance(part, dict) and not part.get("error") else {}
+    score, threshold = number_of(parts.get("score")), number_of(parts.get("threshold"))
+    passed = parts.get("success")
+    if score is None or threshold is None or score == threshold or passed is None:
         return set()
-    score, threshold, passed = (part.get(key) for key in ("score", "threshold", "success"))
-    if not isinstance(score, float | int) or not isinstance(threshold, float | int):
-        return set()
-    is_known = score != threshold and passed is not None
-    return {"more" if passed == (score > threshold) else "less"} if is_known else set()
+    return {"more" if passed == (score > threshold) else "less"}

@@ -67,9 +67,8 @@ class RowReader:
         self._path = path
         self._log = log
         self._by = how
-        self._sources = dict.fromkeys(fields, how.source)
-        if metric is not None:
-            self._sources["score"] = "--metric"
+        of_metric = {"score": "--metric"} if metric is not None else {}
+        self._sources = dict.fromkeys(fields, how.source) | of_metric
         self._left: dict[str, int] = {}
         self.rows = chosen(log, how.where, self._left)
         own = {role: (name, log.metric_prefix + name) for role, name in fields.items()}
@@ -180,10 +179,8 @@ class RowReader:
             self._fields["score"] = (self._score or "score",)
         case = self._text(row, "case", line)
         if not case:
-            why = (
-                f"no case id; name its field: --map case=FIELD; there are {', '.join(self._names)}"
-            )
-            raise SampleError(self._path, why, line=line)
+            why = "no case id; name its field: --map case=FIELD; there are "
+            raise SampleError(self._path, why + ", ".join(self._names), line=line)
         score, error = self._scored(row)
         for role in self._asked.keys() - {*MAY_LACK}:
             if error is None and self.value(row, role) in (None, ""):

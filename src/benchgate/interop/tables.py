@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from benchgate.interop.log import LogFile, Row
 
+Line = tuple[int, bytes]
 CASES: Final = (
     *("case", "case_id", "instance_id", "sample_id", "task_id", "task_name", "question_id"),
     *("doc_id", "test_id", "id", "name"),
@@ -89,15 +90,10 @@ def open_json(file: LogFile) -> Log:
 
 
 def json_rows(file: LogFile, lists: Sequence[str] = ()) -> Iterator[Row]:
-    """
-    Yield line and fields of each row of JSON lines, an array of objects, or one document.
-
-    :param lists: where a document has its rows; what has none of these lists is no document but a row.
-    :raises Unreadable: it is no JSON. :raises SampleError: more follows a document.
-    """
+    """Yield line and fields of each row of JSON lines, an array, or a document that has rows in ``lists``."""
     lines = ((number, line) for number, line in _lines(file) if line.strip())
     first = next(lines, None)
-    if first is not None and (samples := _whole(file, *first, lines, lists)) is not None:
+    if first is not None and (samples := _whole(file, first, lines, lists)) is not None:
         yield from ((0, _row(file.path, 0, one)) for one in samples)
         return
     for number, line in chain(filter(None, (first,)), lines):
@@ -112,16 +108,12 @@ def _parsed(path: Path, number: int, line: bytes) -> Any:
 
 
 def _whole(
-    file: LogFile,
-    number: int,
-    line: bytes,
-    others: Iterator[tuple[int, bytes]],
-    lists: Sequence[str],
+    file: LogFile, first: Line, others: Iterator[Line], lists: Sequence[str]
 ) -> list[Any] | None:
     """Return the samples of a file that is one array or one document; ``None`` if it has lines."""
-    start = line.removeprefix(b"\xef\xbb\xbf").strip()
+    start = first[1].removeprefix(b"\xef\xbb\xbf").strip()
     is_part = start == b"{" or start.startswith(b"[")
-    document = whole_json(file) if is_part else _parsed(file.path, number, line)
+    document = whole_json(file) if is_part else _parsed(file.path, *first)
     samples = document if is_part else None
     if not isinstance(samples, list):
         found = [one for path in lists if isinstance(one := found_in(document, path), list)]
@@ -146,7 +138,7 @@ def _row(path: Path, line: int, row: Any) -> dict[str, Any]:
     return row
 
 
-def _lines(file: LogFile) -> Iterator[tuple[int, bytes]]:
+def _lines(file: LogFile) -> Iterator[Line]:
     number = 0
     while line := file.file.readline(MAX_LINE + 1):
         number += 1

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchgate.errors import printable
-from benchgate.report.junit import headline, properties, why_not
+from benchgate.wording.block import Door, block
 from benchgate.wording.decision import DecisionView
+from benchgate.wording.lines import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.gates.judge import Judgement
     from benchgate.pytest_plugin.controller import Controller
     from benchgate.runner.class_run import ClassRun
 
@@ -39,10 +41,35 @@ class JunitSuite:
 
 
 def _properties(run: ClassRun) -> Iterator[tuple[str, str]]:
-    if run.judgement is not None:
-        yield from properties(run.judgement)
+    judgement = run.judgement
+    if judgement is not None:
+        decision = judgement.decision
+        yield "run_id", judgement.report.run_id
+        yield "cost_usd", str(judgement.report.total_cost_usd)
+        yield "decision", decision.outcome if decision else "not_evaluated"
+        if decision is not None:
+            yield "reason_codes", ", ".join(decision.reason_codes)
+        yield from _comparison(judgement)
     if run.published is not None and run.published.head is not None:
         yield "head", run.published.head
+
+
+def _comparison(judgement: Judgement) -> Iterator[tuple[str, str]]:
+    baseline = judgement.baseline
+    if baseline is not None and baseline.report is not None:
+        yield "baseline.system", printable(baseline.report.system)
+        yield "baseline.run_id", baseline.report.run_id
+        yield "baseline.path", printable(baseline.path)
+    if judgement.figures is not None:
+        tests = judgement.figures.significance
+        for name in ("mean_delta", "delta_ci_low", "delta_ci_high", "p_value"):
+            if getattr(tests, name) is not None:
+                yield name, str(getattr(tests, name))
+    if judgement.changes is not None:
+        changes = judgement.changes
+        for name in ("newly_failing", "newly_passing", "fell", "rose"):
+            yield name, ", ".join(change.case_id for change in getattr(changes, name))
+        yield "errors", ", ".join(case_id for case_id, _ in changes.errors)
 
 
 def _add_case(reporter: Any, run: ClassRun) -> None:
@@ -74,6 +101,8 @@ def _outcome(run: ClassRun) -> tuple[str, str | None]:
         return "failed" if is_asked else "skipped", why
     if decision.outcome == "promote":
         return "passed", None
+    head = printable(f"{decision.outcome.upper()}: {decision.reasons[0].message}")
     if not (choice.binding or judgement.held):
-        return "skipped", f"{headline(decision)}; the exit status does not follow it"
-    return "failed", why_not(judgement, "--bench-")
+        return "skipped", f"{head}; the exit status does not follow it"
+    lines = laid_out(block(judgement, Door(prefix="--bench-", verbosity=1)), 100)
+    return "failed", "\n".join([head, "", *(text for text, _ in lines)])

@@ -1,4 +1,4 @@
-"""Writes page and summary of the runs of a session that just ended, for both doors."""
+"""Writes page, summary and test case of the runs of a session that just ended, for both doors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.errors import ArtifactError, EvalError
+from benchgate.errors import ArtifactError, EvalError, printable
+from benchgate.wire.writing import write_file
+from benchgate.wording.block import Door, block
+from benchgate.wording.lines import laid_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from benchgate.gates.judge import Judgement
 
 VARIABLE: Final = "GITHUB_STEP_SUMMARY"
 """Names the file that GitHub shows under a job; set by its runner."""
@@ -74,6 +79,21 @@ class Publication:
         except Exception as error:
             return f"{VARIABLE} is not written: {_said(error)}"
         return None
+
+
+def write_case(path: Path, judgement: Judgement) -> None:
+    """Write the gate as the one test case of a JUnit file, which fails unless it promotes."""
+    from xml.etree.ElementTree import Element, SubElement, tostring
+
+    fails = judgement.decision is None or not judgement.decision.promotion_allowed
+    suite = Element("testsuite", name="benchgate", tests="1", failures=str(int(fails)), errors="0")
+    name = f"bench.{judgement.report.task_class}"
+    case = SubElement(suite, "testcase", classname=name, name="gate", time="0")
+    if fails:
+        lines = [text for text, _ in laid_out(block(judgement, Door(verbosity=1)), 100)]
+        failure = SubElement(case, "failure", message=printable(lines[0]))
+        failure.text = printable("\n".join(lines), "\n")
+    write_file(path, tostring(suite, "utf-8", xml_declaration=True))
 
 
 def _said(error: Exception) -> str:
