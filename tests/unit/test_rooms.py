@@ -43,17 +43,17 @@ BUDGETS = {
     "gates": 3800,
     "http": 525,
     "ids": 150,
-    "interop": 1775,
+    "interop": 2075,
     "live": 500,
     "loader": 1275,
     "looks": 650,
-    "models": 450,
+    "models": 475,
     "promotion": 300,
     "pytest_plugin": 2500,
     "registry": 225,
     "remote": 1075,
     "replay": 225,
-    "report": 1425,
+    "report": 1450,
     "rubric": 50,
     "runner": 1700,
     "statistics": 2225,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32296
+TOTAL = 32644
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -21,7 +21,7 @@ REQUIRED_FILES: Final = {
     "failure_modes.toml": "it says how bad each failure is",
     "README.md": "it says what the task is and where the cases come from",
 }
-OTHER_FILES: Final = frozenset({"gate.toml", "baseline.json", PIN_FILE})
+OTHER_FILES: Final = frozenset({"gate.toml", "logs.toml", "baseline.json", PIN_FILE})
 _ANY_OF: Final = ("registration.py", "rubric.py", "failure_modes.toml")
 _IGNORED_PREFIXES: Final = (".git", "LICENSE", "LICENCE", "NOTICE")
 
