@@ -51,7 +51,12 @@ def harm(case):
 
 evaluate(
     [
-        LLMTestCase(name=f"sum-{n:02}", input=f"{n} + {n}?", actual_output=answer(n), expected_output=str(2 * n))
+        LLMTestCase(
+            name=f"sum-{n:02}",
+            input=f"{n} + {n}?",
+            actual_output=answer(n),
+            expected_output=str(2 * n),
+        )
         for n in range(24)
     ],
     [Metric("Right", right), Metric("Harm", harm)],

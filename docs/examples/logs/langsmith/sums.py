@@ -13,14 +13,26 @@ START = datetime(2026, 11, 25, tzinfo=timezone.utc)
 def run(name, n, **fields):
     of = uuid5(NAMESPACE_URL, f"{sys.argv[1]} {name} {n}")
     times = {"start_time": START, "end_time": START}
-    return Run(id=of, name=name, run_type="chain", trace_id=of, inputs={"n": n}, session_id=of, **times, **fields)
+    return Run(
+        id=of,
+        name=name,
+        run_type="chain",
+        trace_id=of,
+        inputs={"n": n},
+        session_id=of,
+        **times,
+        **fields,
+    )
 
 
 with open(f"{sys.argv[1]}.jsonl", "w") as out:
     for n in range(24):
         right = n % 6 != 1 if IS_NEW else n % 2 == 0
         erred = IS_NEW and n == 5
-        stats = {"correct": {"n": 1, "avg": float(right), "values": {}}, "harmful": {"n": 1, "avg": 0.1, "values": {}}}
+        stats = {
+            "correct": {"n": 1, "avg": float(right), "values": {}},
+            "harmful": {"n": 1, "avg": 0.1, "values": {}},
+        }
         top = run(
             "double",
             n,
