@@ -183,6 +183,17 @@ def test_a_repeated_test_of_promptfoo_is_one_case(log):
     assert read(path, where=["promptIdx=1"]).samples == found.samples
 
 
+def test_an_assertion_of_promptfoo_that_crashed_may_be_an_error(log):
+    texts = [None, "Custom function threw error: x", 'Expected "a" to equal "b"']
+    rows = [
+        {"testIdx": n, "vars": {"n": n}, "success": not text, "error": text, "failureReason": 1}
+        for n, text in enumerate(texts)
+    ]
+    path = log({"evalId": "e", "results": {"results": rows}})
+    assert scores(read(path)) == [1.0, 0.0, 0.0]
+    assert scores(read(path, errors_by="threw error")) == [1.0, None, 0.0]
+
+
 def test_only_rows_that_have_a_value_are_read(log):
     rows = [
         {"id": n, "score": n, "filter": kind, "ok": True, "note": None}
@@ -240,5 +251,5 @@ def test_a_crash_in_the_body_of_a_test_may_be_an_error(log):
     assert found.told == ("errors-by Connect(Error|Exception)",)
     with pytest.raises(EvalError, match="no regular expression"):
         read(path, errors_by="(")
-    with pytest.raises(EvalError, match=r"for failures of JUnit; .* is jsonl"):
+    with pytest.raises(EvalError, match=r"for JUnit and promptfoo; .* is jsonl"):
         read(log([{"id": "a", "score": 1}]), errors_by="x")

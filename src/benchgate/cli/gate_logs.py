@@ -52,7 +52,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="FIELD=VALUE",
         help="read only rows that have this value, FIELD= those that have none; repeatable",
     )
-    text = "of JUnit: count a failed test as an error if this is found in its message"
+    text = "of JUnit and promptfoo: count a failed test as an error if this is found in its message"
     parser.add_argument("--errors-by", metavar="REGEX", help=text)
 
 
@@ -160,7 +160,7 @@ def _sides(logs: Sequence[Samples], source: LogSource | None) -> Iterator[str]:
         tool = " ".join(filter(None, (log.header.tool, log.header.version)))
         size = f"{counted(len(log.samples), 'sample')} of {counted(len(cases), 'case')}"
         yield f"{side:9} {log.path}: log of {tool}, {size}"
-        lines = [_fields_of(log, source)]
+        lines = [_fields_of(log, source), *log.told]
         if log.ungated:
             lines.append(f"scores of it that are not gated: {', '.join(log.ungated)}")
         yield from (f"{'':9} {line}" for line in lines if line not in shown)

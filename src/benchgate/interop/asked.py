@@ -13,6 +13,7 @@ from benchgate.wire.files import read_bytes
 from benchgate.wire.toml import MAX_TOML_BYTES, read_toml
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Iterable, Iterator, Mapping
 
     from benchgate.interop.log import Log, Row
@@ -97,7 +98,7 @@ def role_of_harm(fields: Mapping[str, str], metric: str | None) -> str:
     return roles[0] if roles else "penalty"
 
 
-def chosen(log: Log, where: Mapping[str, str], left: dict[str, int]) -> Iterator[Row]:
+def chosen(log: Log, where: Mapping[str, str], left: Counter[str]) -> Iterator[Row]:
     """Yield the rows of a log that are samples; count in ``left`` the others, by why they are none."""
     wanted = {**log.where, **where}
     for line, row in log.rows:
@@ -105,8 +106,7 @@ def chosen(log: Log, where: Mapping[str, str], left: dict[str, int]) -> Iterator
         if lacks is None:
             yield line, row
         else:
-            why = f"{lacks[0]} is not {lacks[1] or 'empty'}"
-            left[why] = left.get(why, 0) + 1
+            left[f"{lacks[0]} is not {lacks[1] or 'empty'}"] += 1
 
 
 def _said(row: Any, name: str) -> str:

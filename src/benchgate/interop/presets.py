@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from benchgate.interop.log import LogFile, Row
 
-NO_ERROR: Final = {0, 1}
-"""The ``failureReason`` of promptfoo where its ``error`` says no more than which assertion failed."""
-
 
 class Preset(NamedTuple):
     """
@@ -100,18 +97,20 @@ def open_preset(name: str, file: LogFile) -> Log:
 
 
 def _rows(preset: Preset, file: LogFile, directions: dict[str, set[str]]) -> Iterator[Row]:
-    for line, row in json_rows(file, preset.lists.split("|")):
+    for line, raw in json_rows(file, preset.lists.split("|")):
         scores: dict[str, Any] = {}
         for path in preset.scores.split("|"):
-            for name, part in _named(path, found_in(row, path)):
+            for name, part in _named(path, found_in(raw, path)):
                 # Two scores of one name are two scores.
                 scores[f"{name} ({len(scores)})" if name in scores else name] = _value(part)
                 directions[name] |= _direction(part)
         broken = next((one for one in scores.values() if isinstance(one, dict)), None)
         if broken and preset.overall in scores and scores[preset.overall] is not True:
             scores[preset.overall] = broken
-        error = {"error": None} if row.get("failureReason") in NO_ERROR else {}
-        yield line, row | error | {"scores": scores}
+        row = raw | {"scores": scores}
+        if row.get("failureReason") in (0, 1):  # promptfoo's error says which assertion failed
+            row |= {"error": None, "failure": row.get("error")}
+        yield line, row
 
 
 def _named(path: str, found: Any) -> list[tuple[str, Any]]:

@@ -180,7 +180,8 @@ def _check_direction(log: Samples, ends: tuple[float, float]) -> None:
 def _only(log: Samples, case_id: str, what: str, values: set[str | None]) -> str | None:
     if len(values) > 1:
         pair = " and ".join(sorted(str(one) for one in values)[:2])
-        raise SampleError(log.path, f"case {case_id!r} has two {what}: {pair}")
+        why = f"case {case_id!r} has two {what}: {pair}; is it several? --map case=FIELD"
+        raise SampleError(log.path, why)
     return next(iter(values))
 
 

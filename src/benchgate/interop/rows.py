@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Final
@@ -45,14 +46,14 @@ def read(
         ``harm`` (``penalty`` is its other name) higher is worse, of ``safety`` better. Or a TOML file of them.
     :param metric: which score to read, where samples have several.
     :param where: ``FIELD=VALUE`` that a row must have to be a sample.
-    :param errors_by: a failed test of JUnit is an error if this regular expression is found in its message.
+    :param errors_by: a failed test of JUnit or promptfoo is an error if this regular expression is in its message.
     :raises SampleError: it is of another format, a field is missing, or the metric is ambiguous.
     :raises EvalError: it cannot be read.
     """
     how = asked(map, where, errors_by)
     with opened(path, format) as (name, log, sha256):
-        if errors_by and name != "junit":
-            raise EvalError(f"errors-by: is for failures of JUnit; {path} is {name}")
+        if errors_by and name not in ("junit", "promptfoo"):
+            raise EvalError(f"errors-by: is for JUnit and promptfoo; {path} is {name}")
         return RowReader(path, log, how, metric).samples(name, sha256)
 
 
@@ -69,7 +70,7 @@ class RowReader:
         self._by = how
         of_metric = {"score": "--metric"} if metric is not None else {}
         self._sources = dict.fromkeys(fields, how.source) | of_metric
-        self._left: dict[str, int] = {}
+        self._left = Counter[str]()
         self.rows = chosen(log, how.where, self._left)
         own = {role: (name, log.metric_prefix + name) for role, name in fields.items()}
         self._fields = {**log.fields, **own}
@@ -235,7 +236,7 @@ class RowReader:
     def _error(self, row: dict[str, Any]) -> Any:
         """Return the error of a sample; ``None`` if it has none."""
         error, failure = self.value(row, "error"), row.get("failure")
-        if error is None and self._by.errors_by and self._by.errors_by.search(failure or ""):
+        if error is None and self._by.errors_by and self._by.errors_by.search(str(failure or "")):
             error = failure
         if error not in (None, "", False, 0, {}, [], "None", "null"):
             return error
