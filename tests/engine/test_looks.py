@@ -196,7 +196,7 @@ def test_declared_looks_share_alpha_evenly_and_hold_when_they_are_used(looks):
     ("first", "later", "named"),
     [
         ("spend:3", "spend:4", "declared looks = spend:3, this one spend:4"),
-        ("count", "spend:3", "declared looks = count or spend, this one spend:3"),
+        ("count", "spend:3", "declared looks = count, this one spend:3"),
         ("spend:3", "spend", "declared looks = spend:3, this one spend"),
         ("spend:3", "count", "declared looks = spend:3, this one count"),
     ],

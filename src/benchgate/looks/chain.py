@@ -53,10 +53,6 @@ class _Baseline(WireModel):
     report: _Report | None = None
 
 
-class _Policy(WireModel):
-    looks: str = "count"
-
-
 class _Record(WireModel):
     """The fields of a record that make it a look."""
 
@@ -64,7 +60,7 @@ class _Record(WireModel):
     seq: Annotated[Count, Field(ge=1)]
     report: _Report | None = None
     baseline: _Baseline | None = None
-    policy: _Policy = Field(default_factory=_Policy)
+    policy: Mapping[str, Any] = Field(default_factory=empty_mapping)
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
 
     def looked(self) -> Looked | None:
@@ -76,7 +72,7 @@ class _Record(WireModel):
         before = beside.run_id if beside else baseline.run_id
         if not report.complete or before is None:
             return None
-        return _declaring(_looked(report, before, beside), self.policy.looks)
+        return _looked(report, before, beside, str(self.policy.get("looks", "count")))
 
 
 def looked_at(
@@ -88,8 +84,7 @@ def looked_at(
     :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
     is_itself = is_beside or before.source is not None
-    looked = _looked(report, before.run_id, before if is_itself else None)
-    return _declaring(looked, policy.looks)
+    return _looked(report, before.run_id, before if is_itself else None, policy.looks)
 
 
 def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
@@ -97,12 +92,11 @@ def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) 
     return lambda before, report: count(looked_at(before, report, policy, is_beside=is_beside))
 
 
-def _declaring(looked: Looked, looks: str) -> Looked:
-    return looked.model_copy(update={"looks": looks if looks.startswith("spend:") else None})
-
-
 def _looked(
-    report: _Report | BenchRunReport, before: str, beside: _Report | BenchRunReport | None
+    report: _Report | BenchRunReport,
+    before: str,
+    beside: _Report | BenchRunReport | None,
+    looks: str,
 ) -> Looked:
     digests, cases, of = report.digests, report.digests.cases, before
     if beside is not None and beside.source is not None:
@@ -112,7 +106,7 @@ def _looked(
         # Results of a baseline that ran too are new each time; its system is what was looked at.
         of = str(digests.baseline)
     at = digest_of_look(dict(cases), digests.scorer, of)
-    return Looked(at=at, results=(before, report.run_id))
+    return Looked(at=at, results=(before, report.run_id), looks=looks)
 
 
 class ChainLooks:
