@@ -101,7 +101,7 @@ def test_more_cases_are_known_from_the_part_that_is_searched():
         ("abcdefghij" * 4, {}, "cases: expected ids"),
         (dict.fromkeys(CASES, 7), {}, "cases: expected ids"),
         (dict.fromkeys(CASES, ""), {}, "cases: expected ids"),
-        ((*CASES, "c05"), {}, "'c05' is there more than once"),
+        ((*CASES, "c05"), {}, "an id is there more than once"),
         (CASES[:12], {}, "at least 10 are needed"),
         (CASES[:30], {"policy": {**POLICY, "looks": "spend:9000"}}, "at least 19 are needed"),
         ({case: f"r{int(case[1:]) % 6}" for case in CASES}, {}, "at least 10 are needed"),
@@ -123,9 +123,9 @@ def test_ids_may_come_from_a_generator():
 @pytest.mark.parametrize(
     ("returned", "why"),
     [
-        (lambda ids: dict.fromkeys(ids[1:], 0.2), "no score for each"),
-        (lambda ids: dict.fromkeys((*ids, "more"), 0.2), "no score for each"),
-        (lambda ids: [0.2] * len(ids), "no score for each"),
+        (lambda ids: dict.fromkeys(ids[1:], 0.2), "a score for each case"),
+        (lambda ids: dict.fromkeys((*ids, "more"), 0.2), "a score for each case"),
+        (lambda ids: [0.2] * len(ids), "a score for each case"),
         (lambda ids: dict.fromkeys(ids, float("nan")), "expected a finite number"),
         (lambda ids: dict.fromkeys(ids, None), "expected a finite number"),
     ],

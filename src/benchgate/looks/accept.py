@@ -16,7 +16,7 @@ from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
 from benchgate.looks.chain import looked_at
 from benchgate.looks.ledger import LookLedger
-from benchgate.looks.tally import LookDecision, Looked, digest_of_look
+from benchgate.looks.tally import LookDecision, Looked
 from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
@@ -55,15 +55,17 @@ def accept(
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
         raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
-    before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
+    before, after = (
+        side if isinstance(side, BenchRunReport) else samples_of(side, name)
+        for side, name in ((baseline, "baseline"), (candidate, "candidate"))
+    )
     looks = (policy or {}).get("looks", "count")
-    if ledger is not None and incumbent is None and looks != "count":
-        why = "needs incumbent=NAME: looks at that name are counted together"
-        raise EvalError(f"looks = {looks!r} {why}")
+    if looks != "count" and ledger is not None and incumbent is None:
+        raise EvalError(f"looks = {looks!r} needs incumbent=NAME, by which looks are counted")
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
         judged, look = judge_samples((before, after), thresholds, ledger, incumbent)
-        return LookDecision.of(*judged, trials_of(after), look)
+        return LookDecision.of(judged, sum(map(len, after.rows)), look)
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
     return _accept_run(before, after, make_policy(policy or {}), ledger, incumbent)
@@ -90,11 +92,6 @@ def judge_samples(
         raise EvalError(str(error)) from error
 
 
-def trials_of(arm: Arm) -> int:
-    """Return how many trials were run for a side."""
-    return sum(map(len, arm.rows))
-
-
 def looked_at_arms(
     baseline: Arm, candidate: Arm, policy: GatePolicy, incumbent: str | None
 ) -> Looked:
@@ -104,8 +101,8 @@ def looked_at_arms(
         for arm in (baseline, candidate)
     )
     ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
-    at = digest_of_look(ids, None, before if incumbent is None else incumbent)
-    cases = digest_of_look(ids, None, None)
+    at = digest([ids, None, before if incumbent is None else incumbent])
+    cases = digest([ids, None, None])
     return Looked(at=at, results=(before, after), looks=policy.looks, cases=cases)
 
 
@@ -124,9 +121,9 @@ def _accept_run(
 
     def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
         looked, rest = looked_at(before, after, policy, is_beside=False), after.digests
-        new = {"cases": digest_of_look(dict(rest.cases), rest.scorer, None)}
+        new = {"cases": digest([dict(rest.cases), rest.scorer, None])}
         if incumbent is not None:
-            new["at"] = digest_of_look(dict(rest.cases), rest.scorer, incumbent)
+            new["at"] = digest([dict(rest.cases), rest.scorer, incumbent])
         numbers.append(add(looked.model_copy(update=new)))
         return numbers[0]
 
@@ -135,7 +132,7 @@ def _accept_run(
     judged = judge(facts, count=count if ledger else None)
     if judged.decision is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
-    return LookDecision.of(judged.figures, judged.decision, len(after.per_case), *numbers)
+    return LookDecision.of((judged.figures, judged.decision), len(after.per_case), *numbers)
 
 
 def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
@@ -144,34 +141,25 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
         raise EvalError(f"looks = {policy.looks!r} {why}")
 
 
-def _side(side: Side, name: str) -> Arm | BenchRunReport:
-    return side if isinstance(side, BenchRunReport) else samples_of(side, name)
-
-
 def samples_of(side: Samples, name: str) -> Arm:
     """Return samples as a side of a comparison; ``name`` is what errors call it."""
     if isinstance(side, Mapping):
         if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
             raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
-        rows = {case: _row(side[case], name, case) for case in sorted(side)}
-        return _arm(name, tuple(rows), list(rows.values()))
-    if not isinstance(side, Sequence) or isinstance(side, (str, bytes, bytearray)):
+        ids: tuple[str, ...] | None = tuple(sorted(side))
+        rows = [_row(side[case], name, case) for case in ids or ()]
+    elif not isinstance(side, Sequence) or isinstance(side, (str, bytes, bytearray)):
         # A set loses equal scores, and a table the ids of its rows.
         what = "scores by case id, a list of scores, or a run's report"
         raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
-    return _arm(
-        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(side)]
-    )
-
-
-def _arm(name: str, ids: tuple[str, ...] | None, rows: list[tuple[float, ...]]) -> Arm:
+    else:
+        ids, rows = None, [(_number(one, name, str(place)),) for place, one in enumerate(side)]
     if len(rows) < 2:
         raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least 2 are needed")
-    has_trials = any(len(row) > 1 for row in rows)
     return Arm(
         scores=tuple(mean(row) for row in rows),
         case_ids=ids,
-        trials=tuple(rows) if has_trials else None,
+        trials=tuple(rows) if any(len(row) > 1 for row in rows) else None,
     )
 
 

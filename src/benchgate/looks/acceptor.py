@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from benchgate.errors import EvalError, counted
 from benchgate.gates.conditions import clusters_needed
 from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import VECTOR_DEFAULTS, make_policy
 from benchgate.gates.vectors import weigh_arms
-from benchgate.looks.accept import Samples, judge_samples, looked_at_arms, samples_of, trials_of
+from benchgate.looks.accept import Samples, judge_samples, looked_at_arms, samples_of
 from benchgate.looks.ledger import LookLedger
-from benchgate.looks.tally import LookDecision, Looked, digest_of_look
+from benchgate.looks.tally import LookDecision, Looked
+from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 
 
 Candidate = TypeVar("Candidate")
-
-FEWEST_CLUSTERS: Final = 6
-"""With fewer, the signs of all of them for the candidate have no p below .05."""
 
 
 class Answer(NamedTuple):
@@ -76,14 +73,16 @@ class Acceptor(Generic[Candidate]):
         if not 0 < confirm < 1:
             raise EvalError(f"confirm is {confirm!r}; expected a share between 0 and 1")
         self._clusters = _clusters(cases)
-        held = {case for case in self._clusters if _place(self._cluster(case)) < confirm}
+        groups = {case: cluster or case for case, cluster in self._clusters.items()}
+        held = {case for case in groups if _place(groups[case]) < confirm}
         self._held = tuple(sorted(held))
-        self.search = tuple(case for case in self._clusters if case not in held)
-        self._check_sizes()
+        self.search = tuple(case for case in groups if case not in held)
+        self._check_sizes(len({groups[case] for case in self._held}))
         self._measure, self._name, self._ledger = measure, name, ledger or LookLedger()
         self.incumbent = incumbent
         self._before: Arm | None = None
-        self._at, self._cost = digest_of_look(list(self._held), None, name), 0
+        at = digest([list(self._held), None, name])
+        self._series, self._cost = Looked(at=at, results=(at, at)), 0
         self._lock = threading.Lock()
 
     def look(self, candidate: Candidate) -> Answer:
@@ -93,13 +92,13 @@ class Acceptor(Generic[Candidate]):
         :raises EvalError: :meth:`details` was called, or a score is missing or no number.
         """
         with self._lock:
-            self._ledger.check(self._at)
+            self._ledger.has(self._series)  # that is over, perhaps
             if self._before is None:
                 self._before = self._arm(self.incumbent)
             after = self._arm(candidate)
             sides, policy = (self._before, after), self._policy
             judged, number = judge_samples(sides, policy, self._ledger, self._name)
-            decision = LookDecision.of(*judged, self._cost)
+            decision = LookDecision.of(judged, self._cost)
             looked = looked_at_arms(*sides, policy, self._name)
             self._ledger.add(looked.model_copy(update={"decision": decision}))
             self._cost = 0
@@ -118,17 +117,18 @@ class Acceptor(Generic[Candidate]):
 
     def details(self) -> tuple[LookDecision, ...]:
         """Return the decision at each look with its figures, and end the search: a further look is refused."""
-        self._ledger.add(Looked(at=self._at, results=(self._at, self._at), over=True))
-        return self._ledger.decisions(self._at)
+        self._ledger.add(self._series.model_copy(update={"over": True}))
+        looks = self._ledger.series[self._series.at].values()
+        return tuple(look.decision for look in looks if look.decision is not None)
 
     def _arm(self, candidate: Candidate) -> Arm:
         scores = self._measure(candidate, self._held)
         if not isinstance(scores, Mapping) or scores.keys() != set(self._held):
             raise EvalError(
-                "measure returned no score for each of the cases that it was given, and no other"
+                "measure: expected a score for each case that it was given, and no other"
             )
         arm = self._side(scores, "measure")
-        self._cost += trials_of(arm)
+        self._cost += sum(map(len, arm.rows))
         return arm
 
     def _side(self, scores: Samples, name: str) -> Arm:
@@ -136,14 +136,10 @@ class Acceptor(Generic[Candidate]):
         clusters = tuple(self._clusters[case] for case in arm.case_ids or ())
         return replace(arm, clusters=clusters if any(clusters) else None)
 
-    def _cluster(self, case: str) -> str:
-        return self._clusters[case] or case
-
-    def _check_sizes(self) -> None:
-        clusters = len({self._cluster(case) for case in self._held})
+    def _check_sizes(self, clusters: int) -> None:
         there = f"{counted(len(self._held), 'case')} in {counted(clusters, 'cluster')} held back"
-        # Of fewer clusters than that no scores are accepted at the level of a look, nor of fewer cases.
-        least = max(FEWEST_CLUSTERS, clusters_needed(judged_at(self._policy, 1)))
+        # The signs of fewer have no p below .05, or none below the level of a look.
+        least = max(6, clusters_needed(judged_at(self._policy, 1)))
         if clusters < least:
             needed = f"at least {least} are needed, of one case or more each"
             raise EvalError(f"{there}; {needed}: raise confirm, declare fewer looks, or add cases")
@@ -157,8 +153,8 @@ def _clusters(cases: Iterable[str] | Mapping[str, str | None]) -> dict[str, str 
     for name in (name for row in rows for name in row if name is not None):
         if isinstance(cases, str) or not (isinstance(name, str) and name):
             raise EvalError("cases: expected ids and names of clusters, each of them a text")
-    if twice := [case for case, count in Counter(case for case, _ in rows).items() if count > 1]:
-        raise EvalError(f"cases: {twice[0]!r} is there more than once")
+    if len(dict(rows)) < len(rows):
+        raise EvalError("cases: an id is there more than once")
     return dict(rows)
 
 

@@ -62,18 +62,15 @@ class LookLedger(Tally):
                 fcntl.flock(file, fcntl.LOCK_EX)
                 self._read(path, file)
                 if looked is not None and not self.has(looked):
-                    self._append(file, looked)
+                    line = f"{looked.model_dump_json(exclude_defaults=True)}\n".encode()
+                    file.seek(self._end)
+                    file.truncate()  # half a line, of a process that was killed before it judged
+                    file.write(line)
+                    file.flush()
+                    os.fsync(file.fileno())
+                    self._enter(line, looked)
         except OSError as error:
             raise ArtifactError(path, f"cannot be used: {error.strerror}") from error
-
-    def _append(self, file: BufferedRandom, looked: Looked) -> None:
-        line = f"{looked.model_dump_json(exclude_defaults=True)}\n".encode()
-        file.seek(self._end)
-        file.truncate()  # half a line, of a process that was killed before it judged
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
-        self._enter(line, looked)
 
     def _read(self, path: str, file: BufferedRandom) -> None:
         """Read the lines that other processes wrote since."""
@@ -81,8 +78,7 @@ class LookLedger(Tally):
             raise ArtifactError(path, f"line {self._lines} was there, and was cut off")
         file.seek(self._end)
         for line in file.read().splitlines(keepends=True):
-            is_half = not line.endswith(b"\n")
-            if is_half and (line.startswith(_START) or _START.startswith(line)):
+            if line[-1:] != b"\n" and (line.startswith(_START) or _START.startswith(line)):
                 return
             try:
                 looked = Looked.model_validate_json(line)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 from benchgate.errors import EvalError
 from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
 from benchgate.gates.looks import LookNumber
-from benchgate.wire.canonical import digest
 from benchgate.wire.model import Count, Number, Sha256, WireModel
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from benchgate.gates.figures import Figures
+
+    AnyJudged = tuple[Figures | None, CheckpointPromotionDecision]
 
 
 Results = tuple[Sha256, Sha256]
@@ -41,14 +40,9 @@ class LookDecision(CheckpointPromotionDecision):
         return tuple(code.removeprefix(PREFIX) for code in self.reason_codes)
 
     @classmethod
-    def of(
-        cls,
-        figures: Figures | None,
-        decision: CheckpointPromotionDecision,
-        cost: int,
-        look: LookNumber | None = None,
-    ) -> LookDecision:
+    def of(cls, judged: AnyJudged, cost: int, look: LookNumber | None = None) -> LookDecision:
         """Return a decision with its figures, and a note if very many baselines were at look 1 on these cases."""
+        figures, decision = judged
         found = dict(decision)
         if look == 1 and look.baselines >= MANY_BASELINES:
             text = f"{look.baselines} baselines were compared on these cases, and each began a new count"
@@ -63,8 +57,9 @@ class LookDecision(CheckpointPromotionDecision):
 
 class Looked(WireModel):
     """
-    What was looked at, see :func:`digest_of_look`, and the digests of the results of both sides.
+    What was looked at, and the digests of the results of both sides.
 
+    :param at: digest of cases, what scores them, and a baseline, by its results or its name.
     :param looks: how alpha is divided: if by ``spend:K``, the first look of a series says so for all.
     :param cases: digest of the cases alone, where somebody asks how many baselines they were compared with.
     :param decision: that of an Acceptor, which its search is not told.
@@ -79,62 +74,46 @@ class Looked(WireModel):
     over: bool = False
 
 
-def digest_of_look(cases: Any, rubric: str | None, baseline: str | None) -> str:
-    """Return the digest of what is looked at: cases, what scores them, and a baseline, by its results or its name."""
-    return digest([cases, rubric, baseline])
-
-
 class Tally:
     """
     Counts looks in their order.
 
     :param unknown: looks of which nothing is known; they count for everything that is looked at.
+    :param series: what was added, by what was looked at and by the results.
     """
 
     def __init__(self) -> None:
         self.unknown = 0
-        self._seen: dict[str, dict[Results, int]] = {}
-        self._declared: dict[str, str] = {}
-        self._baselines: dict[str | None, set[str]] = {}
-        self._decisions: dict[str, dict[Results, LookDecision]] = {}
-        self._over: set[str] = set()
+        self.series: dict[str, dict[Results, Looked]] = {}
+        self._numbers: dict[tuple[str, Results], int] = {}
 
     def number(self, looked: Looked) -> LookNumber:
         """Return the number that a look has or would have; results that were seen have that of the first time."""
-        seen = self._seen.get(looked.at, {})
-        number = LookNumber(seen.get(looked.results, len(seen) + 1 + self.unknown))
-        number.baselines = len(self._baselines.get(looked.cases, ()))
-        first = self._declared.get(looked.at, looked.looks)
+        seen = self.series.get(looked.at, {})
+        new = len(seen) + 1 + self.unknown
+        number = LookNumber(self._numbers.get((looked.at, looked.results), new))
+        firsts = [next(iter(one.values())) for one in self.series.values()]
+        number.baselines = sum(one.cases == looked.cases for one in firsts)
+        first = next(iter(seen.values()), looked).looks
         if first != looked.looks and "spend:" in first + looked.looks:
             number.otherwise = first
         return number
 
-    def check(self, at: str) -> None:
-        """Raise an :class:`EvalError` if a series is over: it gets no further look."""
-        if at in self._over:
-            raise EvalError("details() ended this search: what it told would be searched on")
-
     def has(self, looked: Looked) -> bool:
-        """Whether this was added before; :meth:`check` is asked first."""
-        if looked.over:
-            return looked.at in self._over
-        self.check(looked.at)
-        there = self._seen if looked.decision is None else self._decisions
-        return looked.results in there.get(looked.at, {})
+        """
+        Whether this was added before.
 
-    def decisions(self, at: str) -> tuple[LookDecision, ...]:
-        """Return the decisions of a series, in the order of its looks."""
-        return tuple(self._decisions.get(at, {}).values())
+        :raises EvalError: the series is over, so that it gets no further look.
+        """
+        seen = self.series.get(looked.at, {})
+        if seen and next(reversed(seen.values())).over and not looked.over:
+            raise EvalError("details() ended this search: what it told would be searched on")
+        there = seen.get(looked.results)
+        return there is not None and (looked.decision is None or there.decision is not None)
 
     def add(self, looked: Looked) -> LookNumber:
         """Count a look, and return its number."""
         number = self.number(looked)
-        if looked.over:
-            self._over.add(looked.at)
-            return number
-        self._declared.setdefault(looked.at, looked.looks)
-        self._seen.setdefault(looked.at, {}).setdefault(looked.results, number)
-        self._baselines.setdefault(looked.cases, set()).add(looked.at)
-        if looked.decision is not None:
-            self._decisions.setdefault(looked.at, {})[looked.results] = looked.decision
+        self._numbers.setdefault((looked.at, looked.results), number)
+        self.series.setdefault(looked.at, {})[looked.results] = looked
         return number
