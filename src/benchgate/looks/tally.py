@@ -86,14 +86,13 @@ class Tally:
         self.unknown = 0
         self.series: dict[str, dict[Results, Looked]] = {}
         self._numbers: dict[tuple[str, Results], int] = {}
+        self._baselines: dict[str | None, set[str]] = {}
 
     def number(self, looked: Looked) -> LookNumber:
         """Return the number that a look has or would have; results that were seen have that of the first time."""
-        seen = self.series.get(looked.at, {})
-        new = len(seen) + 1 + self.unknown
-        number = LookNumber(self._numbers.get((looked.at, looked.results), new))
-        firsts = [next(iter(one.values())) for one in self.series.values()]
-        number.baselines = sum(one.cases == looked.cases for one in firsts)
+        seen, place = self.series.get(looked.at, {}), (looked.at, looked.results)
+        number = LookNumber(self._numbers.get(place, len(seen) + 1 + self.unknown))
+        number.baselines = len(self._baselines.get(looked.cases, ()))
         first = next(iter(seen.values()), looked).looks
         if first != looked.looks and "spend:" in first + looked.looks:
             number.otherwise = first
@@ -115,5 +114,6 @@ class Tally:
         """Count a look, and return its number."""
         number = self.number(looked)
         self._numbers.setdefault((looked.at, looked.results), number)
+        self._baselines.setdefault(looked.cases, set()).add(looked.at)
         self.series.setdefault(looked.at, {})[looked.results] = looked
         return number
