@@ -30,7 +30,7 @@ class LookNumber(int):
     Number of a look as it was counted.
 
     :param otherwise: how the first look of the series said that alpha is divided, if this one says it otherwise.
-    :param baselines: how many baselines were looked at on the same cases before, where somebody counts them.
+    :param baselines: how many baselines were looked at on the same cases, where somebody counts them.
     """
 
     otherwise: str | None = None
