@@ -125,9 +125,7 @@ def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
     """Return the plan of a shard; errors as :func:`begin_merged`."""
     then = read_shard(part)
     digests = plan.digests.model_copy(
-        update={
-            "cases": {c: d for c, d in plan.digests.cases.items() if c in then.digests.cases},
-        }
+        update={"cases": {c: d for c, d in plan.digests.cases.items() if c in then.digests.cases}}
     )
     now = plan.model_copy(update={"case_ids": then.case_ids, "digests": digests})
     changes = list(plan_changes(then, now))

@@ -143,11 +143,7 @@ def items_of(parent: pytest.Collector, path: Path, file_id: str) -> Iterator[Cas
 # Most cases share their markers with others: made once, they take neither time nor memory for each.
 @cache
 def _kind(
-    difficulty: str,
-    disposition: str,
-    source: str,
-    held_out: bool,
-    /,
+    difficulty: str, disposition: str, source: str, held_out: bool, /
 ) -> pytest.MarkDecorator:
     return pytest.mark.bench_case(
         difficulty=difficulty, disposition=disposition, held_out=held_out, source=source
