@@ -45,11 +45,16 @@ FIXED: Final[Mapping[str, str | float | None]] = {
 }
 """What the statistics take for granted; no policy may have another value, nor name one."""
 
-VECTOR_DEFAULTS: Final = {"min_cases": 2, "safety": "optional", "score_range": None}
-"""Where that of samples differs, which unlike a bench come without a score range and often without penalties."""
+VECTOR_DEFAULTS: Final = {
+    "test": "welch",
+    "min_cases": 2,
+    "safety": "optional",
+    "score_range": None,
+}
+"""Where that of samples differs, which unlike a bench often come without ids, score range and penalties."""
 
-LOG_DEFAULTS: Final = {"test": "auto", "safety": "optional"}
-"""Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
+LOG_DEFAULTS: Final = {"safety": "optional"}
+"""Where the policy of a log differs from that of a bench: it seldom has penalties."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[
@@ -93,7 +98,7 @@ class GatePolicy(WireModel):
     max_newly_failing: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
     max_cost_increase: Annotated[Number, Field(ge=0)] | None = None
     alpha: Fraction = 0.05
-    test: Literal["welch", "auto", "paired"] = "welch"
+    test: Literal["welch", "auto", "paired"] = "auto"
     min_delta: Annotated[Number, Field(ge=0)] = 0.0
     min_cases: Annotated[int, Field(ge=2, le=MAX_SAFE_INTEGER)] = 10
     max_safety_regression: Annotated[Number, Field(ge=0)] = 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
@@ -19,7 +20,8 @@ from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.clusters import effective_cases, is_constant
 from benchgate.statistics.detectable import Goal, detectable
 from benchgate.statistics.effect import effect_size
-from benchgate.statistics.paired import paired_differences, paired_test
+from benchgate.statistics.paired import paired_differences, paired_interval, paired_test
+from benchgate.statistics.student import strictest
 from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     from benchgate.gates.policy import GatePolicy
     from benchgate.statistics.paired import PairedTest
+    from benchgate.statistics.student import TFigures
+    from benchgate.statistics.welch import WelchTest
 
     Labels = Sequence[str | None]
 
@@ -54,8 +58,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     """Test whether the candidate's mean exceeds the baseline's by more than ``min_delta``, as the policy says."""
     b, c = baseline.scores, candidate.scores
     clusters = baseline.labels, candidate.labels
-    plain = welch_test(b, c, clusters, alpha=policy.alpha)
-    shifted = welch_test(b, c, clusters, alpha=policy.alpha, null_delta=policy.min_delta)
+    plain, zero = _unpaired(baseline, candidate, policy, 0.0)
+    shifted = _unpaired(baseline, candidate, policy, policy.min_delta)[1]
     pairs = baseline.paired_with(candidate)
     paired = (
         paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
@@ -69,8 +73,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     paired_figures, paired_passed = _paired(paired, labels, policy) if paired else (None, False)
     test = paired_figures if policy.test != "welch" else None
     bound = gaffke_bound(paired, labels, policy) if test and paired else unpaired_bound
-    p_value = test.p_two_sided if test else shifted.p_two_sided
-    p_less = _p_less(test, paired, labels, policy) if test and paired else plain.p_less
+    p_value = test.p_two_sided if test else p_welch
+    p_less = _p_less(test, paired, labels, policy) if test and paired else zero.p_less
     flat = is_constant(paired, labels) if test and paired else constant
     size, sources = min(len(b), len(c)), min(baseline.sources, candidate.sources)
     is_clustered = any(arm.sources < arm.measured for arm in (baseline, candidate))
@@ -83,13 +87,21 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     )
     reach = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
     welch = {key: getattr(plain, key) for key in ("t", "df", "p_two_sided", "p_greater")}
+    low: float | None = None
+    high: float | None = None
+    if policy.claim == "better" and not is_exact:
+        ends = [(zero.ci_low, zero.ci_high)]
+        if test and paired:
+            ends = [_paired_interval(paired, labels, policy, test, p_less)]
+        ends += [difference_bounds(baseline, candidate, policy)] * flat
+        low, high = _within_all(ends, policy.width)
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,
         confidence_level=None if p_value is None else 1.0 - p_value,
         mean_delta=plain.delta,
-        delta_ci_low=test.t.ci_low if test else plain.ci_low,
-        delta_ci_high=test.t.ci_high if test else plain.ci_high,
+        delta_ci_low=low,
+        delta_ci_high=high,
         passed=paired_passed if test else welch_passed,
         baseline_mean_reward=plain.baseline_mean,
         trained_mean_reward=plain.candidate_mean,
@@ -106,6 +118,50 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         clusters=sources if is_clustered else None,
         effective_cases=_effective(paired, labels, baseline, candidate) if is_clustered else None,
     )
+
+
+def _unpaired(
+    baseline: Arm, candidate: Arm, policy: GatePolicy, null: float
+) -> tuple[WelchTest, TFigures]:
+    """Return Welch's test as in the textbook, and guarded against skewness, of which two values only tell nothing."""
+    (b, c), clusters = (baseline.scores, candidate.scores), (baseline.labels, candidate.labels)
+    plain, guard = (
+        welch_test(b, c, clusters, alpha=policy.alpha, null_delta=null, is_skewed=is_skewed)
+        for is_skewed in (False, True)
+    )
+    return plain, plain if len({*b, *c}) <= 2 else strictest(plain, guard)
+
+
+def _paired_interval(
+    differences: Sequence[float],
+    labels: Labels,
+    policy: GatePolicy,
+    test: PairedTest,
+    p_less: float | None,
+) -> tuple[float | None, float | None]:
+    """Return the interval of the paired test: where patterns were drawn for it, not on another side than p."""
+    if test.p_greater is None or p_less is None:
+        return None, None
+    low, high = paired_interval(differences, labels, alpha=policy.alpha)
+    level, null = policy.alpha / 2, policy.min_delta
+    return (
+        max(low, null) if test.p_greater <= level else min(low, null),
+        min(high, 0.0) if p_less <= level else max(high, 0.0),
+    )
+
+
+def _within_all(
+    intervals: Sequence[tuple[float | None, float | None]], width: float | None
+) -> tuple[float | None, float | None]:
+    """Return the smallest interval that holds those of all conditions that decide, cut to the possible range."""
+    lows, highs = (
+        [end for end in ends if end is not None] for ends in zip(*intervals, strict=True)
+    )
+    if not lows or not highs:
+        return None, None
+    most = math.inf if width is None else width
+    low, high = max(min(lows), -most), min(max(highs), most)
+    return (low if low > -math.inf else None), (high if high < math.inf else None)
 
 
 def _effective(

@@ -28,7 +28,7 @@ from benchgate.statistics.student import check_finite, check_fraction
 from benchgate.statistics.summary import finite_floats, saturate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -114,6 +114,51 @@ def sign_flip(
     )
 
 
+def flip_interval(
+    totals: Sequence[float], sizes: Sequence[int], *, alpha: float = 0.05, n_resamples: int = 9999
+) -> tuple[float, float]:
+    """
+    Return the means of all cases that the test does not reject at alpha; infinite where it rejects none.
+
+    A pattern counts against a mean iff the cases that it flips have a mean of at most that. So the
+    ends are order statistics of the means of all subsets (Hartigan 1969), or of those that patterns
+    draw where there are more than 20 cases; p may then be exact, and differ from them by little.
+
+    :param totals: sum of the cases of each cluster, of which one sign is flipped.
+    :param sizes: their number.
+    """
+    cases = sorted(zip(totals, sizes, strict=True))
+    mirrored = sorted((-total, size) for total, size in cases)
+    if mirrored < cases:  # so that swapping the arms swaps the ends, whatever is drawn
+        negated, sizes = zip(*mirrored, strict=True)
+        low, high = flip_interval(negated, sizes, alpha=alpha, n_resamples=n_resamples)
+        return -high, -low
+    rows = np.array(cases, dtype=np.float64)
+    if len(rows) <= _ENUMERATED:
+        sums = np.zeros((1, 2))
+        for row in rows:
+            sums = np.concatenate([sums, sums + row])
+    else:
+        drawn = (bits @ rows for bits in _patterns(len(rows), n_resamples))
+        sums = np.concatenate([np.zeros((1, 2)), *drawn])
+    rank = math.floor(len(sums) * alpha / 2 * (1.0 + _TIE))
+    if rank < 1:
+        return _gaussian_interval(rows, alpha) if len(rows) > _ENUMERATED else (-math.inf, math.inf)
+    sums = sums[sums[:, 1] > 0.0]
+    means = np.partition(sums[:, 0] / sums[:, 1], [rank - 1, len(sums) - rank])
+    return float(means[rank - 1]), float(means[-rank])
+
+
+def _gaussian_interval(rows: Floats, alpha: float) -> tuple[float, float]:
+    """Return the means at which :func:`_gaussian_bound` is above alpha / 2."""
+    z = float(special.ndtri(2.0 * alpha * special.ndtr(-math.sqrt(2.0))))
+    total, n = rows.sum(axis=0).tolist()
+    (squares, mixed), (_, sizes) = (rows.T @ rows).tolist()
+    a, b = n * n - z * z * sizes, total * n - z * z * mixed
+    root = math.sqrt(max(0.0, b * b - a * (total * total - z * z * squares)))
+    return ((b - root) / a, (b + root) / a) if a > 0.0 else (-math.inf, math.inf)
+
+
 def _gaussian_bound(observed: float, weights: Floats) -> float:
     tail = special.ndtr(-abs(observed) / math.sqrt(math.fsum(weights * weights)))
     return float(tail / (4.0 * special.ndtr(-math.sqrt(2.0))))
@@ -185,22 +230,26 @@ def _lattice_tails(steps: Sequence[int], observed: float, total: float) -> tuple
 
 
 def _monte_carlo_tails(weights: Floats, observed: float, size: int) -> tuple[float, float]:
-    n = len(weights)
-    words = -(-n // 64)
-    generator = np.random.PCG64(np.random.SeedSequence([_SEED, crc32(b"sign_flip")]))
-    total = float(weights.sum())
+    n, total = len(weights), float(weights.sum())
     upper = lower = 1
-    rows = max(1, _BLOCK // (64 * words))
-    for start in range(0, size, rows):
-        count = min(rows, size - start)
-        raw = np.asarray(generator.random_raw(count * words), dtype="<u8").reshape(count, words)
-        bits = np.unpackbits(raw.view(np.uint8), axis=1, count=n)
+    for bits in _patterns(n, size):
         more_upper, more_lower = _count(2.0 * (bits @ weights) - total, observed, n)
         upper, lower = upper + more_upper, lower + more_lower
     if abs(observed) <= _TIE * n:
         # At a difference of 0 the two must be equal, else swapping the arms would change them.
         upper = lower = max(upper, lower)
     return upper / (size + 1), lower / (size + 1)
+
+
+def _patterns(n: int, size: int) -> Iterator[NDArray[np.uint8]]:
+    """Yield so many random patterns in blocks, one a row."""
+    words = -(-n // 64)
+    generator = np.random.PCG64(np.random.SeedSequence([_SEED, crc32(b"sign_flip")]))
+    rows = max(1, _BLOCK // (64 * words))
+    for start in range(0, size, rows):
+        count = min(rows, size - start)
+        raw = np.asarray(generator.random_raw(count * words), dtype="<u8").reshape(count, words)
+        yield np.unpackbits(raw.view(np.uint8), axis=1, count=n)
 
 
 def _in_doubt(p: float, size: int, level: float) -> bool:
