@@ -11,8 +11,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from further_scenarios import CLUSTERS, MARGINS, NEEDED, NOISES, PLANNED, UNEQUAL, cluster_labels
-from gates_under_test import arm, not_worse, outcomes
+from further_scenarios import (
+    CLUSTERS,
+    MARGINS,
+    NEEDED,
+    NOISES,
+    PLANNED,
+    SKEWED,
+    UNEQUAL,
+    cluster_labels,
+    labels_of,
+)
+from gates_under_test import arm, judged, not_worse, outcomes
 from looks_rows import CELLS as SERIES
 from looks_rows import PLANS, climb, looks, looks_power, planned_runs
 from pass_fail import CELLS, SHIFTS, exact, sizes, t_and_sign_flip
@@ -37,6 +47,13 @@ LIMIT = 0.05
 POWER = 0.8
 TESTS = {"t and sign-flip": t_and_sign_flip, "exact test": exact}
 MOST, PILOTS = 300, 400
+SCORES = {
+    "partial credit": (-1.0, 1.0),
+    "90 % unchanged, 2 % lose .4": (-0.5, 0.5),
+    "85 % unchanged, right tail": (-1.0, 1.0),
+    "10 clusters, one in ten breaks": (-1.0, 1.0),
+}
+"""Lowest and highest score where differences are drawn that have such; the scores of the others are unbounded."""
 BEYOND = Goal(target=1e3)
 """A target that no number of cases is looked up for."""
 
@@ -50,6 +67,39 @@ def clusters(number: int, what: str) -> dict[str, Any]:
     found = {"scenario": scenario.name, "n": n, "gain": gain, **_decided(*sides, labels)}
     plain = _decided(*sides)["promoted"]
     return {**found, "ignored": plain}
+
+
+def skewed(number: int, n: int) -> dict[str, Any]:
+    """
+    Count decisions where symmetry does not hold, without a gain and with it.
+
+    ``speaks`` is how many of the promotions have the note ``unseen_break``, and ``holds`` in how many runs without a
+    gain the interval of the difference, at 95 %, holds its true value.
+    """
+    scenario = SKEWED[number]
+    counts: dict[str, int] = {}
+    for name, gain in (("", 0.0), (" with gain", scenario.gain)):
+        sides = scenario.draw(stream(scenario.name, n, name), REPETITIONS, n, gain)
+        in_range = min(side.min() for side in sides) >= 0.0
+        found = judged(
+            *sides,
+            paired=scenario.paired,
+            clusters=labels_of(scenario),
+            score_range=(0.0, 1.0) if in_range else SCORES.get(scenario.name),
+        )
+        promoted = [one.decision for one in found if one.decision.outcome == "promote"]
+        rejected = [one for one in found if one.decision.outcome == "reject"]
+        counts[f"promoted{name}"], counts[f"rejected{name}"] = len(promoted), len(rejected)
+        counts[f"speaks{name}"] = sum("note_unseen_break" in one.notes for one in promoted)
+        if not gain:
+            ends = [one.figures.significance for one in found]
+            counts["holds"] = sum(
+                (-np.inf if one.delta_ci_low is None else one.delta_ci_low)
+                <= 0.0
+                <= (np.inf if one.delta_ci_high is None else one.delta_ci_high)
+                for one in ends
+            )
+    return _row(scenario=scenario.name, n=n, gain=scenario.gain, counts=counts)
 
 
 def noise(number: int, n: int) -> dict[str, Any]:
@@ -220,6 +270,7 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
         clusters,
         [(i, what) for i in range(len(CLUSTERS)) for what in ("error", "power")],
     ),
+    "skewed": (skewed, [(i, n) for i, s in enumerate(SKEWED) for n in s.sizes]),
     "noise": (noise, [(i, n) for i, s in enumerate(NOISES) for n in s.sizes]),
     "identical": (identical, [(p, n) for p in (0.5, 0.95) for n in (10, 30, 100)]),
     "margin": (at_margin, [(i, n) for i, s in enumerate(MARGINS) for n in s.sizes]),

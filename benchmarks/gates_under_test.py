@@ -16,6 +16,9 @@ from scipy import special
 
 from benchgate.gates import claims
 from benchgate.gates.figures import Arm
+from benchgate.statistics import clusters as of_clusters
+from benchgate.statistics import paired as of_pairs
+from benchgate.statistics import welch as of_samples
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
 
@@ -46,6 +49,13 @@ def quick() -> Iterator[None]:
     finally:
         for (module, name), there in kept.items():
             setattr(module, name, there)
+
+
+def unguard() -> None:
+    """Let the gate decide as it did before it had a guard against skewness, from here on."""
+    of_pairs.spread_of_totals = lambda groups: of_clusters.pooled([groups])  # type: ignore[assignment]
+    for module in (of_clusters, of_samples):
+        module.third_of_difference = lambda *_: 0.0  # type: ignore[assignment]
 
 
 def arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
@@ -86,6 +96,18 @@ def outcomes(
             found["auto"].append("promote" if only else decision.outcome)
             found["exact"].append(decision.outcome)
     return found
+
+
+@quick()
+def judged(
+    before: Any, after: Any, *, paired: bool, clusters: tuple[str, ...] | None = None, **policy: Any
+) -> list[Any]:
+    """Return what the gate says of each row, under a policy, without penalties and a least number of cases."""
+    rules = GatePolicy(min_cases=2, safety="optional", **policy)
+    return [
+        compare_vectors(*(arm(side, named=paired, clusters=clusters) for side in row), rules)
+        for row in zip(before, after, strict=True)
+    ]
 
 
 @quick()

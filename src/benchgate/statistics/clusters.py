@@ -45,7 +45,7 @@ class Spread(NamedTuple):
         return (
             self.third
             / (self.squared_se * math.sqrt(self.squared_se))
-            * (1.0 + 4.0 / (self.df + 1.0))
+            * (1.0 + 3.0 / (self.df + 1.0))
         )
 
 

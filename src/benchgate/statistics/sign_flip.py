@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _ENUMERATED: Final = 20
+_ENUMERATED_SUBSETS: Final = 16
 _LARGEST_DENOMINATOR: Final = 10_000
 _LATTICE_WORK: Final = 600_000_000
 # Sums are equal if they differ by less than this share of the largest difference, per case: a
@@ -122,7 +123,7 @@ def flip_interval(
 
     A pattern counts against a mean iff the cases that it flips have a mean of at most that. So the
     ends are order statistics of the means of all subsets (Hartigan 1969), or of those that patterns
-    draw where there are more than 20 cases; p may then be exact, and differ from them by little.
+    draw where there are more than 16 cases; p may then be exact, and differ from them by little.
 
     :param totals: sum of the cases of each cluster, of which one sign is flipped.
     :param sizes: their number.
@@ -134,7 +135,7 @@ def flip_interval(
         low, high = flip_interval(negated, sizes, alpha=alpha, n_resamples=n_resamples)
         return -high, -low
     rows = np.array(cases, dtype=np.float64)
-    if len(rows) <= _ENUMERATED:
+    if len(rows) <= _ENUMERATED_SUBSETS:
         sums = np.zeros((1, 2))
         for row in rows:
             sums = np.concatenate([sums, sums + row])
@@ -143,7 +144,8 @@ def flip_interval(
         sums = np.concatenate([np.zeros((1, 2)), *drawn])
     rank = math.floor(len(sums) * alpha / 2 * (1.0 + _TIE))
     if rank < 1:
-        return _gaussian_interval(rows, alpha) if len(rows) > _ENUMERATED else (-math.inf, math.inf)
+        is_known = len(rows) <= _ENUMERATED
+        return (-math.inf, math.inf) if is_known else _gaussian_interval(rows, alpha)
     sums = sums[sums[:, 1] > 0.0]
     means = np.partition(sums[:, 0] / sums[:, 1], [rank - 1, len(sums) - rank])
     return float(means[rank - 1]), float(means[-rank])
