@@ -90,7 +90,7 @@ def _ties(rng: Generator, shape: tuple[int, int]) -> Any:
 
 
 def samples(before: tuple[float, float] | None, after: tuple[float, float] | None) -> Draw:
-    """Draw samples of two beta populations of one mean, each given by it and its concentration; None passes or fails."""
+    """Draw samples of beta populations, each given by its mean and concentration; None passes or fails."""
 
     def draw(rng: Generator, reps: int, n: int, gain: float) -> tuple[Any, Any]:
         def side(beta: tuple[float, float] | None, shift: float) -> Any:

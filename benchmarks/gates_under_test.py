@@ -16,11 +16,11 @@ from scipy import special
 
 from benchgate.gates import claims
 from benchgate.gates.figures import Arm
+from benchgate.gates.policy import GatePolicy
+from benchgate.gates.vectors import compare_vectors
 from benchgate.statistics import clusters as of_clusters
 from benchgate.statistics import paired as of_pairs
 from benchgate.statistics import welch as of_samples
-from benchgate.gates.policy import GatePolicy
-from benchgate.gates.vectors import compare_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

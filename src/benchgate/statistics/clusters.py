@@ -39,14 +39,11 @@ class Spread(NamedTuple):
         """
         Of the estimate, not of its values.
 
-        That of a sample is too small: of 10 exponential values 1.2 on average, not 2. The factor
-        (compare Hazen 1930) is the least with which the guard of the paired test held its goals.
+        That of a sample is too small: of 10 exponential values 1.2 on average, not 2. Hence the
+        factor, of the form of Hazen's (1930); how large was calibrated.
         """
-        return (
-            self.third
-            / (self.squared_se * math.sqrt(self.squared_se))
-            * (1.0 + 3.0 / (self.df + 1.0))
-        )
+        enlarged = self.third * (1.0 + 3.0 / (self.df + 1.0))
+        return enlarged / (self.squared_se * math.sqrt(self.squared_se))
 
 
 def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
