@@ -185,6 +185,7 @@ def arm(report: BenchRunReport) -> Arm:
                 duration_seconds=None if report.source else case.duration_seconds,
                 errors=case.errors,
                 timeouts=case.timeouts,
+                failed=case.failed,
             )
             for case in cases
         ),

@@ -33,7 +33,7 @@ class CaseFacts(WireModel):
 
     :param passed: every trial passed; ``None`` if that is not known, because of an error.
     :param errors: the trials that ended in ``harness_error`` and count as score 0, by their place among its trials;
-        ``timeouts`` likewise.
+        ``timeouts`` likewise, and ``failed``: those that did not pass and say so.
     :param critical: it may not newly fail, whatever the claim.
     :param cost_usd: mean of its trials, as is ``duration_seconds``; ``None`` if one of them is unknown.
     """
@@ -44,6 +44,7 @@ class CaseFacts(WireModel):
     duration_seconds: Number | None
     errors: tuple[Count, ...] = ()
     timeouts: tuple[Count, ...] = ()
+    failed: tuple[Count, ...] = ()
 
     @property
     def unscored(self) -> int:

@@ -72,6 +72,7 @@ class GatePolicy(WireModel):
     :param margin: the loss of mean score that ``not_worse`` must exclude.
     :param tolerance: largest loss of score of a single case under ``no_regression``.
     :param max_newly_failing: cases that may newly fail under ``no_regression``.
+    :param critical_rule: a critical case fails if ``any`` of its trials does, or more than half: ``majority``.
     :param max_cost_increase: largest relative rise of what a case costs; ``None`` for no such condition.
     :param alpha: two-sided level; the test is passed iff p <= alpha and the difference exceeds ``min_delta``.
     :param test: the binding test; ``auto`` is ``paired`` if both arms have the same case ids, else ``welch``.
@@ -96,6 +97,7 @@ class GatePolicy(WireModel):
     margin: Annotated[Number, Field(gt=0)] | None = None
     tolerance: Annotated[Number, Field(ge=0)] = 0.0
     max_newly_failing: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
+    critical_rule: Literal["any", "majority"] = "any"
     max_cost_increase: Annotated[Number, Field(ge=0)] | None = None
     alpha: Fraction = 0.05
     test: Literal["welch", "auto", "paired"] = "auto"
