@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from benchgate.gates.claim_figures import Increase
     from benchgate.gates.decision import Blocker
-    from benchgate.gates.figures import Arm, CaseFacts, Figures, Significance
+    from benchgate.gates.figures import Arm, Figures, Significance
     from benchgate.gates.policy import GatePolicy
 
 
@@ -99,21 +99,13 @@ def passed(arm: Arm, rule: str = "any") -> Mapping[str, bool | None]:
     ids = arm.case_ids
     if ids is None:
         return {}
-    if arm.facts is not None and rule == "any":
-        return {case_id: facts.passed for case_id, facts in zip(ids, arm.facts, strict=True)}
     if arm.facts is not None:
-        rows = zip(arm.facts, arm.rows, strict=True)
-        return dict(zip(ids, (_by_majority(facts, len(row)) for facts, row in rows), strict=True))
+        rows = zip(ids, arm.facts, arm.rows, strict=True)
+        return {case_id: facts.passes(rule, len(row)) for case_id, facts, row in rows}
     if any(score not in (0.0, 1.0) for row in arm.rows for score in row):
         return {}
     least = 1.0 if rule == "any" else 0.5
     return {c: sum(row) >= least * len(row) for c, row in zip(ids, arm.rows, strict=False)}
-
-
-def _by_majority(facts: CaseFacts, trials: int) -> bool | None:
-    if 2 * len(facts.failed) > trials:
-        return False
-    return True if 2 * (len(facts.failed) + len(facts.errors)) <= trials else None
 
 
 def penalties_of(arm: Arm) -> dict[str, float | None]:

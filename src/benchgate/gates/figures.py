@@ -46,6 +46,13 @@ class CaseFacts(WireModel):
     timeouts: tuple[Count, ...] = ()
     failed: tuple[Count, ...] = ()
 
+    def passes(self, rule: str, trials: int) -> bool | None:
+        """Say whether it passed, or that nobody knows; it fails if ``any`` of its trials does, or the ``majority``."""
+        if rule == "any":
+            return self.passed
+        failed, errors = len(self.failed), len(self.errors)
+        return None if 2 * failed <= trials < 2 * (failed + errors) else 2 * failed <= trials
+
     @property
     def unscored(self) -> int:
         """Number of its trials without a score."""

@@ -80,22 +80,15 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     is_clustered = any(arm.sources < arm.measured for arm in (baseline, candidate))
     is_exact = not is_clustered and pass_fail_counts(pairs or (), policy) is not None
     samples = [(paired, labels)] if test and paired else [(b, clusters[0]), (c, clusters[1])]
-    goal = Goal(
-        target=policy.target_effect,
-        null_delta=policy.min_delta,
-        alpha=policy.alpha,
-    )
+    goal = Goal(target=policy.target_effect, null_delta=policy.min_delta, alpha=policy.alpha)
     reach = detectable(samples, goal, score_range=policy.score_range, exact=is_exact)
     welch = {key: getattr(plain, key) for key in ("t", "df", "p_two_sided", "p_greater")}
-    low: float | None = None
-    high: float | None = None
-    if policy.claim == "better" and not is_exact:
-        ends = [(zero.ci_low, zero.ci_high)]
-        if test and paired:
-            ends = [_paired_interval(paired, labels, policy, test, p_less)]
-        if flat:
-            ends.append(difference_bounds(baseline, candidate, policy))
-        low, high = _within_all(ends, policy.width)
+    ends = [(zero.ci_low, zero.ci_high)]
+    if test and paired and policy.claim == "better" and not is_exact:
+        ends = [_paired_interval(paired, labels, policy, test, p_less)]
+    if flat:
+        ends.append(difference_bounds(baseline, candidate, policy))
+    low, high = _within_all(ends, policy.width)
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,
@@ -138,31 +131,27 @@ def _paired_interval(
     labels: Labels,
     policy: GatePolicy,
     test: PairedTest,
-    p_less: float | None,
+    less: float | None,
 ) -> tuple[float | None, float | None]:
-    """Return the interval of the paired test: where patterns were drawn for it, not on another side than p."""
-    if test.p_greater is None or p_less is None:
+    """Return the interval of the paired test; where patterns were drawn for it, not on another side than p is."""
+    if test.p_greater is None or less is None:
         return None, None
     low, high = paired_interval(differences, labels, alpha=policy.alpha)
     level, null = policy.alpha / 2, policy.min_delta
-    return (
-        max(low, null) if test.p_greater <= level else min(low, null),
-        min(high, 0.0) if p_less <= level else max(high, 0.0),
-    )
+    low = max(low, null) if test.p_greater <= level else min(low, null)
+    return low, min(high, 0.0) if less <= level else max(high, 0.0)
 
 
 def _within_all(
     intervals: Sequence[tuple[float | None, float | None]], width: float | None
 ) -> tuple[float | None, float | None]:
     """Return the smallest interval that holds those of all conditions that decide, cut to the possible range."""
-    lows, highs = (
-        [end for end in ends if end is not None] for ends in zip(*intervals, strict=True)
-    )
-    if not lows or not highs:
-        return None, None
+    known = [(low, high) for low, high in intervals if low is not None and high is not None]
     most = math.inf if width is None else width
-    low, high = max(min(lows), -most), min(max(highs), most)
-    return (low if low > -math.inf else None), (high if high < math.inf else None)
+    if not known:
+        return None, None
+    low, high = max(-most, min(known)[0]), min(most, max(high for _, high in known))
+    return None if math.isinf(low) else low, None if math.isinf(high) else high
 
 
 def _effective(
@@ -193,12 +182,7 @@ def _passes(
 def _paired(
     differences: Sequence[float], labels: Labels, policy: GatePolicy
 ) -> tuple[PairedTest, bool]:
-    test = paired_test(
-        differences,
-        labels,
-        alpha=policy.alpha,
-        null_delta=policy.min_delta,
-    )
+    test = paired_test(differences, labels, alpha=policy.alpha, null_delta=policy.min_delta)
     constant = is_constant(differences, labels)
     bound = gaffke_bound(differences, labels, policy) if constant else None
     return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)

@@ -122,11 +122,10 @@ def flip_interval(
     Return the means of all cases that the test does not reject at alpha; infinite where it rejects none.
 
     A pattern counts against a mean iff the cases that it flips have a mean of at most that. So the
-    ends are order statistics of the means of all subsets (Hartigan 1969), or of those that patterns
-    draw where there are more than 16 cases; p may then be exact, and differ from them by little.
+    ends are order statistics of the means of all subsets (Hartigan 1969); of more than 16 cases those
+    of drawn ones, also where p is exact. If alpha is too small for these, nothing is in the interval.
 
-    :param totals: sum of the cases of each cluster, of which one sign is flipped.
-    :param sizes: their number.
+    :param totals: sum of the cases of each cluster; ``sizes`` is their number.
     """
     cases = sorted(zip(totals, sizes, strict=True))
     mirrored = sorted((-total, size) for total, size in cases)
@@ -143,22 +142,11 @@ def flip_interval(
         drawn = (bits @ rows for bits in _patterns(len(rows), n_resamples))
         sums = np.concatenate([np.zeros((1, 2)), *drawn])
     rank = math.floor(len(sums) * alpha / 2 * (1.0 + _TIE))
-    if rank < 1:
-        is_known = len(rows) <= _ENUMERATED
-        return (-math.inf, math.inf) if is_known else _gaussian_interval(rows, alpha)
+    if rank < 1:  # no pattern is so rare; of those not drawn it is not known
+        return (-math.inf, math.inf) if len(rows) <= _ENUMERATED else (math.inf, -math.inf)
     sums = sums[sums[:, 1] > 0.0]
     means = np.partition(sums[:, 0] / sums[:, 1], [rank - 1, len(sums) - rank])
     return float(means[rank - 1]), float(means[-rank])
-
-
-def _gaussian_interval(rows: Floats, alpha: float) -> tuple[float, float]:
-    """Return the means at which :func:`_gaussian_bound` is above alpha / 2."""
-    z = float(special.ndtri(2.0 * alpha * special.ndtr(-math.sqrt(2.0))))
-    total, n = rows.sum(axis=0).tolist()
-    (squares, mixed), (_, sizes) = (rows.T @ rows).tolist()
-    a, b = n * n - z * z * sizes, total * n - z * z * mixed
-    root = math.sqrt(max(0.0, b * b - a * (total * total - z * z * squares)))
-    return ((b - root) / a, (b + root) / a) if a > 0.0 else (-math.inf, math.inf)
 
 
 def _gaussian_bound(observed: float, weights: Floats) -> float:

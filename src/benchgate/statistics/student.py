@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import special
@@ -61,12 +61,7 @@ def t_upper_quantile(tail: float, df: float) -> float:
 
 
 def t_figures(
-    spread: Spread | None,
-    delta: float | None,
-    *,
-    null_delta: float,
-    alpha: float,
-    is_skewed: bool = False,
+    spread: Spread | None, delta: float | None, *, null_delta: float, alpha: float, is_skewed: bool
 ) -> TFigures:
     """
     Test ``delta`` against ``null_delta``, and compute the interval of ``delta``.
@@ -102,20 +97,16 @@ def t_figures(
 
 
 def strictest(*tests: TFigures) -> TFigures:
-    """Return the largest p of each side, and the smallest interval that holds all; None where one is undefined."""
-    if any(test.p_greater is None for test in tests):
-        return TFigures(se=tests[0].se)
-    greater, less, high = (
-        max(getattr(test, name) for test in tests) for name in ("p_greater", "p_less", "ci_high")
+    """Return the largest p of each side, and the smallest interval that holds all; None where they are undefined."""
+    if tests[0].t is None:
+        return tests[0]
+    low, *rest = (
+        [getattr(test, name) for test in tests]
+        for name in ("ci_low", "ci_high", "p_greater", "p_less")
     )
-    return replace(
-        tests[0],
-        p_greater=greater,
-        p_less=less,
-        p_two_sided=min(1.0, 2.0 * min(greater, less)),
-        ci_low=min(test.ci_low for test in tests if test.ci_low is not None),
-        ci_high=high,
-    )
+    high, greater, less = map(max, rest)
+    both = min(1.0, 2.0 * min(greater, less))
+    return TFigures(p_two_sided=both, p_greater=greater, p_less=less, ci_low=min(low), ci_high=high)
 
 
 def _evened(t: float, skew: float) -> float:
