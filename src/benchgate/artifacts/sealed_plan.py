@@ -38,8 +38,7 @@ class Prediction(WireModel):
     :param power_of_target: share of them that a candidate with the policy's ``target_effect`` was promoted in; for
         ``not_worse`` a candidate as good as the baseline. ``interval`` is at 95 %.
     :param detectable: the gain that is found with the policy's power.
-    :param power_if_uneven: that of the target where half of the cases, or clusters, gain nothing and half twice as
-        much; ``uneven_detectable`` likewise. What is true of a candidate is between the two, in most cases.
+    :param power_if_uneven: the same where half of the cases, or clusters, gain nothing and half twice as much.
     :param unchanged: how often an unchanged system is rejected for single cases; ``None`` if none decides.
     :param is_lower_limit: no two trials of a case differ in the baseline, so that pairing may find more.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
@@ -54,9 +53,8 @@ class Prediction(WireModel):
     power_of_target: Number | None
     interval: tuple[Number, Number] | None
     detectable: Number | None
-    power_if_uneven: Number | None = None
-    uneven_detectable: Number | None = None
-    unchanged: str | None = None
+    power_if_uneven: Number | None = Field(default=None, exclude_if=lambda share: share is None)
+    unchanged: str | None = Field(default=None, exclude_if=lambda text: text is None)
     is_lower_limit: bool
     smallest_margin: Number | None
     cost_usd: Number | None
@@ -88,7 +86,6 @@ class SealedPlan(Artifact):
     def sealed(cls, **fields: object) -> SealedPlan:
         """Return a plan with the seal of its fields."""
         plan = cls.model_validate({**fields, "seal": "0" * 64})
-        plan = cls.model_validate_json(plan.model_dump_json(by_alias=True))
         return plan.model_copy(update={"seal": plan.own_seal()})
 
     @staticmethod
@@ -98,8 +95,8 @@ class SealedPlan(Artifact):
         return digest(sorted(digests) if report.source else dict(digests))
 
     def own_seal(self) -> str:
-        """Return the seal that its fields have; an older plan has fewer."""
-        return digest(self.model_dump(mode="json", exclude={"seal"}, exclude_unset=True))
+        """Return the seal that its fields have."""
+        return digest(self.model_dump(mode="json", exclude={"seal"}))
 
 
 class CitedPlan(WireModel):

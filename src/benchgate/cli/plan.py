@@ -247,6 +247,4 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     if outlook.detectable > wanted > least:
         times = ((outlook.detectable - least) / (wanted - least)) ** 2
         cases = f"; about {math.ceil(plan.case_count * times)} cases would find {wanted:g}"
-    uneven = outlook.uneven_detectable
-    most = f" to {uneven:.2g}" if uneven is not None and uneven > outlook.detectable else ""
-    yield f"finds     a gain of {outlook.detectable:.2g}{most} in {POWER:.0%} of runs{cases}"
+    yield f"finds     a gain of {outlook.detectable:.2g} in {POWER:.0%} of runs{cases}"

@@ -44,7 +44,7 @@ class CaseFacts(WireModel):
     duration_seconds: Number | None
     errors: tuple[Count, ...] = ()
     timeouts: tuple[Count, ...] = ()
-    failed: tuple[Count, ...] = ()
+    failed: tuple[Count, ...] = Field(default=(), exclude_if=lambda places: not places)
 
     def passes(self, rule: str, trials: int) -> bool | None:
         """Say whether it passed, or that nobody knows; it fails if ``any`` of its trials does, or the ``majority``."""

@@ -3,8 +3,8 @@ What a run is going to show, before it is run: the gate itself is asked about si
 
 Each simulated run has as many cases as the baseline, drawn from its cases with replacement, cluster by cluster. A trial
 of the candidate is drawn from the trials of its case or, as often as trials of a case differ, from those of all cases
-(Polya's urn: then trials of a case agree as those of the baseline do), and gains: at best all cases alike, at worst
-each case or cluster nothing or twice as much, with equal odds. A baseline with one trial of each
+(Polya's urn: then trials of a case agree as those of the baseline do), and gains: all alike, or each case or cluster
+nothing or twice as much, with equal odds. A baseline with one trial of each
 case, or whose trials all agree, does not show how far two sides agree on a case: then nothing is taken to be shared,
 which promises less than pairs will find. Penalties, costs and passes are those of the baseline.
 """
@@ -70,8 +70,8 @@ class Forecast(NamedTuple):
     :param obstacle: why the best candidate that there can be would not be promoted; ``None`` if it would.
     :param looks: looks at the baseline that can promote, from the first; ``None`` if any can.
     :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred, or
-        the baseline's scores are all equal, so that they do not say how they vary. ``uneven`` likewise, and
-        ``uneven_detectable``: where half of the cases or clusters gain nothing.
+        all scores of the baseline are equal, which does not say how they vary.
+    :param uneven: that of the target where half of the units gain nothing; ``None`` where a formula is used.
     :param detectable: the gain that is found with the policy's power; ``None`` if none is.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
     :param is_lower_limit: no trial of the baseline differs from another of its case, so that pairing may find more.
@@ -83,7 +83,6 @@ class Forecast(NamedTuple):
     chance: Chance | None = None
     uneven: Chance | None = None
     detectable: float | None = None
-    uneven_detectable: float | None = None
     smallest_margin: float | None = None
     is_lower_limit: bool = False
 
@@ -123,14 +122,10 @@ def forecast(
     if not runs.is_binary and len({*runs.pool}) == 1:
         return limits
     chance, effect = (_by_formula if is_large else _by_simulation)(runs, now)
-    uneven, least = _uneven(runs, now, chance, limits.units)
-    return limits._replace(
-        chance=chance,
-        uneven=uneven,
-        detectable=effect,
-        uneven_detectable=least,
-        is_lower_limit=runs.is_blind and policy.test != "welch",
-    )
+    is_lower_limit = runs.is_blind and policy.test != "welch"
+    limits = limits._replace(chance=chance, detectable=effect, is_lower_limit=is_lower_limit)
+    least = None if is_large else runs.chance(min(policy.target_effect, runs.room), is_uneven=True)
+    return limits._replace(uneven=least)
 
 
 class Simulation:
@@ -262,23 +257,6 @@ def _by_simulation(runs: Simulation, policy: GatePolicy) -> tuple[Chance, float 
     gain = _scaled(nearest, policy, math.inf)
     is_found = gain <= runs.room or nearest.share >= POWER
     return chance._replace(gain=policy.target_effect), min(gain, runs.room) if is_found else None
-
-
-def _uneven(
-    runs: Simulation, policy: GatePolicy, even: Chance, units: int
-) -> tuple[Chance, float | None]:
-    """Return the chance of the target, and the gain of the policy's power, where half of the units gain nothing."""
-    if even.runs:
-        chance = runs.chance(min(policy.target_effect, runs.room), is_uneven=True)
-    else:  # gains that differ by their own size add its square over the units to the squared error
-        level, beyond = _quantiles(policy)[0], policy.target_effect - policy.min_delta
-        error = beyond / max(level + _NORMAL.inv_cdf(min(max(even.share, 1e-9), 1 - 1e-9)), 1e-9)
-        share = _NORMAL.cdf(
-            beyond / math.hypot(error, policy.target_effect / math.sqrt(units)) - level
-        )
-        chance = Chance(policy.target_effect, share, 0)
-    gain = _scaled(chance, policy, math.inf)
-    return chance._replace(gain=policy.target_effect), gain if gain <= runs.room else None
 
 
 def _by_formula(runs: Simulation, policy: GatePolicy) -> tuple[Chance, float | None]:

@@ -73,7 +73,12 @@ def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield which rare loss would undo a gain and may not have shown, unless the exact bound excludes it."""
     figures = compared.significance
     share, gain = figures.unseen_failure_ucb95, figures.mean_delta
-    if not figures.passed or figures.evidence == "exact" or share is None or gain is None:
+    if (
+        not figures.passed
+        or "exact" in (policy.evidence, figures.evidence)
+        or share is None
+        or gain is None
+    ):
         return
     count = math.ceil(1.0 / share)
     loss, width = gain * count, math.inf if policy.width is None else abs(policy.width)

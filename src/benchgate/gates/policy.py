@@ -97,7 +97,7 @@ class GatePolicy(WireModel):
     margin: Annotated[Number, Field(gt=0)] | None = None
     tolerance: Annotated[Number, Field(ge=0)] = 0.0
     max_newly_failing: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
-    critical_rule: Literal["any", "majority"] = "any"
+    critical_rule: Literal["any", "majority"] = Field("any", exclude_if=lambda rule: rule == "any")
     max_cost_increase: Annotated[Number, Field(ge=0)] | None = None
     alpha: Fraction = 0.05
     test: Literal["welch", "auto", "paired"] = "auto"
