@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
 
 
+OFF: Final = (None, "standard", "optional", "any")
+
+
 class Condition(NamedTuple):
     """
     What is known of a condition whatever the figures are; its check is in ``decide``.
@@ -41,9 +44,7 @@ class Condition(NamedTuple):
     def applies(self, policy: GatePolicy) -> bool:
         """Return whether a policy asks for it; one of ``safety = "optional"`` does if there are penalties."""
         values = {getattr(policy, key) for key in self.switches}
-        return policy.claim in self.claims and values.isdisjoint(
-            (None, "standard", "optional", "any")
-        )
+        return policy.claim in self.claims and values.isdisjoint(OFF)
 
 
 def clusters_needed(policy: GatePolicy) -> int:

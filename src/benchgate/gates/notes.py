@@ -72,18 +72,12 @@ def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[
 def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield which rare loss would undo a gain and may not have shown, unless the exact bound excludes it."""
     figures = compared.significance
-    share, gain = figures.unseen_failure_ucb95, figures.mean_delta
-    if (
-        not figures.passed
-        or "exact" in (policy.evidence, figures.evidence)
-        or share is None
-        or gain is None
-    ):
+    if not figures.passed or "exact" in (policy.evidence, figures.evidence):
         return
-    count = math.ceil(1.0 / share)
-    loss, width = gain * count, math.inf if policy.width is None else abs(policy.width)
+    count = math.ceil(1.0 / (figures.unseen_failure_ucb95 or 1.0))
+    loss, width = (figures.mean_delta or 0.0) * count, policy.width
     pairs = compared.baseline.paired_with(compared.candidate) or ()
-    if loss <= width and not any(pair.before - pair.after >= loss for pair in pairs):
+    if (width is None or loss <= abs(width)) and not any(p.before - p.after >= loss for p in pairs):
         of = "cases" if figures.clusters is None else "clusters"
         text = f"a loss of {loss:.2g} in 1 of {count} {of} would not have been seen, and would undo the gain"
         yield "unseen_break", f"{text}; evidence = exact excludes it"
@@ -93,12 +87,9 @@ def _clusters(compared: Figures) -> Iterator[Blocker]:
     clusters, effective = compared.significance.clusters, compared.significance.effective_cases
     if clusters is not None:
         text = f"{counted(compared.compared, 'case')} share {counted(clusters, 'cluster')}, which are the sample"
-        worth = (
-            ""
-            if effective is None
-            else f"; they tell as much as {effective:.0f} cases on their own"
-        )
-        yield "clusters", f"{text}{worth}"
+        if effective is not None:
+            text += f"; they tell as much as {effective:.0f} cases on their own"
+        yield "clusters", text
 
 
 def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:

@@ -45,16 +45,11 @@ FIXED: Final[Mapping[str, str | float | None]] = {
 }
 """What the statistics take for granted; no policy may have another value, nor name one."""
 
-VECTOR_DEFAULTS: Final = {
-    "test": "welch",
-    "min_cases": 2,
-    "safety": "optional",
-    "score_range": None,
-}
-"""Where that of samples differs, which unlike a bench often come without ids, score range and penalties."""
-
 LOG_DEFAULTS: Final = {"safety": "optional"}
 """Where the policy of a log differs from that of a bench: it seldom has penalties."""
+
+VECTOR_DEFAULTS: Final = {**LOG_DEFAULTS, "test": "welch", "min_cases": 2, "score_range": None}
+"""Where that of samples differs, which often come without ids, score range and penalties."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[
@@ -172,11 +167,7 @@ Policy = TypeVar("Policy", bound=GatePolicy)
 
 
 class RunTable(WireModel):
-    """
-    The table ``[run]`` of a ``gate.toml``: options for the runs of its class; those left out are ``None``.
-
-    They are no thresholds: no digest and no decision depends on them.
-    """
+    """The table ``[run]`` of a ``gate.toml``: options for runs, on which no digest and no decision depends."""
 
     trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
     seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None

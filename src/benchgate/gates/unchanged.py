@@ -31,11 +31,8 @@ def unchanged(baseline: Arm, policy: GatePolicy, trials: int) -> str | None:
     rows = [baseline.rows[n] for n in places]
     if not any(len(row) > 1 for row in rows):
         return None
-    differ = [
-        n
-        for n, row in zip(places, rows, strict=True)
-        if len({*row}) > 1 or 0 < len(facts[n].failed) < len(row)
-    ]
+    both = zip(places, rows, strict=True)
+    differ = [n for n, row in both if len({*row}) > 1 or 0 < len(facts[n].failed) < len(row)]
     rejected, drawn_from, draw = 0, baseline.at(differ), random.Random(0)  # noqa: S311 - for statistics
     for _ in range(RUNS if differ else 0):
         sizes = [len(row) for row in drawn_from.rows]
@@ -43,10 +40,8 @@ def unchanged(baseline: Arm, policy: GatePolicy, trials: int) -> str | None:
         fails = any(critical_failing(*sides, policy))
         rejected += fails or (of_all and any(regressions(*sides, policy)))
     what = "cases" if of_all else "critical cases"
-    text = (
-        f"an unchanged system would be rejected in {round(100 * rejected / RUNS)} of 100 such runs"
-    )
-    return f"{text}: its trials disagree on {len(differ)} of {len(places)} {what}"
+    text = f"rejected in {round(100 * rejected / RUNS)} of 100 such runs: its trials disagree on"
+    return f"an unchanged system would be {text} {len(differ)} of {len(places)} {what}"
 
 
 def _drawn(arm: Arm, sizes: Sequence[int], draw: random.Random) -> Arm:

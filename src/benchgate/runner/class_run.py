@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 
 MAX_AGE: Final = timedelta(days=90)
 TEST: Final = (
-    "gate.toml names no test, so that pairs decide; welch, which judged this baseline, is kept by "
-    'test = "welch"'
+    'gate.toml names no test: pairs decide; test = "welch" keeps what judged this baseline'
 )
 NO_COST: Final = "max_cost_usd: trial "
 TWO_SCORERS: Final = (

@@ -36,12 +36,7 @@ class Spread(NamedTuple):
 
     @property
     def skewness(self) -> float:
-        """
-        Of the estimate, not of its values.
-
-        That of a sample is too small: of 10 exponential values 1.2 on average, not 2. Hence the
-        factor, of the form of Hazen's (1930); how large was calibrated.
-        """
+        """Of the estimate; samples show less than there is, hence the factor (form of Hazen 1930, calibrated)."""
         enlarged = self.third * (1.0 + 3.0 / (self.df + 1.0))
         return enlarged / (self.squared_se * math.sqrt(self.squared_se))
 
@@ -89,11 +84,7 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
 
 
 def third_of_difference(arms: Sequence[Sequence[Sequence[float]]], exponent: int) -> float:
-    """
-    Return the third cumulant of candidate's mean - baseline's mean, divided by 8**exponent.
-
-    :param arms: both, in clusters, of which no arm that varies has a larger exponent.
-    """
+    """Return the third cumulant of candidate's mean - baseline's, divided by 8**exponent, the largest of both arms."""
     thirds = []
     for groups in arms:
         own, means = _centered(groups)

@@ -103,9 +103,8 @@ def detectable(
     sizes = {len(group) for arm in arms for group in arm}
     width = score_range[1] - score_range[0] if score_range else None
     if len(sizes) > 1 and not all(is_constant(*sample) for sample in samples):
-        is_paired = len(arms) == 1
-        spread = spread_of_totals(arms[0]) if is_paired else pooled(arms)
-        if spread is None or (is_paired and len(arms[0]) < goal.fewest(exact=False)):
+        spread = spread_of_totals(arms[0]) if len(arms) == 1 else pooled(arms)
+        if spread is None or (len(arms) == 1 and len(arms[0]) < goal.fewest(exact=False)):
             return NOTHING
         reach, size = _of_spread(spread, max(len(x) for x, _ in samples), goal), 1
     else:

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedT(TFigures):
-    """
-    Student's t of the differences, with p and interval that allow for their skewness.
-
-    Undefined (None) below two pairs or if all are equal.
-    """
+    """Student's t of the differences, with p and interval that allow for skewness; None where undefined."""
 
     n: int
     """Number of pairs."""
@@ -83,10 +79,8 @@ def paired_t(
     :raises ValueError: if a value is not a finite real number, alpha is outside (0, 1), or labels are missing.
     """
     values = finite_floats(differences, "differences")
-    d, groups = summarize(values), grouped(values, clusters or (None,) * len(values))
-    figures = t_figures(
-        spread_of_totals(groups), d.mean, null_delta=null_delta, alpha=alpha, is_skewed=is_skewed
-    )
+    d, spread = summarize(values), spread_of_totals(_grouped(values, clusters))
+    figures = t_figures(spread, d.mean, null_delta=null_delta, alpha=alpha, is_skewed=is_skewed)
     return PairedT(n=d.n, delta=d.mean, sd=d.sd, **asdict(figures))
 
 
@@ -109,7 +103,7 @@ def paired_test(
     :raises ValueError: as the two tests.
     """
     values = finite_floats(differences, "differences")
-    groups = grouped(values, clusters or (None,) * len(values))
+    groups = _grouped(values, clusters)
     t = paired_t(values, clusters, alpha=alpha, null_delta=null_delta)
     if len(groups) < len(values):
         flip = sign_flip(_totals(groups, null_delta)[0], alpha=alpha, n_resamples=n_resamples)
@@ -118,31 +112,26 @@ def paired_test(
     if t.p_greater is None or t.p_less is None:
         return PairedTest(t=t, sign_flip=flip, p_greater=None, p_less=None, p_two_sided=None)
     greater, less = max(t.p_greater, flip.p_greater), max(t.p_less, flip.p_less)
-    return PairedTest(
-        t=t,
-        sign_flip=flip,
-        p_greater=greater,
-        p_less=less,
-        p_two_sided=min(1.0, 2.0 * min(greater, less)),
-    )
+    both = min(1.0, 2.0 * min(greater, less))
+    return PairedTest(t=t, sign_flip=flip, p_greater=greater, p_less=less, p_two_sided=both)
 
 
 def paired_interval(
     differences: Iterable[float], clusters: Labels | None = None, *, alpha: float = 0.05
 ) -> tuple[float, float]:
-    """
-    Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite where one has no end.
-
-    :raises ValueError: as the two tests.
-    """
+    """Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite without an end."""
     values = finite_floats(differences, "differences")
     t = paired_t(values, clusters, alpha=alpha)
     if t.ci_low is None or t.ci_high is None:
         return -math.inf, math.inf
-    groups = grouped(values, clusters or (None,) * len(values))
+    groups = _grouped(values, clusters)
     totals, exponent = _totals(groups, 0.0)
     low, high = flip_interval(totals, list(map(len, groups)), alpha=alpha)
     return min(t.ci_low, math.ldexp(low, exponent)), max(t.ci_high, math.ldexp(high, exponent))
+
+
+def _grouped(values: Sequence[float], clusters: Labels | None) -> list[list[float]]:
+    return grouped(values, clusters or (None,) * len(values))
 
 
 def _totals(groups: Sequence[Sequence[float]], shift: float) -> tuple[list[float], int]:

@@ -225,9 +225,9 @@ def test_a_run_that_cannot_be_compared_with_itself_is_refused(side, policy, why)
 def test_a_gain_on_half_of_the_cases_is_found_less_often_and_clusters_gain_as_a_whole():
     side = baseline(24)
     runs = Simulation(side, rules(), 1)
-    before, after = runs.sides(0.1, 3, is_uneven=True)
-    gains = {round(c - b, 9) for b, c in zip(before.scores, runs.sides(0.0, 3)[1].scores)}
-    assert gains  # the same draws, of which half gain twice as much
+    after, same = (runs.sides(gain, 3, is_uneven=True)[1].scores for gain in (0.01, 0.0))
+    gains = [round(c - b, 9) for b, c in zip(same, after, strict=True)]
+    assert {*gains} == {0.0, 0.02}
     assert runs.chance(0.1, is_uneven=True).share <= runs.chance(0.1).share
     outlook = planned(side)
     assert outlook.uneven.share <= outlook.chance.share
