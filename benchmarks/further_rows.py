@@ -22,7 +22,7 @@ from further_scenarios import (
     cluster_labels,
     labels_of,
 )
-from gates_under_test import arm, judged, not_worse, outcomes
+from gates_under_test import QUICK, UNGUARDED, arm, judged, not_worse, outcomes, quick
 from looks_rows import CELLS as SERIES
 from looks_rows import PLANS, climb, looks, looks_power, planned_runs
 from pass_fail import CELLS, SHIFTS, exact, sizes, t_and_sign_flip
@@ -40,6 +40,8 @@ from benchgate.statistics.safety import incident_pass_chance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from scenarios import Scenario
 
 REPETITIONS = 2000
 INCIDENTS = 1 / 50
@@ -71,35 +73,41 @@ def clusters(number: int, what: str) -> dict[str, Any]:
 
 def skewed(number: int, n: int) -> dict[str, Any]:
     """
-    Count decisions where symmetry does not hold, without a gain and with it.
+    Count decisions where symmetry does not hold, without a gain and with it; ``before`` without the guard.
 
     ``speaks`` is how many of the promotions have the note ``unseen_break``, and ``holds`` in how many runs without a
-    gain the interval of the difference, at 95 %, holds its true value.
+    gain the interval of the difference, at 95 %, holds its true value; ``t holds`` the same of Student's t.
     """
     scenario = SKEWED[number]
-    counts: dict[str, int] = {}
+    counts, before = _counts_of(scenario, n), {}
+    with quick(QUICK | UNGUARDED):
+        before = {k: v for k, v in _counts_of(scenario, n).items() if k[:2] in ("pr", "re")}
+    return _row(scenario=scenario.name, n=n, gain=scenario.gain, counts=counts, before=before)
+
+
+def _counts_of(scenario: Scenario, n: int) -> dict[str, int]:
+    counts = {}
     for name, gain in (("", 0.0), (" with gain", scenario.gain)):
         sides = scenario.draw(stream(scenario.name, n, name), REPETITIONS, n, gain)
         in_range = min(side.min() for side in sides) >= 0.0
-        found = judged(
-            *sides,
-            paired=scenario.paired,
-            clusters=labels_of(scenario),
-            score_range=(0.0, 1.0) if in_range else SCORES.get(scenario.name),
-        )
-        promoted = [one.decision for one in found if one.decision.outcome == "promote"]
-        rejected = [one for one in found if one.decision.outcome == "reject"]
-        counts[f"promoted{name}"], counts[f"rejected{name}"] = len(promoted), len(rejected)
+        score_range = (0.0, 1.0) if in_range else SCORES.get(scenario.name)
+        labels = labels_of(scenario)
+        made = judged(*sides, paired=scenario.paired, clusters=labels, score_range=score_range)
+        promoted = [one.decision for one in made if one.decision.outcome == "promote"]
+        counts[f"promoted{name}"] = len(promoted)
+        counts[f"rejected{name}"] = sum(one.decision.outcome == "reject" for one in made)
         counts[f"speaks{name}"] = sum("note_unseen_break" in one.notes for one in promoted)
         if not gain:
-            ends = [one.figures.significance for one in found]
-            counts["holds"] = sum(
-                (-np.inf if one.delta_ci_low is None else one.delta_ci_low)
-                <= 0.0
-                <= (np.inf if one.delta_ci_high is None else one.delta_ci_high)
-                for one in ends
-            )
-    return _row(scenario=scenario.name, n=n, gain=scenario.gain, counts=counts)
+            figures = [one.figures.significance for one in made]
+            ends = [(one.delta_ci_low, one.delta_ci_high) for one in figures]
+            counts["holds"] = sum((low or 0.0) <= 0.0 <= (high or 0.0) for low, high in ends)
+            counts["t holds"] = _t_holds(sides[1] - sides[0]) if scenario.paired else 0
+    return counts
+
+
+def _t_holds(d: Any) -> int:
+    error = d.std(axis=1, ddof=1) / np.sqrt(d.shape[1])
+    return int(np.sum(np.abs(d.mean(axis=1)) <= stats.t.ppf(0.975, d.shape[1] - 1) * error))
 
 
 def noise(number: int, n: int) -> dict[str, Any]:

@@ -26,38 +26,46 @@ from benchgate.statistics import welch as of_samples
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-REPLACED = {
+QUICK = {
     (claims, "pass_fail_test"): cache,
     (claims, "pass_fail_p"): cache,
     (weigh, "paired_interval"): lambda _: lambda *_, **__: (-math.inf, math.inf),
+    (weigh, "mover_bound"): lambda there: (
+        lambda b, c, policy: (
+            there(b, c, policy) if min(len({*b.scores}), len({*c.scores})) < 2 else None
+        )
+    ),
 }
+UNGUARDED = {
+    (of_pairs, "spread_of_totals"): lambda _: lambda groups: of_clusters.pooled([groups]),
+    (of_clusters, "third_of_difference"): lambda _: lambda *_: 0.0,
+    (of_samples, "third_of_difference"): lambda _: lambda *_: 0.0,
+}
+"""What makes the gate decide as it did before it had a guard against skewness."""
 RESAMPLES = 999
 BLOCK = 250
 """Repetitions that share their bootstrap weights."""
 
 
 @contextmanager
-def quick() -> Iterator[None]:
+def quick(replaced: Any = None) -> Iterator[None]:
     """
     Let the gate decide faster, and the same.
 
-    Many draws have the same counts, more than the tests keep; and no outcome depends on the interval.
+    Many draws have the same counts, more than the tests keep; no outcome depends on the interval, nor by Welch's test
+    on the bound where scores vary.
+
+    :param replaced: what is replaced, if that is not :data:`QUICK`.
     """
-    kept = {place: getattr(*place) for place in REPLACED}
-    for (module, name), faster in REPLACED.items():
-        setattr(module, name, faster(kept[module, name]))
+    replaced = QUICK if replaced is None else replaced
+    kept = {place: getattr(*place) for place in replaced}
+    for (module, name), other in replaced.items():
+        setattr(module, name, other(kept[module, name]))
     try:
         yield
     finally:
         for (module, name), there in kept.items():
             setattr(module, name, there)
-
-
-def unguard() -> None:
-    """Let the gate decide as it did before it had a guard against skewness, from here on."""
-    of_pairs.spread_of_totals = lambda groups: of_clusters.pooled([groups])  # type: ignore[assignment]
-    for module in (of_clusters, of_samples):
-        module.third_of_difference = lambda *_: 0.0  # type: ignore[assignment]
 
 
 def arm(scores: Any, *, named: bool, clusters: tuple[str, ...] | None = None) -> Arm:
