@@ -11,18 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from further_scenarios import (
-    CLUSTERS,
-    MARGINS,
-    NEEDED,
-    NOISES,
-    PLANNED,
-    SKEWED,
-    UNEQUAL,
-    cluster_labels,
-    labels_of,
-)
-from gates_under_test import QUICK, UNGUARDED, arm, judged, not_worse, outcomes, quick
+from further_scenarios import CLUSTERS, MARGINS, NEEDED, NOISES, PLANNED, UNEQUAL, cluster_labels
+from gates_under_test import arm, not_worse, outcomes
 from looks_rows import CELLS as SERIES
 from looks_rows import PLANS, climb, looks, looks_power, planned_runs
 from pass_fail import CELLS, SHIFTS, exact, sizes, t_and_sign_flip
@@ -41,21 +31,12 @@ from benchgate.statistics.safety import incident_pass_chance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scenarios import Scenario
-
 REPETITIONS = 2000
 INCIDENTS = 1 / 50
 LIMIT = 0.05
 POWER = 0.8
 TESTS = {"t and sign-flip": t_and_sign_flip, "exact test": exact}
 MOST, PILOTS = 300, 400
-SCORES = {
-    "partial credit": (-1.0, 1.0),
-    "90 % unchanged, 2 % lose .4": (-0.5, 0.5),
-    "85 % unchanged, right tail": (-1.0, 1.0),
-    "10 clusters, one in ten breaks": (-1.0, 1.0),
-}
-"""Lowest and highest score where differences are drawn that have such; the scores of the others are unbounded."""
 BEYOND = Goal(target=1e3)
 """A target that no number of cases is looked up for."""
 
@@ -69,45 +50,6 @@ def clusters(number: int, what: str) -> dict[str, Any]:
     found = {"scenario": scenario.name, "n": n, "gain": gain, **_decided(*sides, labels)}
     plain = _decided(*sides)["promoted"]
     return {**found, "ignored": plain}
-
-
-def skewed(number: int, n: int) -> dict[str, Any]:
-    """
-    Count decisions where symmetry does not hold, without a gain and with it; ``before`` without the guard.
-
-    ``speaks`` is how many of the promotions have the note ``unseen_break``, and ``holds`` in how many runs without a
-    gain the interval of the difference, at 95 %, holds its true value; ``t holds`` the same of Student's t.
-    """
-    scenario = SKEWED[number]
-    counts, before = _counts_of(scenario, n), {}
-    with quick(QUICK | UNGUARDED):
-        before = {k: v for k, v in _counts_of(scenario, n).items() if k[:2] in ("pr", "re")}
-    return _row(scenario=scenario.name, n=n, gain=scenario.gain, counts=counts, before=before)
-
-
-def _counts_of(scenario: Scenario, n: int) -> dict[str, int]:
-    counts = {}
-    for name, gain in (("", 0.0), (" with gain", scenario.gain)):
-        sides = scenario.draw(stream(scenario.name, n, name), REPETITIONS, n, gain)
-        in_range = min(side.min() for side in sides) >= 0.0
-        score_range = (0.0, 1.0) if in_range else SCORES.get(scenario.name)
-        labels = labels_of(scenario)
-        made = judged(*sides, paired=scenario.paired, clusters=labels, score_range=score_range)
-        promoted = [one.decision for one in made if one.decision.outcome == "promote"]
-        counts[f"promoted{name}"] = len(promoted)
-        counts[f"rejected{name}"] = sum(one.decision.outcome == "reject" for one in made)
-        counts[f"speaks{name}"] = sum("note_unseen_break" in one.notes for one in promoted)
-        if not gain:
-            figures = [one.figures.significance for one in made]
-            ends = [(one.delta_ci_low, one.delta_ci_high) for one in figures]
-            counts["holds"] = sum((low or 0.0) <= 0.0 <= (high or 0.0) for low, high in ends)
-            counts["t holds"] = _t_holds(sides[1] - sides[0]) if scenario.paired else 0
-    return counts
-
-
-def _t_holds(d: Any) -> int:
-    error = d.std(axis=1, ddof=1) / np.sqrt(d.shape[1])
-    return int(np.sum(np.abs(d.mean(axis=1)) <= stats.t.ppf(0.975, d.shape[1] - 1) * error))
 
 
 def noise(number: int, n: int) -> dict[str, Any]:
@@ -278,7 +220,6 @@ FURTHER: dict[str, tuple[Callable[..., dict[str, Any]], list[tuple[Any, ...]]]] 
         clusters,
         [(i, what) for i in range(len(CLUSTERS)) for what in ("error", "power")],
     ),
-    "skewed": (skewed, [(i, n) for i, s in enumerate(SKEWED) for n in s.sizes]),
     "noise": (noise, [(i, n) for i, s in enumerate(NOISES) for n in s.sizes]),
     "identical": (identical, [(p, n) for p in (0.5, 0.95) for n in (10, 30, 100)]),
     "margin": (at_margin, [(i, n) for i, s in enumerate(MARGINS) for n in s.sizes]),

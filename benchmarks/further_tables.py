@@ -24,7 +24,7 @@ def further_tables(results: dict[str, Any]) -> Iterator[str]:
     ]
     if equal:
         yield table_of(["equal candidates", "n"], ["`welch` rejects", "`auto` rejects"], equal)
-    makers = (_skewed, _clusters, _noise, _margin, _enumerated, _planned, _safety)
+    makers = (_clusters, _noise, _margin, _enumerated, _planned, _safety)
     yield from (table for make in makers if (table := make(results)))
     yield from looks_tables(results)
 
@@ -103,32 +103,6 @@ def _equal(results: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _counts(row: dict[str, Any], name: str, reps: int) -> list[str]:
     return [simulated(row[name][rule], reps) if rule in row[name] else "-" for rule in RULES]
-
-
-def _skewed(results: dict[str, Any]) -> str | None:
-    rows = []
-    for row in _rows(results, "skewed"):
-        new, old, reps = row["counts"], row["before"], row["repetitions"]
-        pairs = [
-            f"{100 * old[name] / reps:.1f} → {simulated(new[name], reps)}"
-            for name in ("promoted", "rejected", "promoted with gain")
-        ]
-        said = [
-            f"{100 * new[f'speaks{name}'] / (new[f'promoted{name}'] or 1):.0f}"
-            for name in ("", " with gain")
-        ]
-        rows.append(
-            [row["scenario"], str(row["n"]), *pairs, f"{100 * new['holds'] / reps:.1f}", *said]
-        )
-    columns = [
-        "promoted",
-        "rejected",
-        "promoted with a gain",
-        "interval holds",
-        "note, falsely",
-        "note, rightly",
-    ]
-    return table_of(["no gain", "n"], columns, rows) if rows else None
 
 
 def _clusters(results: dict[str, Any]) -> str | None:

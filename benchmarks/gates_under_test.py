@@ -19,9 +19,6 @@ from benchgate.gates import claims, weigh
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
-from benchgate.statistics import clusters as of_clusters
-from benchgate.statistics import paired as of_pairs
-from benchgate.statistics import welch as of_samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,30 +33,21 @@ QUICK = {
         )
     ),
 }
-UNGUARDED = {
-    (of_pairs, "spread_of_totals"): lambda _: lambda groups: of_clusters.pooled([groups]),
-    (of_clusters, "third_of_difference"): lambda _: lambda *_: 0.0,
-    (of_samples, "third_of_difference"): lambda _: lambda *_: 0.0,
-}
-"""What makes the gate decide as it did before it had a guard against skewness."""
 RESAMPLES = 999
 BLOCK = 250
 """Repetitions that share their bootstrap weights."""
 
 
 @contextmanager
-def quick(replaced: Any = None) -> Iterator[None]:
+def quick() -> Iterator[None]:
     """
     Let the gate decide faster, and the same.
 
     Many draws have the same counts, more than the tests keep; no outcome depends on the interval, nor by Welch's test
     on the bound where scores vary.
-
-    :param replaced: what is replaced, if that is not :data:`QUICK`.
     """
-    replaced = QUICK if replaced is None else replaced
-    kept = {place: getattr(*place) for place in replaced}
-    for (module, name), other in replaced.items():
+    kept = {place: getattr(*place) for place in QUICK}
+    for (module, name), other in QUICK.items():
         setattr(module, name, other(kept[module, name]))
     try:
         yield
@@ -83,7 +71,7 @@ def outcomes(
     """
     Decide by the gate, without penalties and a least number of cases: promote, hold or reject.
 
-    ``welch`` is the default policy, ``auto`` that of the shipped benches, which pairs cases of one id, and ``exact``
+    ``welch`` has no ids, ``auto`` is the default of benches, which pairs cases of one id, and ``exact``
     the same with ``evidence = "exact"``.
 
     :param clusters: of the cases; ``None`` if each is one of its own.
