@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
@@ -85,7 +86,7 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     welch = {key: getattr(plain, key) for key in ("t", "df", "p_two_sided", "p_greater")}
     ends = [(zero.ci_low, zero.ci_high)]
     if test and paired and policy.claim == "better" and not is_exact:
-        ends = [_paired_interval(paired, labels, policy, test, p_less)]
+        ends = [_paired_interval((paired, labels), policy, test, p_less, bound)]
     if flat:
         ends.append(difference_bounds(baseline, candidate, policy))
     low, high = _within_all(ends, policy.width)
@@ -117,26 +118,32 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
 def _unpaired(
     baseline: Arm, candidate: Arm, policy: GatePolicy, null: float
 ) -> tuple[WelchTest, TFigures]:
-    """Return Welch's test as in the textbook, and guarded against skewness, of which two values only tell nothing."""
+    """Return Welch's test as in the textbook, and guarded: not of two values only, nor where the exact bound agrees."""
     (b, c), clusters = (baseline.scores, candidate.scores), (baseline.labels, candidate.labels)
     plain, guard = (
         welch_test(b, c, clusters, alpha=policy.alpha, null_delta=null, is_skewed=is_skewed)
         for is_skewed in (False, True)
     )
-    return plain, plain if len({*b, *c}) <= 2 else strictest(plain, guard)
+    both, level = strictest(plain, guard), policy.alpha / 2
+    is_free = len({*b, *c}) <= 2
+    if not is_free and (plain.p_two_sided or 1.0) <= policy.alpha < (both.p_two_sided or 0.0):
+        is_above = (plain.p_greater or 0.0) <= level
+        sides, limit = ((baseline, candidate), null) if is_above else ((candidate, baseline), -null)
+        is_free = (mover_bound(*sides, policy) or -math.inf) > limit
+    return plain, plain if is_free else both
 
 
 def _paired_interval(
-    differences: Sequence[float],
-    labels: Labels,
+    pairs: tuple[Sequence[float], Labels],
     policy: GatePolicy,
     test: PairedTest,
     less: float | None,
+    bound: float | None,
 ) -> tuple[float | None, float | None]:
     """Return the interval of the paired test; where patterns were drawn for it, not on another side than p is."""
     if test.p_greater is None or less is None:
         return None, None
-    low, high = paired_interval(differences, labels, alpha=policy.alpha)
+    low, high = paired_interval(*pairs, alpha=policy.alpha, bound=bound)
     level, null = policy.alpha / 2, policy.min_delta
     low = max(low, null) if test.p_greater <= level else min(low, null)
     return low, min(high, 0.0) if less <= level else max(high, 0.0)
@@ -182,7 +189,7 @@ def _passes(
 def _paired(
     differences: Sequence[float], labels: Labels, policy: GatePolicy
 ) -> tuple[PairedTest, bool]:
-    test = paired_test(differences, labels, alpha=policy.alpha, null_delta=policy.min_delta)
+    test = _guarded(differences, labels, policy, policy.min_delta)
     constant = is_constant(differences, labels)
     bound = gaffke_bound(differences, labels, policy) if constant else None
     return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)
@@ -193,7 +200,24 @@ def _p_less(
 ) -> float | None:
     if not policy.min_delta:
         return test.p_less
-    return paired_test(differences, labels, alpha=policy.alpha).p_less
+    return _guarded(differences, labels, policy, 0.0).p_less
+
+
+def _guarded(
+    differences: Sequence[float], labels: Labels, policy: GatePolicy, null: float
+) -> PairedTest:
+    """Return the paired test, without its guard on a side where the exact bound agrees, which allows for any skew."""
+    test = paired_test(differences, labels, alpha=policy.alpha, null_delta=null)
+    flip, p = test.sign_flip, test.p_two_sided
+    if p is None or not flip.p_two_sided <= policy.alpha < p:
+        return test
+    is_above = flip.p_greater < flip.p_less
+    values, limit = (differences, null) if is_above else ([-x for x in differences], -null)
+    if (gaffke_bound(values, labels, policy) or -math.inf) <= limit:
+        return test
+    if is_above:
+        return replace(test, p_greater=flip.p_greater, p_two_sided=flip.p_two_sided)
+    return replace(test, p_less=flip.p_less, p_two_sided=flip.p_two_sided)
 
 
 def _p_regression(

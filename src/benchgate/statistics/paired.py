@@ -117,9 +117,17 @@ def paired_test(
 
 
 def paired_interval(
-    differences: Iterable[float], clusters: Labels | None = None, *, alpha: float = 0.05
+    differences: Iterable[float],
+    clusters: Labels | None = None,
+    *,
+    alpha: float = 0.05,
+    bound: float | None = None,
 ) -> tuple[float, float]:
-    """Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite without an end."""
+    """
+    Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite without an end.
+
+    :param bound: a lower one that holds whatever the skewness is, which the guard need not exceed.
+    """
     values = finite_floats(differences, "differences")
     t = paired_t(values, clusters, alpha=alpha)
     if t.ci_low is None or t.ci_high is None:
@@ -127,7 +135,8 @@ def paired_interval(
     groups = _grouped(values, clusters)
     totals, exponent = _totals(groups, 0.0)
     low, high = flip_interval(totals, list(map(len, groups)), alpha=alpha)
-    return min(t.ci_low, math.ldexp(low, exponent)), max(t.ci_high, math.ldexp(high, exponent))
+    least = t.ci_low if bound is None else max(t.ci_low, bound)
+    return min(least, math.ldexp(low, exponent)), max(t.ci_high, math.ldexp(high, exponent))
 
 
 def _grouped(values: Sequence[float], clusters: Labels | None) -> list[list[float]]:
