@@ -53,8 +53,8 @@ class Prediction(WireModel):
     power_of_target: Number | None
     interval: tuple[Number, Number] | None
     detectable: Number | None
-    power_if_uneven: Number | None = Field(default=None, exclude_if=lambda share: share is None)
-    unchanged: str | None = Field(default=None, exclude_if=lambda text: text is None)
+    power_if_uneven: Number | None
+    unchanged: str | None
     is_lower_limit: bool
     smallest_margin: Number | None
     cost_usd: Number | None
