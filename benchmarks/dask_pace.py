@@ -17,11 +17,13 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from overhead import make_bench
 
@@ -56,12 +58,27 @@ def address(folder: Path) -> str:
     raise TimeoutError(text)
 
 
-def session(root: Path, where: str, number: int, trials: int) -> tuple[float, float, int]:
-    """Run a session; return the seconds from the first start to the last end, those of the process, and retries."""
+class Ran(NamedTuple):
+    """A session: seconds from the first start of a trial to the last end, those of the process, its CPU, retries."""
+
+    span: float
+    whole: float
+    cpu: float
+    retries: int
+
+
+def cpu() -> float:
+    """Return the CPU seconds of the sessions so far; the processes of Dask have not ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def session(root: Path, where: str, number: int, trials: int) -> Ran:
+    """Run a session."""
     out = f"out{number}"
     command = [sys.executable, "-m", "pytest", "-q", "--bench=trivial", "--bench-baseline=none"]
     given = [f"--bench-out={out}", f"--bench-executor=dask://{where}"]
-    started = time.perf_counter()
+    started, cpu_before = time.perf_counter(), cpu()
     subprocess.run([*command, *given], cwd=root, check=True, stdout=subprocess.DEVNULL)
     whole = time.perf_counter() - started
     files = (root / out).glob("runs/trivial/*/cases/*.json")
@@ -70,7 +87,8 @@ def session(root: Path, where: str, number: int, trials: int) -> tuple[float, fl
         sys.exit(f"{len(read)} of {trials} trials ran")
     found = [trial["output"] for trial in read]
     span = max(t["ended"] for t in found) - min(t["started"] for t in found)
-    return span, whole, sum(trial["result"]["retries"] for trial in read)
+    retries = sum(trial["result"]["retries"] for trial in read)
+    return Ran(span, whole, cpu() - cpu_before, retries)
 
 
 def plain(where: str, trials: int, seconds: float) -> float:
@@ -118,7 +136,7 @@ def main() -> None:
             for process in reversed(processes):
                 process.kill()
                 process.wait()
-    spans = sorted(span for span, _, _ in runs)
+    spans = sorted(run.span for run in runs)
     figures = {
         "ideal_s": ideal,
         "first_start_to_last_end_s": [round(span, 2) for span in spans],
@@ -130,8 +148,9 @@ def main() -> None:
             "best": round(ideal / min(bare), 3),
             "median": round(ideal / sorted(bare)[len(bare) // 2], 3),
         },
-        "whole_process_s": [round(whole, 2) for _, whole, _ in runs],
-        "started_again": sum(retries for _, _, retries in runs),
+        "whole_process_s": [round(run.whole, 2) for run in runs],
+        "session_cpu_s": [round(run.cpu, 2) for run in runs],
+        "started_again": sum(run.retries for run in runs),
         "load": os.getloadavg()[0],
     }
     print(json.dumps(figures, indent=1))

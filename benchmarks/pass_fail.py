@@ -20,10 +20,10 @@ import numpy as np
 from scipy import special, stats
 
 from benchgate.statistics import pass_fail
-from benchgate.statistics.bernstein import largest_value
 from benchgate.statistics.pass_fail import (
     cases_for_margin,
     given_open,
+    largest_value,
     pass_fail_p,
     smallest_margin,
 )

@@ -50,11 +50,7 @@ from benchgate.training.payloads import (
     EpisodeTrajectory,
     TrajectoryStep,
 )
-from benchgate.training.reading import (
-    read_checkpoint,
-    validate_payload_file,
-    validate_rl_payload,
-)
+from benchgate.training.reading import read_checkpoint, validate_payload_file, validate_rl_payload
 
 __all__ = [
     "PARENT_KEY",

@@ -10,6 +10,7 @@ import pytest
 from benchgate.cli import main
 from benchgate.errors import SystemUnavailable
 from benchgate.gates.exit_status import HELD
+from benchgate.runner import class_run
 
 GRADED = """
 score = float(output["answer"])
@@ -196,7 +197,7 @@ def test_declared_looks_share_alpha_evenly_and_hold_when_they_are_used(looks):
     ("first", "later", "named"),
     [
         ("spend:3", "spend:4", "declared looks = spend:3, this one spend:4"),
-        ("count", "spend:3", "declared looks = count or spend, this one spend:3"),
+        ("count", "spend:3", "declared looks = count, this one spend:3"),
         ("spend:3", "spend", "declared looks = spend:3, this one spend"),
         ("spend:3", "count", "declared looks = spend:3, this one count"),
     ],
@@ -207,6 +208,19 @@ def test_looks_that_were_declared_otherwise_hold(looks, first, later, named):
     assert (run.judgement.decision.outcome, said(run)) == ("hold", {"looks_mismatch"})
     assert named in run.judgement.decision.remarks[0].message
     assert said(looks.run(0.7, policy={"looks": first})) == set()
+    assert looks.is_valid()
+
+
+def test_the_same_results_that_were_recorded_meanwhile_with_another_k_hold(looks, monkeypatch):
+    publish = class_run.publish
+
+    def late(*args):
+        monkeypatch.setattr(class_run, "publish", publish)
+        looks.run(0.5, policy={"looks": "spend:4"})
+        return publish(*args)
+
+    monkeypatch.setattr(class_run, "publish", late)
+    assert said(looks.run(0.5, policy={"looks": "spend:3"})) == {"looks_mismatch"}
     assert looks.is_valid()
 
 

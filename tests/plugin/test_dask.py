@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,9 +21,8 @@ import benchgate
 from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.remote import cluster as cluster_module
-from benchgate.remote.attempt import Attempt, SentClass, SentSystem, versions
+from benchgate.remote.attempt import Attempt, SentClass, pack, unpack, versions
 from benchgate.remote.connection import connect
-from benchgate.remote.packing import pack, unpack
 from benchgate.remote.worker import receive, run_attempt
 from benchgate.wire.canonical import sha256_hex
 
@@ -159,6 +160,7 @@ def test_the_run_is_that_of_one_process(logged, cluster):
     bench = logged("if case.case_id == '03':\n    raise KeyError('x')")
     bench.run("--bench-trials=2")
     serial = bench.record()["report"]
+    assert "worker" not in bench.trial("03")
     result = bench.run("--bench-trials=2", given(cluster), "-rP")
     record = bench.record()
     assert (record["seq"], record["report"]["run_id"]) == (2, serial["run_id"])
@@ -170,6 +172,10 @@ def test_the_run_is_that_of_one_process(logged, cluster):
     pids = {int(pid) for _, pid in logged.calls()[16:]}
     assert os.getpid() not in pids
     assert len(pids) == 2
+    with cluster.client(2) as client:
+        workers = client.nthreads().keys()
+    files = [bench.trial(f"{case:02}") for case in range(1, 9)]
+    assert {file["worker"] for file in files} <= workers
     assert len(logged.calls()) == 32
     assert main(["verify", str(bench.out), "--require-complete"]) == 0
 
@@ -192,6 +198,8 @@ def test_a_baseline_that_runs_too_and_a_part_of_the_cases(logged, cluster):
     assert record["baseline"]["report"]["run_id"] == record["report"]["run_id"]
     result = bench.run(given(cluster), "-k", "02 or 05")
     assert result.ret == 0
+    (file,) = bench.out.glob("last-selected/*/cases/02.json")
+    assert json.loads(file.read_bytes())["worker"].startswith("tcp://")
     assert sorted(case for case, _ in logged.calls()[16:]) == ["02", "05"]
 
 
@@ -285,7 +293,7 @@ def test_a_trial_that_ends_every_worker_is_tried_twice_and_no_more(logged, morta
 @pytest.mark.slow
 def test_what_a_worker_that_is_frozen_had_is_run_by_another(logged, mortal, monkeypatch):
     monkeypatch.setattr(cluster_module, "MARGIN", 1.0)
-    monkeypatch.setattr("benchgate.remote.watch.SILENT_SECONDS", 5.0)
+    monkeypatch.setattr("benchgate.remote.connection.SILENT_SECONDS", 5.0)
     cluster = mortal(2)
     once = cluster.folder / "once"
     bench = logged(f"""
@@ -396,43 +404,78 @@ def test_two_runs_share_the_workers(logged, cluster, pytester):
 
 
 @pytest.mark.slow
-def test_a_run_of_another_class_does_not_wait_for_the_first_to_end(logged, mortal, pytester):
+def test_a_run_of_another_class_does_not_wait_for_what_the_first_has_submitted(
+    logged, mortal, pytester
+):
     cluster = mortal(1)
-    ended, log = pytester.path / "ended", pytester.path / "calls.log"
-    first = logged(
-        f"while case.case_id == '01' and not os.path.exists({str(ended)!r}):\n    time.sleep(0.05)"
-    )
-    second = type(first)(pytester, "loud")
-    command = [sys.executable, "-m", "pytest", "--bench=echo", "--bench-timeout=100"]
-    run = subprocess.Popen(
-        [*command, given(cluster), "--bench-out=out-first", "-pno:randomly"],
-        cwd=pytester.path,
-        env={**os.environ, "PYTHONPATH": SOURCE},
-    )
-    try:
-        while run.poll() is None and not (log.exists() and "01" in log.read_text()):
+    asked, there, ended = (pytester.path / name for name in ("asked", "there", "ended"))
+    # The first ones hold the threads until the other run has sent its class, the next until it has sent its trials. Of
+    # the rest ten may go before those, and no other before they have ended.
+    first = logged(f"""
+begun = len(open(log.name).readlines())
+gates = {{2: {str(asked)!r}, 4: {str(there)!r}, 14: log.name, 99: {str(ended)!r}}}
+while not os.path.exists(next(gates[most] for most in gates if begun <= most)):
+    time.sleep(0.05)
+""")
+    type(first)(pytester, "loud")
+
+    def start(name, *arguments):
+        command = [sys.executable, "-m", "pytest", f"--bench={name}", f"--bench-out=out-{name}"]
+        return subprocess.Popen(
+            [*command, given(cluster), "--bench-timeout=100", "-pno:randomly", *arguments],
+            cwd=pytester.path,
+            env={**os.environ, "PYTHONPATH": SOURCE},
+        )
+
+    def wait_for(client, kind, count):
+        def found(dask_scheduler):
+            return sum(str(key).startswith(kind) for key in dask_scheduler.tasks)
+
+        deadline = time.monotonic() + 60
+        while client.run_on_scheduler(found) < count:
+            assert time.monotonic() < deadline
             time.sleep(0.1)
-        assert second.run(given(cluster)).ret == 0
+
+    runs = [start("echo", "--bench-trials=10")]
+    try:
+        with cluster.client(1) as client:
+            wait_for(client, "benchgate-", 80)
+            runs.append(start("loud"))
+            wait_for(client, "receive-", 1)
+            asked.touch()
+            wait_for(
+                client, "benchgate-", 81
+            )  # it has 80, some of which have ended, and the other three
+            there.touch()
+        assert runs[1].wait(60) == 0
+        assert len(logged.calls()) <= 16
         ended.touch()
-        run.wait(120)
+        assert runs[0].wait(120) == 0
     finally:
-        run.kill()
-    assert set(second.outcomes().values()) == {"scored"}
-    (record,) = (pytester.path / "out-first/runs/echo").glob("*/record.json")
-    report = json.loads(record.read_bytes())["report"]
-    # It held the worker all the time, until the second one had ended.
-    assert set(first.outcomes(report).values()) == {"scored"}
+        for run in runs:
+            run.kill()
+    for name, trials in (("echo", 80), ("loud", 3)):
+        (record,) = (pytester.path / f"out-{name}/runs/{name}").glob("*/record.json")
+        outcomes = [t["outcome"] for t in json.loads(record.read_bytes())["report"]["per_case"]]
+        assert outcomes == ["scored"] * trials
 
 
 @pytest.mark.slow
-def test_an_adaptive_cluster_starts_its_first_worker(bench, monkeypatch):
+@pytest.mark.parametrize("minimum", [0, 1])
+def test_an_adaptive_cluster_starts_a_first_worker_and_grows(logged, monkeypatch, minimum):
     monkeypatch.setenv("PYTHONPATH", SOURCE)
+    # No trial ends before another worker has begun one.
+    bench = logged("""
+while len({line.split()[1] for line in open(log.name)}) < 2:
+    time.sleep(0.05)
+""")
     with distributed.LocalCluster(
         n_workers=0, threads_per_worker=1, dashboard_address=":0"
     ) as local:
-        local.adapt(minimum=0, maximum=2)
+        local.adapt(minimum=minimum, maximum=3, interval="200ms")
         url = local.scheduler_address.replace("tcp://", "dask://")
-        assert bench.run(f"--bench-executor={url}").ret == 0
+        result = bench.run(f"--bench-executor={url}", "--bench-trials=5", "--bench-timeout=120")
+    assert result.ret == 0
     assert set(bench.outcomes().values()) == {"scored"}
 
 
@@ -562,19 +605,42 @@ def test_a_worker_of_another_version_is_refused(bench, mortal, tmp_path):
     result.stderr.fnmatch_lines(["*worker tcp://*has pytest-benchgate 99, and * is here*"])
 
 
-@pytest.mark.slow
-def test_a_worker_with_another_package_is_refused_unless_that_is_allowed(bench, mortal, tmp_path):
-    fake = tmp_path / "pluggy-99.dist-info"
+def other_pluggy(folder):
+    fake = folder / "pluggy-99.dist-info"
     fake.mkdir()
     (fake / "METADATA").write_text("Metadata-Version: 2.1\nName: pluggy\nVersion: 99\n")
-    cluster = mortal(1, PYTHONPATH=str(tmp_path))
+    return str(folder)
+
+
+@pytest.mark.slow
+def test_a_worker_with_another_package_is_refused_unless_that_is_allowed(bench, mortal, tmp_path):
+    cluster = mortal(1, PYTHONPATH=other_pluggy(tmp_path))
     result = bench.run(given(cluster))
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    found = "*worker tcp://* has pluggy 99, and * is here"
-    result.stderr.fnmatch_lines([f"{found} (--bench-allow-mixed-workers takes them)"])
+    found = "*worker tcp://*: pluggy is 99 here, and * where the run was started"
+    result.stderr.fnmatch_lines([f"{found} (--bench-allow-mixed-workers takes it)"])
     result = bench.run(given(cluster), "--bench-allow-mixed-workers")
     assert result.ret == 0
     result.stdout.fnmatch_lines([found])
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_later_is_compared_too(logged, mortal, tmp_path):
+    cluster = mortal(1, "--nthreads=1")
+    joined = tmp_path / "joined"
+    bench = logged(f"while not os.path.exists({str(joined)!r}):\n    time.sleep(0.05)")
+
+    def join():
+        with cluster.client(1) as client:
+            while not (bench.root / "calls.log").exists():
+                time.sleep(0.05)
+            cluster.worker(PYTHONPATH=other_pluggy(tmp_path))
+            client.wait_for_workers(2, timeout=60)
+            joined.touch()
+
+    threading.Thread(target=join).start()
+    assert bench.run(given(cluster), "--bench-trials=2").ret == 0
+    assert {int(pid) for _, pid in logged.calls()} == {cluster.workers[0].pid}
 
 
 # What a worker answers
@@ -584,16 +650,16 @@ def test_a_worker_with_another_package_is_refused_unless_that_is_allowed(bench, 
 def sent(bench):
     bench.write("note.md", str(bench.root))  # no other test has sent this class
     data = pack(bench.path)
-    system = SentSystem(name="shout", digest=None, checkpoint=None)
-    made = SentClass(name="echo", sha256=sha256_hex(data), versions=versions())
-    return made, system, data
+    systems = {"shout": {"digest": None, "checkpoint": None}}
+    made = SentClass(name="echo", sha256=sha256_hex(data), session="this")
+    return made, partial(receive, made, systems, may_be_mixed=False), data
 
 
-def attempt(sent, system, name="benchgate-test", **changes):
+def attempt(sent, name="benchgate-test", **changes):
     fields = {
         "id": name,
         "sent": sent,
-        "system": system,
+        "system": "shout",
         "case_id": "01",
         "trial": 0,
         "seed": 1,
@@ -608,16 +674,14 @@ def test_an_attempt_is_started_once_whoever_is_asked(bench, sent, cluster):
     from benchgate.loader.case_digest import files_digest
     from benchgate.loader.case_folder import read_case
 
-    made, system, data = sent
+    made, receiving, data = sent
     case, _ = read_case(bench.path / "cases/01", task_class="echo", facts_model=None)
     with cluster.client(2) as client:
-        assert (
-            client.submit(run_attempt, attempt(made, system), pure=False).result().kind == "lacks"
-        )
-        ready = client.submit(receive, made, (system,), data, pure=False).result()
+        assert client.submit(run_attempt, attempt(made), pure=False).result().kind == "lacks"
+        ready = client.submit(receiving, versions(), data, pure=False).result()
         assert ready.kind == "ready"
         queue = distributed.Queue("benchgate-test", client=client, maxsize=1)
-        asked = attempt(made, system, files=files_digest(case))
+        asked = attempt(made, files=files_digest(case))
         answers = [
             client.submit(run_attempt, asked, pure=False, workers=[ready.worker]) for _ in range(3)
         ]
@@ -627,24 +691,31 @@ def test_an_attempt_is_started_once_whoever_is_asked(bench, sent, cluster):
 
 
 def test_other_versions_and_other_files_are_not_started(sent, cluster):
-    made, system, data = sent
+    made, receiving, data = sent
     with cluster.client(2) as client:
-        ready = client.submit(receive, made, (system,), data, pure=False).result()
+        ready = client.submit(receiving, versions(), data, pure=False).result()
 
-        def ask(asked):
-            return client.submit(run_attempt, asked, pure=False, workers=[ready.worker]).result()
+        def ask(call, *given):
+            return client.submit(call, *given, pure=False, workers=[ready.worker]).result()
 
-        assert ask(attempt(made, system)).kind == "changed"
-        for place, found in ((0, "Python"), (1, "benchgate")):
-            other = list(versions())
-            other[place] = "0.0.1"
-            old = SentClass(name="echo", sha256=made.sha256, versions=tuple(other))
-            answer = ask(attempt(old, system))
-            assert answer.kind == "refused"
-            assert answer.why == (
-                f"{found} is {versions()[place]} here, and 0.0.1 where the run was started"
+        assert ask(run_attempt, attempt(made)).kind == "changed"
+        other = replace(made, session="another")
+        assert ask(run_attempt, attempt(other)).kind == "lacks"  # it was not compared with this one
+        for name in ("Python", "pytest-benchgate", "platform", "pluggy"):
+            wanted = {**versions(["pluggy"]), name: "0.0.1"}
+            answer = ask(
+                partial(receive, other, *receiving.args[1:], may_be_mixed=False), wanted, data
             )
-        damaged = client.submit(receive, made, (system,), data[:-1], pure=False).result()
+            why = (
+                f"{name} is {versions(['pluggy'])[name]} here, and 0.0.1 where the run was started"
+            )
+            assert (answer.kind, answer.why.partition(" (")[0]) == ("refused", why)
+            assert ask(run_attempt, attempt(other)).kind == "lacks"
+        mixed = partial(receive, other, *receiving.args[1:], may_be_mixed=True)
+        answer = ask(mixed, wanted, data)
+        assert (answer.kind, answer.why) == ("ready", why)
+        assert ask(run_attempt, attempt(other)).kind == "changed"
+        damaged = ask(receiving, versions(), data[:-1])
         assert (damaged.kind, damaged.why) == ("refused", "class echo arrived damaged")
 
 

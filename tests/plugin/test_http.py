@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from benchgate.check.cassettes import cassette_problems
+from benchgate.check.cases import cassette_problems
 from benchgate.cli import main
 from benchgate.errors import EvalError
 from benchgate.http.exchange import HttpRecording

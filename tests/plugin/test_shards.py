@@ -7,6 +7,7 @@ import json
 import pytest
 
 from benchgate.cli import main
+from benchgate.wire.holding import hold
 
 WEAK = 'if case.case_id == "02":\n    return {"answer": "no"}'
 
@@ -63,7 +64,7 @@ def test_the_parts_make_the_record_of_one_run(sharded, workers, capsys):
     folders = parts(sharded, "--bench-trials=2", *workers, apart=bool(workers))
     assert not (sharded.out / "last-selected").exists()
     capsys.readouterr()
-    assert merged(sharded, folders) == 10
+    assert merged(sharded, folders, "--json") == 10
     line = json.loads(capsys.readouterr().out)
     one, whole = record(sharded.root / "one"), record(sharded.root / "whole")
     assert whole["report"]["run_id"] == one["report"]["run_id"] == line["run_id"]
@@ -115,6 +116,41 @@ def test_a_shard_that_was_killed_is_resumed(sharded, workers, tmp_path):
     whole = record(sharded.root / "whole")["report"]
     assert whole["complete"]
     assert whole["run_id"] == record(tmp_path / "one")["report"]["run_id"]
+
+
+@pytest.mark.parametrize("resume", [(), ("--bench-resume",)])
+def test_a_shard_that_a_process_still_runs_is_left_to_it(bench, resume):
+    part = bench.out / "shards/echo/1-of-1"
+    assert bench.run("--bench-shard=1/1", "--bench-exit=gate").ret == 0
+    before = {path: path.read_bytes() for path in part.rglob("*.*")}
+    held = hold(part)
+    result = bench.run("--bench-shard=1/1", *resume)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"*{part}: a process still runs it"])
+    assert {path: path.read_bytes() for path in part.rglob("*.*")} == before
+    held.close()
+    assert bench.run("--bench-shard=1/1", "--bench-exit=gate", *resume).ret == 0
+
+
+def test_a_shard_begins_anew_with_nothing_of_the_one_before(bench):
+    part = bench.out / "shards/echo/1-of-1"
+    bench.run("--bench-shard=1/1", "--bench-trials=2")
+    bench.run("--bench-shard=1/1")
+    assert [path.name for path in sorted((part / "cases").iterdir())] == [
+        "01.json",
+        "02.json",
+        "03.json",
+    ]
+    assert len((part / "trials.sha256").read_text().splitlines()) == 4
+
+
+def test_merge_prints_the_block(sharded, capsys):
+    folders = parts(sharded)
+    capsys.readouterr()
+    assert merged(sharded, folders) == 10
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[0].startswith("HOLD")
+    assert printed.err == "the gate decided hold\n"
 
 
 def test_a_path_of_a_part_is_refused_too(bench):

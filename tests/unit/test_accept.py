@@ -137,9 +137,36 @@ def test_reports_are_decided_as_by_the_run(leveled, system, tmp_path):
     before, run = leveled(system)
     decision = run.judgement.decision.model_copy(update={"look": None})
     policy = {"test": "auto"}
-    assert accept(before, run.judgement.report, policy=policy) == decision
+    found = accept(before, run.judgement.report, policy=policy)
+    assert dict(decision).items() <= dict(found).items()
+    assert (found.cost, found.delta) == (12, run.judgement.figures.significance.mean_delta)
     report = run_eval("level", system_under_test="weak", bench_root=tmp_path / "bench")
     assert accept(report, run.judgement.report, policy=policy).reason_codes == decision.reason_codes
+
+
+def test_a_decision_has_its_figures_and_short_codes():
+    decision = accept(BEFORE, side(1, 0.02), policy={"test": "auto"})
+    assert decision.outcome == "hold"
+    assert decision.interval[0] < decision.delta < decision.interval[1]
+    assert 0.05 < decision.p < 1
+    assert decision.reasons == tuple(code.removeprefix(PREFIX) for code in decision.reason_codes)
+    assert (decision.cost, decision.look) == (20, None)
+    rows = {case: [score, score] for case, score in BEFORE.items()}
+    assert accept(BEFORE, rows).cost == 40
+
+
+def test_many_baselines_at_their_first_look_are_noted():
+    ledger = LookLedger()
+    found = [accept(side(seed), side(seed + 100), ledger=ledger) for seed in range(21)]
+    assert [seed for seed, one in enumerate(found) if "note_many_baselines" in one.notes] == [
+        19,
+        20,
+    ]
+    assert found[19].remarks[-1].message.startswith("20 baselines were compared on these cases")
+    assert "note_many_baselines" not in accept(side(20), side(1), ledger=ledger).notes  # look 2
+    assert "note_many_baselines" not in accept(side(99), side(1)).notes
+    other = {case.upper(): score for case, score in side(1).items()}
+    assert "note_many_baselines" not in accept(other, other, ledger=ledger).notes
 
 
 def test_a_run_and_samples_are_no_two_sides(leveled):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
-from benchgate import Acceptor
-from benchgate.errors import EvalError
+from benchgate import Acceptor, ArtifactError, EvalError, LookLedger, accept
 
 CASES = tuple(f"c{number:02}" for number in range(60))
 POLICY = {"looks": "spend:3", "score_range": [0, 1]}
@@ -42,7 +43,7 @@ def test_a_cluster_lies_whole_on_one_side():
     assert {clusters[c] for c in search}.isdisjoint(clusters[c] for c in set(CASES) - search)
 
 
-def test_a_look_says_one_bit_its_number_and_its_cost():
+def test_a_look_says_one_bit_its_number_and_its_cost_in_trials():
     one = acceptor()
     held = len(CASES) - len(one.search)
     assert one.look(0.05) == (False, 1, 2 * held)  # the incumbent is measured too
@@ -51,6 +52,8 @@ def test_a_look_says_one_bit_its_number_and_its_cost():
     assert one.look(0.4) == (False, 3, held)
     assert one.look(0.9) == (False, 4, held)  # better, but three looks were declared
     assert one.incumbent == 0.5
+    twice = Acceptor(CASES, lambda q, ids: {case: [q, q] for case in ids}, 0.1, policy=POLICY)
+    assert twice.look(0.05).cost == 4 * held
 
 
 def test_details_end_the_search():
@@ -58,8 +61,12 @@ def test_details_end_the_search():
     one.look(0.05)
     one.look(0.5)
     first, second = one.details()
-    assert (first.decision.outcome, second.decision.outcome) == ("reject", "promote")
-    assert second.figures.significance.mean_delta == pytest.approx(0.4, abs=0.01)
+    assert (first.outcome, second.outcome) == ("reject", "promote")
+    assert first.reasons[0] == "significant_regression"
+    assert second.delta == pytest.approx(0.4, abs=0.01)
+    assert second.interval[0] < second.delta < second.interval[1]
+    assert second.p < 0.05 / 3
+    assert (second.look.number, second.cost) == (2, len(CASES) - len(one.search))
     with pytest.raises(EvalError, match=r"details\(\) ended this search"):
         one.look(0.6)
     assert len(one.details()) == 2
@@ -71,6 +78,14 @@ def test_more_cases_are_known_from_the_part_that_is_searched():
     before = dict.fromkeys(one.search, 0.5)
     assert one.more_cases(before, noisy) > 20
     assert one.more_cases(before, before) in (0, None)
+    alone = one.more_cases(before, noisy)
+    pairs = acceptor({case: f"r{int(case[1:]) // 2}" for case in CASES})
+    both = {case: (int(case[1:]) // 2 * 7 % 10) / 10 for case in pairs.search}
+    assert (
+        pairs.more_cases(dict.fromkeys(both, 0.5), both) > alone
+    )  # two cases of a cluster tell less
+    with pytest.raises(EvalError, match="the search's own cases"):
+        one.more_cases(before, dict.fromkeys(CASES, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -78,11 +93,19 @@ def test_more_cases_are_known_from_the_part_that_is_searched():
     [
         (CASES, {"policy": {"looks": "spend"}}, "looks is 'spend:K'"),
         (CASES, {"policy": {}}, "looks is 'spend:K'"),
+        (CASES, {"policy": {**POLICY, "claim": "no_regression"}}, "its claim has an alpha"),
         (CASES, {"confirm": 1}, "confirm is 1; expected a share"),
-        (range(40), {}, "cases: expected ids, each of them a text"),
-        ("abcdefghij" * 4, {}, "cases: expected ids, each of them a text"),
-        (CASES[:12], {}, "at least 10 cases and 6 clusters are needed"),
-        ({case: f"r{int(case[1:]) % 6}" for case in CASES}, {}, "6 clusters are needed"),
+        (CASES, {"confirm": 0}, "confirm is 0; expected a share"),
+        (CASES, {"confirm": float("nan")}, "confirm is nan; expected a share"),
+        (range(40), {}, "cases: expected ids and names of clusters, each of them a text"),
+        ("abcdefghij" * 4, {}, "cases: expected ids"),
+        (dict.fromkeys(CASES, 7), {}, "cases: expected ids"),
+        (dict.fromkeys(CASES, ""), {}, "cases: expected ids"),
+        ((*CASES, "c05"), {}, "an id is there more than once"),
+        (CASES[:12], {}, "at least 10 are needed"),
+        (CASES[:30], {"policy": {**POLICY, "looks": "spend:9000"}}, "at least 19 are needed"),
+        ({case: f"r{int(case[1:]) % 6}" for case in CASES}, {}, "at least 10 are needed"),
+        (CASES, {"policy": {**POLICY, "min_cases": 2}, "confirm": 0.05}, "at least 7 are needed"),
         (CASES[:10], {"confirm": 0.999999}, "none is left to search on"),
     ],
 )
@@ -91,7 +114,103 @@ def test_a_split_or_a_policy_of_no_use_is_refused(cases, options, why):
         acceptor(cases, **options)
 
 
-def test_a_score_that_is_missing_is_an_error():
-    one = Acceptor(CASES, lambda q, ids: measure(q, ids[1:]), 0.1, policy=POLICY)
-    with pytest.raises(EvalError, match="measure returned no score for each"):
-        one.look(0.2)
+def test_ids_may_come_from_a_generator():
+    one = acceptor(case for case in CASES)
+    assert one.search == acceptor().search
+    assert one.look(0.5).accepted
+
+
+@pytest.mark.parametrize(
+    ("returned", "why"),
+    [
+        (lambda ids: dict.fromkeys(ids[1:], 0.2), "a score for each case"),
+        (lambda ids: dict.fromkeys((*ids, "more"), 0.2), "a score for each case"),
+        (lambda ids: [0.2] * len(ids), "a score for each case"),
+        (lambda ids: dict.fromkeys(ids, float("nan")), "expected a finite number"),
+        (lambda ids: dict.fromkeys(ids, None), "expected a finite number"),
+    ],
+)
+def test_what_is_no_score_of_each_case_is_an_error_and_no_look(returned, why):
+    wrong = object()
+    one = Acceptor(
+        CASES, lambda q, ids: returned(ids) if q is wrong else measure(q, ids), 0.1, policy=POLICY
+    )
+    with pytest.raises(EvalError, match=why):
+        one.look(wrong)
+    held = len(CASES) - len(one.search)
+    assert one.look(0.5) == (True, 1, 2 * held)  # what the incumbent cost is told once
+
+
+def test_a_look_that_ends_half_way_is_counted_and_accepts_nothing(tmp_path):
+    class Full(LookLedger):
+        def add(self, looked):
+            if looked.decision is not None:
+                raise ArtifactError(tmp_path, "no space left")
+            return super().add(looked)
+
+    one = acceptor(ledger=Full())
+    with pytest.raises(ArtifactError):
+        one.look(0.5)
+    assert one.incumbent == 0.1
+    huge = Acceptor(
+        CASES, lambda q, ids: dict.fromkeys(ids, q), -1e308, policy={"looks": "spend:3"}
+    )
+    with pytest.raises(EvalError):
+        huge.look(1e308)
+    assert huge.look(0.0).look == 2
+
+
+@pytest.mark.parametrize("value", [0.1, 0.1 + 1e-9])
+def test_what_is_as_good_is_not_accepted(value):
+    one = Acceptor(
+        CASES, lambda q, ids: dict.fromkeys(ids, q), 0.1, policy={"looks": "spend:3"}
+    )  # all differences are equal, and no range says what that is worth
+    assert not one.look(value).accepted
+
+
+def test_a_search_that_is_begun_again_goes_on_with_its_count_and_its_record(tmp_path):
+    path = tmp_path / "looks.jsonl"
+    acceptor(ledger=LookLedger(path)).look(0.05)
+    one, other = acceptor(ledger=LookLedger(path)), acceptor(ledger=LookLedger(path))
+    assert [one.look(0.2).look, other.look(0.3).look, one.look(0.4)[:2]] == [2, 3, (False, 4)]
+    assert acceptor(ledger=LookLedger(path), name="another").look(0.3)[:2] == (True, 1)
+    outcomes = [decision.outcome for decision in one.details()]
+    assert outcomes == ["reject", "promote", "promote", "hold"]
+    again = acceptor(ledger=LookLedger(path))
+    for ended in (other, again):  # in another process, too, and whatever begins later
+        with pytest.raises(EvalError, match=r"details\(\) ended this search"):
+            ended.look(0.5)
+    assert [decision.delta for decision in again.details()] == [d.delta for d in one.details()]
+
+
+def test_another_number_of_looks_is_not_taken_later():
+    ledger = LookLedger()
+    acceptor(ledger=ledger).look(0.05)
+    other = acceptor(ledger=ledger, policy={**POLICY, "looks": "spend:30"})
+    assert not other.look(0.5).accepted
+    assert "looks_mismatch" in other.details()[1].reasons
+
+
+def test_two_threads_get_looks_of_their_own_and_one_incumbent():
+    one = acceptor(policy={**POLICY, "looks": "spend:8"})
+    answers = {}
+    threads = [
+        threading.Thread(target=lambda q=q: answers.update({q: one.look(q)}))
+        for q in (0.2, 0.25, 0.3, 0.35)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answer.look for answer in answers.values()) == [1, 2, 3, 4]
+    assert one.incumbent == max(q for q, answer in answers.items() if answer.accepted)
+
+
+def test_accept_says_nothing_of_a_search_that_is_over():
+    ledger = LookLedger()
+    one = acceptor(ledger=ledger)
+    one.look(0.2)
+    one.details()
+    held = set(CASES) - set(one.search)
+    with pytest.raises(EvalError, match="ended this search"):
+        accept(measure(0.1, held), measure(0.5, held), ledger=ledger, incumbent="search")

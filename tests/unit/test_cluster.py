@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from benchgate.remote import cluster as module
-from benchgate.remote import connection, sent_attempt, watch
+from benchgate.remote import connection, sent_attempt
 from benchgate.remote.attempt import Answer
 from benchgate.remote.cluster import Cluster
 from benchgate.trials.executor import TrialRecord
@@ -175,15 +175,15 @@ def test_a_worker_that_left_is_sent_no_class(cluster):
         raise KeyError(workers[0])
 
     cluster._client.scatter = scatter
-    cluster._packed["echo"], cluster._systems["echo"] = ("sent", b"data"), {}
+    cluster._packed["echo"] = "sent", "call", b"data"
     assert cluster._send("echo", ["tcp://gone:1"]) == []
 
 
 def test_who_is_silent_is_seen_by_the_clock_of_the_scheduler(monkeypatch):
-    workers = {"a": {"last_seen": 5.0}, "b": {"last_seen": 5.0 + watch.SILENT_SECONDS + 1}}
+    workers = {"a": {"last_seen": 5.0}, "b": {"last_seen": 5.0 + connection.SILENT_SECONDS + 1}}
     answers = {"identity": {"workers": workers}, "processing": {"a": ["k"], "b": ["other"]}}
-    monkeypatch.setattr(watch, "ask", lambda _, operation: answers[operation])
-    watched = watch.Watch()
+    monkeypatch.setattr(connection, "ask", lambda _, operation: answers[operation])
+    watched = connection.Watch()
     assert watched.look(None) == {"k"}
     assert watched.silent == {"a"}
     workers.clear()

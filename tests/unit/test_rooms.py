@@ -46,7 +46,7 @@ BUDGETS = {
     "interop": 1775,
     "live": 500,
     "loader": 1275,
-    "looks": 650,
+    "looks": 725,
     "models": 450,
     "promotion": 300,
     "pytest_plugin": 2500,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32625
+TOTAL = 32576
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -270,6 +270,7 @@ class TrialFile(Artifact):
     ``cases/<case_id>[-baseline][-t<k>].json``: a trial's result and the full output of the system.
 
     :param scorer: digest of what scored it, the rubric or a hook; ``None`` if it was not run.
+    :param worker: of a cluster, that ran it, by its address; left out for one that the session ran itself.
     """
 
     report_kind: Literal["case"]
@@ -278,6 +279,7 @@ class TrialFile(Artifact):
     result: TrialResult
     output: Any
     scorer: Sha256 | None
+    worker: Text | None = Field(default=None, exclude_if=lambda worker: worker is None)
 
 
 class Head(Artifact):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from benchgate.artifacts.run_kinds import SelectedRecord, case_file_name
 from benchgate.audit.chain import (
-    PLAN_FILE,
     RECORD_FILE,
     STAMP,
     UNFINISHED,
@@ -20,10 +19,9 @@ from benchgate.audit.chain import (
     write_head,
 )
 from benchgate.audit.evidence_copy import write_copy
-from benchgate.audit.trial_file import write_trial
-from benchgate.audit.unfinished import begin, begin_merged, resume_shard
+from benchgate.audit.unfinished import begin, begin_merged, begin_shard, write_trial
 from benchgate.audit.walk import chain_faults
-from benchgate.audit.whole_files import WHOLE_FILES, add_whole
+from benchgate.audit.whole_files import WHOLE_FILES
 from benchgate.errors import ArtifactError
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
@@ -99,7 +97,7 @@ class RunStore:
 
     :param name: of that folder, see :func:`unfinished_name`.
 
-    ``folder`` is where the run is written until it is recorded. ``plan`` is that of a full run, as it is written.
+    ``folder`` is where the run is written until it is recorded. ``plan`` is as it is written, of a full run or a shard.
     """
 
     def __init__(
@@ -114,7 +112,7 @@ class RunStore:
         part = shard_folder(out, task_class, shard) if shard else selected
         self._shard = shard
         self.folder = self._runs / name if scope == "full" else part
-        self._written: dict[str, tuple[TrialResult, str, str | None]] = {}
+        self._written: dict[str, tuple[TrialResult, str]] = {}
         self.plan: PlanFile | None = None
         self._held: Hold | None = None
         self.is_closed = False
@@ -142,16 +140,11 @@ class RunStore:
                     if parts
                     else begin(self.folder, plan, resume)
                 )
+        elif self._shard is not None:
+            self._held, self.plan = begin_shard(self.folder, plan, resume)
         else:
-            if resume == "none" or not (self.folder / PLAN_FILE).exists():
-                shutil.rmtree(self.folder, ignore_errors=True)
-            else:
-                plan = resume_shard(self.folder, plan)
+            shutil.rmtree(self.folder, ignore_errors=True)
             make_folder(self.folder / "cases")
-            if plan.shard is not None:
-                data = model_bytes(plan)
-                write_file(self.folder / PLAN_FILE, data)
-                add_whole(self.folder, PLAN_FILE, sha256_hex(data))
         return warnings
 
     def _check_folders(self) -> list[str]:
@@ -180,7 +173,9 @@ class RunStore:
         output_json: str | None,
         scorer: str | None,
         side: Side,
+        *,
         sha256: str | None = None,
+        worker: str | None = None,
     ) -> None:
         """
         Write the file of a trial.
@@ -189,9 +184,9 @@ class RunStore:
         :raises ArtifactError: it cannot be written.
         """
         if sha256 is None:
-            folder, name = self.folder, self._task_class
-            sha256 = write_trial(folder, name, result, output_json, scorer, side=side)
-        self._written[case_file_name(result, side)] = result, sha256, scorer
+            own = (self.folder, self._task_class, result, output_json, scorer)
+            sha256 = write_trial(*own, side=side, worker=worker)
+        self._written[case_file_name(result, side)] = result, sha256
 
     def _settle_trials(self, reports: Reports) -> None:
         """Write the results that are known only at the end: trials that never ran, inputs that changed."""
@@ -203,8 +198,9 @@ class RunStore:
             if written is None:
                 self.keep(result, None, None, side)
             elif written[0] is not result and written[0] != result:
-                stored = json.loads(read_bytes(self.folder / "cases" / name, limit=MAX_JSON_BYTES))
-                self.keep(result, json.dumps(stored["output"]), written[2], side)
+                then = json.loads(read_bytes(self.folder / "cases" / name, limit=MAX_JSON_BYTES))
+                output = json.dumps(then["output"])
+                self.keep(result, output, then["scorer"], side, worker=then.get("worker"))
         for stray in (self.folder / "cases").glob(".*.tmp"):
             stray.unlink()  # half a file, of when the folder was renamed
 
@@ -286,5 +282,5 @@ class RunStore:
             plan=self.plan,
             previous_finished=end.stated.finished_at if end.stated else None,
             chain_intact=lambda: not chain_faults(self._runs),
-            case_files={name: sha256 for name, (_, sha256, _) in self._written.items()},
+            case_files={name: sha256 for name, (_, sha256) in self._written.items()},
         )

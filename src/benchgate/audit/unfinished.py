@@ -8,6 +8,7 @@ then writes to a name that is gone.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import INCOMPLETE
 from benchgate.artifacts.plan import plan_changes
 from benchgate.artifacts.reading import read_artifact
-from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile
+from benchgate.artifacts.run_kinds import PlanFile, Resumed, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE, UNFINISHED
 from benchgate.audit.runs import resumable
 from benchgate.audit.whole_files import WHOLE_FILES, add_whole, read_whole
@@ -26,6 +27,7 @@ from benchgate.ids import trial_file_name, trial_seed
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import file_sha256, read_bytes
 from benchgate.wire.holding import hold
+from benchgate.wire.model import SCHEMA_VERSION
 from benchgate.wire.parsing import MAX_JSON_BYTES
 from benchgate.wire.writing import make_folder, model_bytes, rename, write_draft, write_file
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.audit.runs import KnownRun
+    from benchgate.models import Side, TrialResult
     from benchgate.wire.holding import Hold
 
 
@@ -96,26 +99,33 @@ def read_shard(part: Path) -> PlanFile:
     return plan
 
 
-def resume_shard(folder: Path, plan: PlanFile) -> PlanFile:
+def begin_shard(folder: Path, plan: PlanFile, resume: str | Path) -> tuple[Hold, PlanFile]:
     """
-    Leave what had finished in the folder of a shard; return its plan, which began when the shard did.
+    Make the folder of a shard, with what had finished there if it is to be resumed; as :func:`begin`.
 
-    :raises ArtifactError: the folder is no shard's, or the plan has changed since.
+    :raises ArtifactError: a process still runs it, it is no shard's, or the plan has changed since.
     """
-    then = read_shard(folder)
-    if changes := list(plan_changes(then, plan)):
-        raise PlanChanged(folder, changes)
-    _keep_finished(folder, plan)
-    return plan.model_copy(update={"started_at": then.started_at})
+    make_folder(folder / "cases")
+    with _held(folder) as held:
+        if resume == "none" or not (folder / PLAN_FILE).exists():
+            (folder / WHOLE_FILES).unlink(missing_ok=True)
+        else:
+            then = read_shard(folder)
+            if changes := list(plan_changes(then, plan)):
+                raise PlanChanged(folder, changes)
+            plan = plan.model_copy(update={"started_at": then.started_at})
+        _keep_finished(folder, plan)
+        data = model_bytes(plan)
+        write_file(folder / PLAN_FILE, data)
+        add_whole(folder, PLAN_FILE, sha256_hex(data))
+    return held, plan
 
 
 def _part_plan(part: Path, plan: PlanFile) -> PlanFile:
     """Return the plan of a shard; errors as :func:`begin_merged`."""
     then = read_shard(part)
     digests = plan.digests.model_copy(
-        update={
-            "cases": {c: d for c, d in plan.digests.cases.items() if c in then.digests.cases},
-        }
+        update={"cases": {c: d for c, d in plan.digests.cases.items() if c in then.digests.cases}}
     )
     now = plan.model_copy(update={"case_ids": then.case_ids, "digests": digests})
     changes = list(plan_changes(then, now))
@@ -231,3 +241,34 @@ def read_trial(
     )
     is_finished = result.outcome not in INCOMPLETE or awaits_score
     return (file, data) if own and is_finished and not os.path.islink(path) else None
+
+
+def write_trial(
+    folder: Path,
+    task_class: str,
+    result: TrialResult,
+    output_json: str | None,
+    scorer: str | None,
+    *,
+    side: Side = "candidate",
+    worker: str | None = None,
+) -> str:
+    """
+    Write the file of a trial into the folder of its run, and return its SHA-256.
+
+    Whole or not at all, whenever the process is killed. Not synced: the record has the digest, so that a file which a
+    power cut took is noticed.
+
+    :raises ArtifactError: it cannot be written.
+    """
+    # Concatenated as text: the output may be large, and it is JSON already.
+    ran_by = f', "worker": {json.dumps(worker)}' if worker else ""
+    data = (
+        f'{{"schema_version": {SCHEMA_VERSION}, "report_kind": "case", "task_class": {json.dumps(task_class)}, '
+        f'"case_id": {json.dumps(result.case_id)}, "result": {result.model_dump_json(ensure_ascii=True)}, '
+        f'"output": {output_json or "null"}, "scorer": {json.dumps(scorer)}{ran_by}}}\n'
+    ).encode()
+    name, sha256 = f"cases/{case_file_name(result, side)}", sha256_hex(data)
+    write_file(f"{folder}/{name}", data, durable=False)
+    add_whole(folder, name, sha256)
+    return sha256

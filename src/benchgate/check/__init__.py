@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.cassettes.manifest import FOLDER
-from benchgate.check.cases import read_cases
-from benchgate.check.cassettes import cassette_problems
+from benchgate.check.cases import cassette_problems, read_cases
 from benchgate.check.layout import bench_classes, layout_problems, name_problems
 from benchgate.check.pinned import baseline_problems, is_pinned, pin_of
 from benchgate.check.problem import Problem, located

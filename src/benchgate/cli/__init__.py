@@ -33,21 +33,7 @@ from benchgate.cli import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = (
-    run,
-    runs,
-    merge,
-    report,
-    pin,
-    plan,
-    proof,
-    gate,
-    policy,
-    verify,
-    verdict,
-    check,
-    new,
-)
+COMMANDS = (run, runs, merge, report, pin, plan, proof, gate, policy, verify, verdict, check, new)
 
 
 def _refuse_misspelt(parser: argparse.ArgumentParser, words: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.cli.gate_logs import add_reading, gate_logs
 from benchgate.cli.options import add_ledger, add_policy, add_shared, guarded, policy_of, refuse
-from benchgate.cli.proof import exit_status, judge_samples
+from benchgate.cli.proof import exit_status
 from benchgate.cli.say import complain, say, show
 from benchgate.errors import ArtifactError
 
@@ -132,13 +132,15 @@ def _gate_records(args: argparse.Namespace, first: Path, second: Path) -> int:
 def _gate_samples(args: argparse.Namespace, paths: Sequence[Path]) -> int:
     from benchgate.gates.policy import VECTOR_DEFAULTS
     from benchgate.interop.vectors import read_side
+    from benchgate.looks.accept import judge_samples
+    from benchgate.looks.ledger import LookLedger
     from benchgate.wording.block import Door, gate_lines
     from benchgate.wording.decision import DecisionView
 
     policy = policy_of(args, VECTOR_DEFAULTS)
-    figures, decision = judge_samples(
-        policy, args.ledger, (read_side(paths[0]), read_side(paths[1]))
-    )
+    ledger = LookLedger(args.ledger) if args.ledger else None
+    sides = (read_side(paths[0]), read_side(paths[1]))
+    (figures, decision), _ = judge_samples(sides, policy, ledger)
     names = (args.baseline_id or paths[0].name, args.candidate_id or paths[1].name)
     for label, path in zip(("baseline", "candidate"), paths, strict=True):
         say(f"{label:9} {path}: samples")

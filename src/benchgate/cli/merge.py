@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "merge",
         help="put the shards of a run together, judge and record it",
-        description="Takes the folders shards/CLASS/I-of-N that --bench-shard left, all of one class. Prints one JSON "
-        "line for the run. Exits as benchgate run.",
+        description="Takes the folders shards/CLASS/I-of-N that --bench-shard left, all of one class. Prints the "
+        "decision. Exits as benchgate run.",
     )
     parser.add_argument("parts", type=Path, nargs="+", metavar="PART")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="output folder")
@@ -46,6 +47,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         metavar="I=SHA256",
         help="the digest that shard I printed when it ended; others are refused",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON line for the run")
     add_bench(parser)
     add_shared(parser, *OF_THE_WHOLE)
     parser.set_defaults(execute=execute)
@@ -60,7 +62,7 @@ def _expected(text: str) -> tuple[int, str]:
 
 def execute(args: argparse.Namespace) -> int:
     """Merge and print the run; 1 if it fails, 2 for wrong use, such as a shard that is missing."""
-    from benchgate.cli.run import shown
+    from benchgate.cli.run import Outs, shown
     from benchgate.report.publish import Publication
     from benchgate.runner.merge import merge
 
@@ -72,7 +74,8 @@ def execute(args: argparse.Namespace) -> int:
         except EvalError as error:
             complain(error)
             return 2
-        return shown(finished, publication, out, threshold_places(args.policy, {}))
+        outs = Outs(line=out, block=sys.stderr) if args.json else Outs(line=None, block=out)
+        return shown(finished, publication, outs, threshold_places(args.policy, {}))
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:

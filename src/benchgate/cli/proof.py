@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.build import Comparison
     from benchgate.cli.options import Parsers
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
-    from benchgate.gates.vectors import Judged
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.model import WireModel
     from benchgate.wording.lines import Line
@@ -156,22 +154,6 @@ COMMANDS: Final[Mapping[str, Callable[[argparse.Namespace], int]]] = {
 }
 
 
-def judge_samples(
-    policy: GatePolicy, ledger: Path | None, sides: tuple[Arm, Arm], problems: tuple[str, ...] = ()
-) -> Judged:
-    """
-    Judge two vectors, and count the look in a ledger if there is one.
-
-    :param problems: why the vectors are not evidence about the checkpoints that were named.
-    """
-    from benchgate.gates.vectors import compare_vectors
-    from benchgate.looks.accept import number_of_arms
-    from benchgate.looks.ledger import LookLedger
-
-    look = number_of_arms(*sides, policy, LookLedger(ledger) if ledger else None)
-    return compare_vectors(*sides, policy, look=look, checkpoint_problems=problems)
-
-
 def exit_status(decision: CheckpointPromotionDecision, *, is_met: bool) -> int:
     """Return 0 if all is met that was asked for, 10 if the gate holds for lack of evidence, else 1."""
     from benchgate.gates.decision import PREFIX
@@ -190,6 +172,8 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
     """
     from benchgate.artifacts.build import Comparison
     from benchgate.interop.vectors import read_side
+    from benchgate.looks.accept import judge_samples
+    from benchgate.looks.ledger import LookLedger
     from benchgate.models import Suite
 
     policy, options = _policy(args), vars(args)
@@ -204,7 +188,8 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         before = baseline.candidate.checkpoint_id if baseline else args.baseline_id
         names = before, checkpoints.candidate.checkpoint_id
     problems = checkpoints.problems if checkpoints else ()
-    figures, decision = judge_samples(policy, args.ledger, (sides[0], sides[1]), problems)
+    ledger = LookLedger(args.ledger) if args.ledger else None
+    judged, _ = judge_samples((sides[0], sides[1]), policy, ledger, problems=problems)
     return Comparison(
         run_id=args.run_id,
         candidate_run_id=None,
@@ -212,8 +197,8 @@ def _comparison(args: argparse.Namespace, checkpoints: Checkpoints | None = None
         generated_at=clock.stamp(),
         names=names,
         policy=policy,
-        weighed=figures,
-        decision=decision,
+        weighed=judged.figures,
+        decision=judged.decision,
         min_confidence_level=args.min_confidence_level,
     )
 

@@ -8,7 +8,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from benchgate.cli.bench_code import add_bench, bench_code
 from benchgate.cli.say import complain, show
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from benchgate.report.publish import Publication
     from benchgate.runner.class_run import ClassRun
     from benchgate.runner.settings import RunSettings
+
+
+class Outs(NamedTuple):
+    """Where a finished run is printed, as a JSON line and as its block."""
+
+    line: TextIO | None
+    block: TextIO
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -83,14 +90,15 @@ def _run(args: argparse.Namespace, out: TextIO) -> int:
         return 2
     for result in finished.judgement.report.per_case if finished.judgement else ():
         show_once(result)
-    return shown(finished, publication, out, threshold_places(args.policy, os.environ))
+    outs = Outs(line=out, block=sys.stderr)
+    return shown(finished, publication, outs, threshold_places(args.policy, os.environ))
 
 
 def shown(
-    finished: ClassRun, publication: Publication, out: TextIO, places: Mapping[str, str]
+    finished: ClassRun, publication: Publication, outs: Outs, places: Mapping[str, str]
 ) -> int:
     """
-    Write page and summary of a finished run, print its line, and return the exit status.
+    Write page and summary of a finished run, print it, and return the exit status.
 
     :param places: where each threshold is from that the class does not set.
     """
@@ -100,7 +108,7 @@ def shown(
             finished.problems.append(problem)
         if warning := publication.append_summary(folders):
             complain(warning)
-        _print_run(finished, finished.judgement, out, places)
+        _print_run(finished, finished.judgement, outs, places)
     for failure in finished.failures:
         complain(failure)
     return finished.exit_status
@@ -133,9 +141,8 @@ def _settings(args: argparse.Namespace) -> tuple[RunSettings, Publication]:
 
 
 def _print_run(
-    finished: ClassRun, judgement: Judgement, out: TextIO, places: Mapping[str, str]
+    finished: ClassRun, judgement: Judgement, outs: Outs, places: Mapping[str, str]
 ) -> None:
-    """Print the line of a finished run, and its block on stderr."""
     from benchgate.audit.runs import pin_command
     from benchgate.wire.writing import json_line
     from benchgate.wording.block import Door, block, threshold_lines
@@ -146,14 +153,15 @@ def _print_run(
     # Not without --baseline=run:SYSTEM: programs read this line.
     baseline = {"baseline": beside.model_dump(mode="json", exclude={"per_case"})} if beside else {}
     line = {**report, **baseline, "decision": decision, **_written(finished)}
-    print(json_line(line), file=out, flush=True)
-    show(threshold_lines(judgement.policy, places), sys.stderr)
+    if outs.line is not None:
+        print(json_line(line), file=outs.line, flush=True)
+    show(threshold_lines(judgement.policy, places), outs.block)
     published = finished.published
     door = Door(
         pin=pin_command(published.folder, published.seq, Path.cwd()) if published else "",
         files=str(published.folder) if published else "",
     )
-    show(block(judgement, door), sys.stderr)
+    show(block(judgement, door), outs.block)
 
 
 def _written(finished: ClassRun) -> dict[str, Any]:

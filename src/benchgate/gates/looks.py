@@ -19,6 +19,8 @@ from pydantic import Field
 from benchgate.wire.model import Count, Number, WireModel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchgate.gates.figures import Figures
     from benchgate.gates.policy import GatePolicy
 
@@ -28,9 +30,11 @@ class LookNumber(int):
     Number of a look as it was counted.
 
     :param otherwise: how the first look of the series said that alpha is divided, if this one says it otherwise.
+    :param baselines: how many baselines were looked at on the same cases, where somebody counts them.
     """
 
     otherwise: str | None = None
+    baselines: int = 0
 
 
 class Look(WireModel):
@@ -64,16 +68,17 @@ def spent_alpha(alpha: float, number: int) -> float:
     return alpha * 6.0 / (math.pi * number) ** 2
 
 
-def look_objection(policy: GatePolicy, number: int | None) -> tuple[tuple[str, str], ...]:
-    """Return why nothing is promoted at a look, whatever the scores are."""
-    blockers, declared = [], declared_looks(policy)
+def look_objection(policy: GatePolicy, number: int | None) -> Iterator[tuple[str, str]]:
+    """Yield why nothing is promoted at a look, whatever the scores are."""
+    declared = declared_looks(policy)
     if isinstance(number, LookNumber) and number.otherwise is not None:
         first = f"the first look at this baseline declared looks = {number.otherwise}"
-        blockers.append(("looks_mismatch", f"{first}, this one {policy.looks}"))
+        yield "looks_mismatch", f"{first}, this one {policy.looks}"
     if number and declared and number > declared:
-        text = f"this is look {number}, and the first declared looks = {policy.looks}"
-        blockers.append(("looks_exhausted", text))
-    return tuple(blockers)
+        yield (
+            "looks_exhausted",
+            f"this is look {number}, and the first declared looks = {policy.looks}",
+        )
 
 
 def declared_looks(policy: GatePolicy) -> int | None:

@@ -127,9 +127,7 @@ class LiveExecutor:
         while (job := self._next()) is not None:
             try:
                 record, error = self._record(job), None
-            except (
-                BaseException
-            ) as raised:  # what must end the session ends it where it is waited for
+            except BaseException as raised:  # what must end the session does so where it is awaited
                 record, error = None, raised
             with self._changed:
                 if job not in self._running:

@@ -54,9 +54,8 @@ class HelperThreads(ThreadPoolExecutor):
         return future
 
     def _lose(self) -> None:
-        self._started -= (
-            1  # else hung calls of trials that timed out would keep all later ones waiting
-        )
+        # Else hung calls of trials that timed out would keep all later ones waiting.
+        self._started -= 1
 
     def shutdown(self, *_: Any, **__: Any) -> None:
         """End each thread once it is free, and wait for none."""

@@ -9,11 +9,7 @@ import stat
 from datetime import date, time
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import (
-    BaseModel,
-    Field,
-    ValidationError,
-)
+from pydantic import BaseModel, Field, ValidationError
 
 from benchgate.errors import BenchCaseLoadError
 from benchgate.models.case import CaseTable

@@ -11,20 +11,18 @@ from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import RunFacts, judge
-from benchgate.gates.looks import declared_looks
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
 from benchgate.looks.chain import looked_at
 from benchgate.looks.ledger import LookLedger
-from benchgate.looks.tally import Looked, digest_of_look
+from benchgate.looks.tally import LookDecision, Looked
 from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.judge import Counter
     from benchgate.gates.looks import LookNumber
+    from benchgate.gates.vectors import Judged
 
 
 Samples = Mapping[str, float | Sequence[float]] | Sequence[float]
@@ -38,7 +36,7 @@ def accept(
     policy: Mapping[str, Any] | None = None,
     ledger: LookLedger | None = None,
     incumbent: str | None = None,
-) -> CheckpointPromotionDecision:
+) -> LookDecision:
     """
     Decide whether a candidate may replace the baseline, as ``benchgate proof`` and a run of a bench do.
 
@@ -57,78 +55,84 @@ def accept(
     """
     if ledger is not None and not isinstance(ledger, LookLedger):
         raise EvalError(f"ledger is a {type(ledger).__name__}; expected a benchgate.LookLedger")
-    before, after = _side(baseline, "baseline"), _side(candidate, "candidate")
+    before, after = (
+        side if isinstance(side, BenchRunReport) else samples_of(side, name)
+        for side, name in ((baseline, "baseline"), (candidate, "candidate"))
+    )
     looks = (policy or {}).get("looks", "count")
-    if ledger is not None and incumbent is None and looks != "count":
-        why = "needs incumbent=NAME: looks at that name are counted together"
-        raise EvalError(f"looks = {looks!r} {why}")
+    if looks != "count" and ledger is not None and incumbent is None:
+        raise EvalError(f"looks = {looks!r} needs incumbent=NAME, by which looks are counted")
     if isinstance(before, Arm) and isinstance(after, Arm):
         thresholds = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
-        try:
-            look = number_of_arms(before, after, thresholds, ledger, incumbent)
-            return compare_vectors(before, after, thresholds, look=look).decision
-        except ValueError as error:  # differences beyond all numbers, ids that are no Unicode
-            raise EvalError(str(error)) from error
+        judged, look = judge_samples((before, after), thresholds, ledger, incumbent)
+        return LookDecision.of(judged, sum(map(len, after.rows)), look)
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
-    thresholds = make_policy(policy or {})
-    return _accept_run(before, after, thresholds, _counter(thresholds, ledger, incumbent))
+    return _accept_run(before, after, make_policy(policy or {}), ledger, incumbent)
 
 
-def number_of_arms(
-    baseline: Arm,
-    candidate: Arm,
+def judge_samples(
+    sides: tuple[Arm, Arm],
     policy: GatePolicy,
     ledger: LookLedger | None,
     incumbent: str | None = None,
-) -> LookNumber | None:
+    problems: tuple[str, ...] = (),
+) -> tuple[Judged, LookNumber | None]:
     """
-    Count a look at samples, and return its number; ``None`` if there is no ledger.
+    Count a look at samples, and judge them; the look is ``None`` if there is no ledger.
 
-    :raises EvalError: looks are to be spent, and nobody counts them.
+    :param problems: why they are not evidence about the checkpoints that were named.
+    :raises EvalError: looks are to be spent and nobody counts them; or differences beyond all numbers.
     """
     _check_counted(policy, ledger)
-    if ledger is None:
-        return None
+    try:
+        look = ledger.add(looked_at_arms(*sides, policy, incumbent)) if ledger else None
+        return compare_vectors(*sides, policy, look=look, checkpoint_problems=problems), look
+    except ValueError as error:
+        raise EvalError(str(error)) from error
+
+
+def looked_at_arms(
+    baseline: Arm, candidate: Arm, policy: GatePolicy, incumbent: str | None
+) -> Looked:
+    """Return what a comparison of samples looks at; ``incumbent`` as of :func:`accept`."""
     before, after = (
         digest([arm.case_ids, arm.trials or (arm.scores if arm.case_ids else sorted(arm.scores))])
         for arm in (baseline, candidate)
     )
     ids = sorted(baseline.case_ids) if baseline.case_ids else len(baseline.scores)
-    at = digest_of_look(ids, None, before if incumbent is None else incumbent)
-    declared = policy.looks if declared_looks(policy) else None
-    return ledger.add(Looked(at=at, results=(before, after), looks=declared))
-
-
-def _counter(
-    policy: GatePolicy, ledger: LookLedger | None, incumbent: str | None
-) -> Counter | None:
-    _check_counted(policy, ledger)
-    if ledger is None:
-        return None
-
-    def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
-        looked = looked_at(before, after, policy, is_beside=False)
-        if incumbent is not None:
-            cases, scorer = dict(after.digests.cases), after.digests.scorer
-            at = digest_of_look(cases, scorer, incumbent)
-            looked = looked.model_copy(update={"at": at})
-        return ledger.add(looked)
-
-    return count
+    at = digest([ids, None, before if incumbent is None else incumbent])
+    cases = digest([ids, None, None])
+    return Looked(at=at, results=(before, after), looks=policy.looks, cases=cases)
 
 
 def _accept_run(
-    before: BenchRunReport, after: BenchRunReport, policy: GatePolicy, count: Counter | None
-) -> CheckpointPromotionDecision:
+    before: BenchRunReport,
+    after: BenchRunReport,
+    policy: GatePolicy,
+    ledger: LookLedger | None,
+    incumbent: str | None,
+) -> LookDecision:
+    _check_counted(policy, ledger)
     if run_id(after.task_class, after.per_case) != after.run_id:
         raise EvalError("candidate: its results do not have the run_id that it claims: edited")
+    numbers: list[LookNumber] = []
+    add = (ledger or LookLedger()).add
+
+    def count(before: BenchRunReport, after: BenchRunReport) -> LookNumber:
+        looked, rest = looked_at(before, after, policy, is_beside=False), after.digests
+        new = {"cases": digest([dict(rest.cases), rest.scorer, None])}
+        if incumbent is not None:
+            new["at"] = digest([dict(rest.cases), rest.scorer, incumbent])
+        numbers.append(add(looked.model_copy(update=new)))
+        return numbers[0]
+
     choice = BaselineChoice(path=None, binding=True, requested=True)
     facts = RunFacts(report=after, policy=policy, choice=choice, baseline=baseline_beside(before))
-    decision = judge(facts, count=count).decision
-    if decision is None:
+    judged = judge(facts, count=count if ledger else None)
+    if judged.decision is None:
         raise EvalError("the candidate's run is of a part of the cases, which is not judged")
-    return decision
+    return LookDecision.of((judged.figures, judged.decision), len(after.per_case), *numbers)
 
 
 def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
@@ -137,34 +141,25 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
         raise EvalError(f"looks = {policy.looks!r} {why}")
 
 
-def _side(side: Side, name: str) -> Arm | BenchRunReport:
-    return side if isinstance(side, BenchRunReport) else samples_of(side, name)
-
-
 def samples_of(side: Samples, name: str) -> Arm:
     """Return samples as a side of a comparison; ``name`` is what errors call it."""
     if isinstance(side, Mapping):
         if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
             raise EvalError(f"{name}: case id {excerpt(repr(other))} is no text")
-        rows = {case: _row(side[case], name, case) for case in sorted(side)}
-        return _arm(name, tuple(rows), list(rows.values()))
-    if not isinstance(side, Sequence) or isinstance(side, (str, bytes, bytearray)):
+        ids: tuple[str, ...] | None = tuple(sorted(side))
+        rows = [_row(side[case], name, case) for case in ids or ()]
+    elif not isinstance(side, Sequence) or isinstance(side, (str, bytes, bytearray)):
         # A set loses equal scores, and a table the ids of its rows.
         what = "scores by case id, a list of scores, or a run's report"
         raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
-    return _arm(
-        name, None, [(_number(value, name, str(place)),) for place, value in enumerate(side)]
-    )
-
-
-def _arm(name: str, ids: tuple[str, ...] | None, rows: list[tuple[float, ...]]) -> Arm:
+    else:
+        ids, rows = None, [(_number(one, name, str(place)),) for place, one in enumerate(side)]
     if len(rows) < 2:
         raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least 2 are needed")
-    has_trials = any(len(row) > 1 for row in rows)
     return Arm(
         scores=tuple(mean(row) for row in rows),
         case_ids=ids,
-        trials=tuple(rows) if has_trials else None,
+        trials=tuple(rows) if any(len(row) > 1 for row in rows) else None,
     )
 
 

@@ -9,16 +9,20 @@ the held cases, and K looks at alpha / K err as K looks at candidates that were 
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from benchgate.errors import EvalError, counted
+from benchgate.gates.conditions import clusters_needed
 from benchgate.gates.looks import declared_looks, judged_at
 from benchgate.gates.policy import VECTOR_DEFAULTS, make_policy
-from benchgate.gates.vectors import Judged, compare_vectors, weigh_arms
-from benchgate.looks.accept import Samples, number_of_arms, samples_of
+from benchgate.gates.vectors import weigh_arms
+from benchgate.looks.accept import Samples, judge_samples, looked_at_arms, samples_of
 from benchgate.looks.ledger import LookLedger
+from benchgate.looks.tally import LookDecision, Looked
+from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -28,12 +32,9 @@ if TYPE_CHECKING:
 
 Candidate = TypeVar("Candidate")
 
-FEWEST_CLUSTERS: Final = 6
-"""With fewer, the signs of all of them for the candidate have no p below .05."""
-
 
 class Answer(NamedTuple):
-    """All that a search is told: whether its candidate was accepted, the look's number, cases measured for it."""
+    """All that a search is told: whether its candidate was accepted, the look's number, trials that were run for it."""
 
     accepted: bool
     look: int
@@ -49,7 +50,7 @@ class Acceptor(Generic[Candidate]):
     :param incumbent: what the first candidate is compared with; an accepted candidate takes its place.
     :param confirm: share of the clusters that are held back, by the SHA-256 of their names.
     :param policy: thresholds by key, with the defaults of vectors; ``looks = "spend:K"`` is required.
-    :param ledger: counts the looks; by default in memory.
+    :param ledger: counts the looks and keeps what was decided at each; by default in memory.
     :param name: of this search in the ledger: a search that is begun again goes on with its count.
     :raises EvalError: a threshold cannot be used, or too few cases are held back.
     """
@@ -66,24 +67,23 @@ class Acceptor(Generic[Candidate]):
         name: str = "search",
     ) -> None:
         self._policy = make_policy({**VECTOR_DEFAULTS, "test": "auto", "min_cases": 10, **policy})
-        if not declared_looks(self._policy):
-            raise EvalError(
-                "policy: looks is 'spend:K' for a search, K being the looks it may take"
-            )
+        if not declared_looks(self._policy) or self._policy.claim == "no_regression":
+            why = "looks is 'spend:K' for a search, K being the looks it may take, and its claim has an alpha"
+            raise EvalError(f"policy: {why}")
         if not 0 < confirm < 1:
             raise EvalError(f"confirm is {confirm!r}; expected a share between 0 and 1")
-        self._clusters = dict(cases) if isinstance(cases, Mapping) else dict.fromkeys(cases)
-        if isinstance(cases, str) or not all(isinstance(case, str) for case in self._clusters):
-            raise EvalError("cases: expected ids, each of them a text")
-        held = {case for case in self._clusters if _place(self._cluster(case)) < confirm}
+        self._clusters = _clusters(cases)
+        groups = {case: cluster or case for case, cluster in self._clusters.items()}
+        held = {case for case in groups if _place(groups[case]) < confirm}
         self._held = tuple(sorted(held))
-        self.search = tuple(case for case in self._clusters if case not in held)
-        self._check_sizes()
+        self.search = tuple(case for case in groups if case not in held)
+        self._check_sizes(len({groups[case] for case in self._held}))
         self._measure, self._name, self._ledger = measure, name, ledger or LookLedger()
         self.incumbent = incumbent
         self._before: Arm | None = None
-        self._seen: list[Judged] = []
-        self._is_over = False
+        at = digest([list(self._held), None, name])
+        self._series, self._cost = Looked(at=at, results=(at, at)), 0
+        self._lock = threading.Lock()
 
     def look(self, candidate: Candidate) -> Answer:
         """
@@ -91,55 +91,71 @@ class Acceptor(Generic[Candidate]):
 
         :raises EvalError: :meth:`details` was called, or a score is missing or no number.
         """
-        if self._is_over:
-            raise EvalError("details() ended this search: what it told would be searched on")
-        cost = len(self._held)
-        if self._before is None:
-            self._before, cost = self._arm(self.incumbent), 2 * cost
-        after = self._arm(candidate)
-        number = number_of_arms(self._before, after, self._policy, self._ledger, self._name)
-        judged = compare_vectors(self._before, after, self._policy, look=number)
-        self._seen.append(judged)
-        accepted = judged.decision.promotion_allowed
-        if accepted:
-            self.incumbent, self._before = candidate, after
-        return Answer(accepted, number or 1, cost)
+        with self._lock:
+            self._ledger.has(self._series)  # that is over, perhaps
+            if self._before is None:
+                self._before = self._arm(self.incumbent)
+            after = self._arm(candidate)
+            sides, policy = (self._before, after), self._policy
+            judged, number = judge_samples(sides, policy, self._ledger, self._name)
+            decision = LookDecision.of(judged, self._cost)
+            looked = looked_at_arms(*sides, policy, self._name)
+            self._ledger.add(looked.model_copy(update={"decision": decision}))
+            self._cost = 0
+            if decision.promotion_allowed:
+                self.incumbent, self._before = candidate, after
+            return Answer(decision.promotion_allowed, int(number or 1), decision.cost)
 
     def more_cases(self, before: Samples, after: Samples) -> int | None:
         """Return how many more held cases would show the ``target_effect``, by scores of the search's own cases."""
-        sides = samples_of(before, "before"), samples_of(after, "after")
+        if not {*before, *after} <= {*self.search}:
+            raise EvalError("more_cases: expected scores by the ids of the search's own cases")
+        sides = (self._side(before, "before"), self._side(after, "after"))
         figures, _ = weigh_arms(*sides, judged_at(self._policy, 1))
         needed = figures.significance.cases_needed
         return None if needed is None else max(0, needed - len(self._held))
 
-    def details(self) -> tuple[Judged, ...]:
-        """Return figures and decision of each look, and end the search: a further look is refused."""
-        self._is_over = True
-        return tuple(self._seen)
+    def details(self) -> tuple[LookDecision, ...]:
+        """Return the decision at each look with its figures, and end the search: a further look is refused."""
+        self._ledger.add(self._series.model_copy(update={"over": True}))
+        looks = self._ledger.series[self._series.at].values()
+        return tuple(look.decision for look in looks if look.decision is not None)
 
     def _arm(self, candidate: Candidate) -> Arm:
         scores = self._measure(candidate, self._held)
         if not isinstance(scores, Mapping) or scores.keys() != set(self._held):
             raise EvalError(
-                "measure returned no score for each of the cases that it was given, and no other"
+                "measure: expected a score for each case that it was given, and no other"
             )
-        arm = samples_of(scores, "measure")
-        clusters = tuple(self._clusters[case] for case in self._held)
+        arm = self._side(scores, "measure")
+        self._cost += sum(map(len, arm.rows))
+        return arm
+
+    def _side(self, scores: Samples, name: str) -> Arm:
+        arm = samples_of(scores, name)
+        clusters = tuple(self._clusters[case] for case in arm.case_ids or ())
         return replace(arm, clusters=clusters if any(clusters) else None)
 
-    def _cluster(self, case: str) -> str:
-        cluster = self._clusters[case]
-        return case if cluster is None else cluster
-
-    def _check_sizes(self) -> None:
-        clusters = {self._cluster(case) for case in self._held}
-        cases, least = len(self._held), self._policy.min_cases
-        there = f"{counted(cases, 'case')} in {counted(len(clusters), 'cluster')} held back"
-        if cases < least or len(clusters) < FEWEST_CLUSTERS:
-            needed = f"at least {counted(least, 'case')} and {FEWEST_CLUSTERS} clusters are needed"
-            raise EvalError(f"{there}; {needed}: raise confirm, or add cases")
+    def _check_sizes(self, clusters: int) -> None:
+        there = f"{counted(len(self._held), 'case')} in {counted(clusters, 'cluster')} held back"
+        # The signs of fewer have no p below .05, or none below the level of a look.
+        least = max(6, clusters_needed(judged_at(self._policy, 1)))
+        if clusters < least:
+            needed = f"at least {least} are needed, of one case or more each"
+            raise EvalError(f"{there}; {needed}: raise confirm, declare fewer looks, or add cases")
         if not self.search:
             raise EvalError(f"{there}, and none is left to search on: lower confirm")
+
+
+def _clusters(cases: Iterable[str] | Mapping[str, str | None]) -> dict[str, str | None]:
+    """Return the cluster of each case."""
+    rows = list(cases.items() if isinstance(cases, Mapping) else ((case, None) for case in cases))
+    for name in (name for row in rows for name in row if name is not None):
+        if isinstance(cases, str) or not (isinstance(name, str) and name):
+            raise EvalError("cases: expected ids and names of clusters, each of them a text")
+    if len(dict(rows)) < len(rows):
+        raise EvalError("cases: an id is there more than once")
+    return dict(rows)
 
 
 def _place(name: str) -> float:

@@ -16,8 +16,10 @@ from pydantic import Field
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.looks import LookNumber
-from benchgate.looks.tally import Looked, Tally, digest_of_look
-from benchgate.wire.model import Count, Digests, Sha256, Version, WireModel, empty_mapping
+from benchgate.looks.tally import Looked, Tally
+from benchgate.models import RunDigests
+from benchgate.wire.canonical import digest
+from benchgate.wire.model import Count, Sha256, Version, WireModel, empty_mapping
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,37 +36,31 @@ COMPARED: Final = "significance.json"
 """The evidence that a run has only if it was compared with a baseline."""
 
 
-class _Digests(WireModel):
-    cases: Digests
-    scorer: str
-    baseline: str | None
-    system: str | None
+class SeenReport(WireModel):
+    """The fields of a report that make it a look."""
 
-
-class _Report(WireModel):
     run_id: Sha256
     complete: bool
-    digests: _Digests
+    digests: RunDigests
     source: Mapping[str, Any] | None = None
 
 
-class _Baseline(WireModel):
+class SeenBaseline(WireModel):
+    """What a run was compared with: a file, by its digest, or a system that ran beside the candidate."""
+
     run_id: Sha256 | None = None
-    report: _Report | None = None
+    sha256: Sha256 | None = None
+    report: SeenReport | None = None
 
 
-class _Policy(WireModel):
-    looks: str = "count"
-
-
-class _Record(WireModel):
+class SeenRecord(WireModel):
     """The fields of a record that make it a look."""
 
     schema_version: Version
     seq: Annotated[Count, Field(ge=1)]
-    report: _Report | None = None
-    baseline: _Baseline | None = None
-    policy: _Policy = Field(default_factory=_Policy)
+    report: SeenReport | None = None
+    baseline: SeenBaseline | None = None
+    policy: Mapping[str, Any] = Field(default_factory=empty_mapping)
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
 
     def looked(self) -> Looked | None:
@@ -76,7 +72,7 @@ class _Record(WireModel):
         before = beside.run_id if beside else baseline.run_id
         if not report.complete or before is None:
             return None
-        return _declaring(_looked(report, before, beside), self.policy.looks)
+        return _looked(report, before, beside, str(self.policy.get("looks", "count")))
 
 
 def looked_at(
@@ -88,8 +84,7 @@ def looked_at(
     :param is_beside: the baseline ran in the same session. A log is looked at as itself, too.
     """
     is_itself = is_beside or before.source is not None
-    looked = _looked(report, before.run_id, before if is_itself else None)
-    return _declaring(looked, policy.looks)
+    return _looked(report, before.run_id, before if is_itself else None, policy.looks)
 
 
 def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) -> Counter:
@@ -97,12 +92,11 @@ def counter_of(count: Counting, policy: GatePolicy, *, is_beside: bool = False) 
     return lambda before, report: count(looked_at(before, report, policy, is_beside=is_beside))
 
 
-def _declaring(looked: Looked, looks: str) -> Looked:
-    return looked.model_copy(update={"looks": looks if looks.startswith("spend:") else None})
-
-
 def _looked(
-    report: _Report | BenchRunReport, before: str, beside: _Report | BenchRunReport | None
+    report: SeenReport | BenchRunReport,
+    before: str,
+    beside: SeenReport | BenchRunReport | None,
+    looks: str,
 ) -> Looked:
     digests, cases, of = report.digests, report.digests.cases, before
     if beside is not None and beside.source is not None:
@@ -111,8 +105,8 @@ def _looked(
     elif beside is not None:
         # Results of a baseline that ran too are new each time; its system is what was looked at.
         of = str(digests.baseline)
-    at = digest_of_look(dict(cases), digests.scorer, of)
-    return Looked(at=at, results=(before, report.run_id))
+    at = digest([dict(cases), digests.scorer, of])
+    return Looked(at=at, results=(before, report.run_id), looks=looks)
 
 
 class ChainLooks:
@@ -149,7 +143,7 @@ class ChainLooks:
         :param later: somebody counts again later, and has to come to the same.
         """
         try:
-            looked = _Record.read_file(path, "record").looked()
+            looked = SeenRecord.read_file(path, "record").looked()
         except Unreadable as error:
             if later and not error.missing and isinstance(error.__cause__, OSError):
                 raise

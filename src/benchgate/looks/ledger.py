@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from typing import TYPE_CHECKING, Final
 
 from pydantic import ValidationError
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _START: Final = b'{"at":'
 
 
-class LookLedger:
+class LookLedger(Tally):
     """
     Counts the looks of :func:`benchgate.accept` and of the commands on vectors; processes may share a file.
 
@@ -32,43 +33,44 @@ class LookLedger:
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
+        super().__init__()
         self._path = None if path is None else os.fspath(path)
-        self._tally = Tally()
+        self._lock = threading.Lock()
         self._lines = self._end = 0
         if self._path is not None and os.path.exists(self._path):
-            try:
-                with open(self._path, "rb+") as file:
-                    self._read(self._path, file)
-            except OSError as error:
-                raise ArtifactError(self._path, f"cannot be used: {error.strerror}") from error
+            self._share(self._path, None)
 
     def add(self, looked: Looked) -> LookNumber:
         """
         Count a look before it is judged, and return its number.
 
         :raises ArtifactError: it cannot be written; then nothing may be judged.
+        :raises EvalError: it is one of a search that is over.
         """
-        if self._path is None:
-            return self._tally.add(looked)
+        with self._lock:
+            if self._path is not None:
+                self._share(self._path, looked)
+            elif not self.has(looked):
+                super().add(looked)
+            return self.number(looked)
+
+    def _share(self, path: str, looked: Looked | None) -> None:
+        """Read what other processes wrote, and write a look."""
         try:
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             with open(descriptor, "rb+") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                self._read(self._path, file)
-                if not self._tally.has(looked):
-                    self._append(file, looked)
+                self._read(path, file)
+                if looked is not None and not self.has(looked):
+                    line = f"{looked.model_dump_json(exclude_defaults=True)}\n".encode()
+                    file.seek(self._end)
+                    file.truncate()  # half a line, of a process that was killed before it judged
+                    file.write(line)
+                    file.flush()
+                    os.fsync(file.fileno())
+                    self._enter(line, looked)
         except OSError as error:
-            raise ArtifactError(self._path, f"cannot be used: {error.strerror}") from error
-        return self._tally.number(looked)
-
-    def _append(self, file: BufferedRandom, looked: Looked) -> None:
-        line = f"{looked.model_dump_json(exclude_none=True)}\n".encode()
-        file.seek(self._end)
-        file.truncate()  # half a line, of a process that was killed before it judged
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
-        self._enter(line, looked)
+            raise ArtifactError(path, f"cannot be used: {error.strerror}") from error
 
     def _read(self, path: str, file: BufferedRandom) -> None:
         """Read the lines that other processes wrote since."""
@@ -76,8 +78,7 @@ class LookLedger:
             raise ArtifactError(path, f"line {self._lines} was there, and was cut off")
         file.seek(self._end)
         for line in file.read().splitlines(keepends=True):
-            is_half = not line.endswith(b"\n")
-            if is_half and (line.startswith(_START) or _START.startswith(line)):
+            if line[-1:] != b"\n" and (line.startswith(_START) or _START.startswith(line)):
                 return
             try:
                 looked = Looked.model_validate_json(line)
@@ -87,6 +88,6 @@ class LookLedger:
             self._enter(line, looked)
 
     def _enter(self, line: bytes, looked: Looked) -> None:
-        self._tally.add(looked)
+        super().add(looked)
         self._lines += 1
         self._end += len(line)

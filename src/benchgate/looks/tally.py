@@ -2,31 +2,76 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from benchgate.errors import EvalError
+from benchgate.gates.decision import PREFIX, CheckpointPromotionDecision, Remark
 from benchgate.gates.looks import LookNumber
-from benchgate.wire.canonical import digest
-from benchgate.wire.model import Sha256, WireModel
+from benchgate.wire.model import Count, Number, Sha256, WireModel
 
 if TYPE_CHECKING:
-    from typing import Any
+    from benchgate.gates.figures import Figures
+
+    AnyJudged = tuple[Figures | None, CheckpointPromotionDecision]
+
+
+Results = tuple[Sha256, Sha256]
+MANY_BASELINES: Final = 20
+
+
+class LookDecision(CheckpointPromotionDecision):
+    """
+    The decision at a look, with the figures that a loop needs.
+
+    :param cost: trials that were run for this look: the candidate's; in an Acceptor the first incumbent's too.
+    :param delta: the candidate's mean score minus the baseline's; no figure is there if nothing was compared.
+    :param interval: of the difference, at 1 - alpha of the look; an end is ``None`` where there is none.
+    :param p: two-sided, of the test that decides.
+    """
+
+    cost: Count
+    delta: Number | None = None
+    interval: tuple[Number | None, Number | None] = (None, None)
+    p: Number | None = None
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The codes of the reasons without the prefix that they have in files."""
+        return tuple(code.removeprefix(PREFIX) for code in self.reason_codes)
+
+    @classmethod
+    def of(cls, judged: AnyJudged, cost: int, look: LookNumber | None = None) -> LookDecision:
+        """Return a decision with its figures, and a note if very many baselines were at look 1 on these cases."""
+        figures, decision = judged
+        found = dict(decision)
+        if look == 1 and look.baselines >= MANY_BASELINES:
+            text = f"{look.baselines} baselines were compared on these cases, and each began a new count"
+            note = Remark(code="note_many_baselines", message=text)
+            found |= {"notes": (*decision.notes, note.code), "remarks": (*decision.remarks, note)}
+        if figures is not None:
+            seen = figures.significance
+            found["interval"] = (seen.delta_ci_low, seen.delta_ci_high)
+            found |= {"delta": seen.mean_delta, "p": seen.p_value}
+        return cls(**found, cost=cost)
 
 
 class Looked(WireModel):
     """
-    What was looked at, see :func:`digest_of_look`, and the digests of the results of both sides.
+    What was looked at, and the digests of the results of both sides.
 
-    :param looks: how alpha is divided, if by ``spend:K``: the first look of a series says so for all.
+    :param at: digest of cases, what scores them, and a baseline, by its results or its name.
+    :param looks: how alpha is divided: if by ``spend:K``, the first look of a series says so for all.
+    :param cases: digest of the cases alone, where somebody asks how many baselines they were compared with.
+    :param decision: that of an Acceptor, which its search is not told.
+    :param over: this is no look: it ends the series, for its decisions were shown.
     """
 
     at: Sha256
-    results: tuple[Sha256, Sha256]
-    looks: str | None = None
-
-
-def digest_of_look(cases: Any, rubric: str | None, baseline: str | None) -> str:
-    """Return the digest of what is looked at: cases, what scores them, and a baseline, by its results or its name."""
-    return digest([cases, rubric, baseline])
+    results: Results
+    looks: str = "count"
+    cases: Sha256 | None = None
+    decision: LookDecision | None = None
+    over: bool = False
 
 
 class Tally:
@@ -34,29 +79,41 @@ class Tally:
     Counts looks in their order.
 
     :param unknown: looks of which nothing is known; they count for everything that is looked at.
+    :param series: what was added, by what was looked at and by the results.
     """
 
     def __init__(self) -> None:
         self.unknown = 0
-        self._seen: dict[str, dict[tuple[str, str], int]] = {}
-        self._declared: dict[str, str | None] = {}
+        self.series: dict[str, dict[Results, Looked]] = {}
+        self._numbers: dict[tuple[str, Results], int] = {}
+        self._baselines: dict[str | None, set[str]] = {}
 
     def number(self, looked: Looked) -> LookNumber:
         """Return the number that a look has or would have; results that were seen have that of the first time."""
-        seen = self._seen.get(looked.at, {})
-        number = LookNumber(seen.get(looked.results, len(seen) + 1 + self.unknown))
-        first = self._declared.get(looked.at, looked.looks)
-        if first != looked.looks:
-            number.otherwise = first or "count or spend"
+        seen, place = self.series.get(looked.at, {}), (looked.at, looked.results)
+        number = LookNumber(self._numbers.get(place, len(seen) + 1 + self.unknown))
+        number.baselines = len(self._baselines.get(looked.cases, ()))
+        first = next(iter(seen.values()), looked).looks
+        if first != looked.looks and "spend:" in first + looked.looks:
+            number.otherwise = first
         return number
 
     def has(self, looked: Looked) -> bool:
-        """Whether these results were seen."""
-        return looked.results in self._seen.get(looked.at, {})
+        """
+        Whether this was added before.
+
+        :raises EvalError: the series is over, so that it gets no further look.
+        """
+        seen = self.series.get(looked.at, {})
+        if seen and next(reversed(seen.values())).over and not looked.over:
+            raise EvalError("details() ended this search: what it told would be searched on")
+        there = seen.get(looked.results)
+        return there is not None and (looked.decision is None or there.decision is not None)
 
     def add(self, looked: Looked) -> LookNumber:
         """Count a look, and return its number."""
         number = self.number(looked)
-        self._declared.setdefault(looked.at, looked.looks)
-        self._seen.setdefault(looked.at, {})[looked.results] = number
+        self._numbers.setdefault((looked.at, looked.results), number)
+        self._baselines.setdefault(looked.cases, set()).add(looked.at)
+        self.series.setdefault(looked.at, {})[looked.results] = looked
         return number

@@ -43,10 +43,6 @@ Side = Literal["candidate", "baseline"]
 IsolationClass = Literal["none"]
 
 
-def _unique(codes: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(codes))
-
-
 class BenchScore(WireModel):
     """
     What a rubric reports about one output.
@@ -71,7 +67,7 @@ class BenchScore(WireModel):
     failure_modes: Annotated[
         tuple[Name, ...],
         BeforeValidator(listed),
-        AfterValidator(_unique),
+        AfterValidator(lambda codes: tuple(dict.fromkeys(codes))),
         Field(max_length=MAX_ENTRIES),
     ] = ()
     cost_usd: Annotated[NonNegative, Field(le=1e9)] = 0.0

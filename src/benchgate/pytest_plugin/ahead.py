@@ -97,8 +97,10 @@ class Ahead:
     def _coming(self, item: CaseRun) -> Iterator[CaseRun]:
         for place in self._order(item):
             coming = self._session.items[place]
-            readable = isinstance(getattr(coming, "loaded", None), BenchCase)
-            if not (is_case_file(coming.path) and readable) or coming.nodeid in self._futures:
+            # First, for most of the next hundreds are submitted already.
+            if coming.nodeid in self._futures or not is_case_file(coming.path):
+                continue
+            if not isinstance(getattr(coming, "loaded", None), BenchCase):
                 continue
             if not any(coming.get_closest_marker(name) for name in HELD_BACK):
                 yield cast("CaseRun", coming)

@@ -192,6 +192,7 @@ class Controller:
             output_json=payload.get("output"),
             scorer=payload.get("scorer"),
             file_sha256=payload.get("file_sha256"),
+            worker=payload.get("worker"),
         )
         run.record(record, side)
         if side == "candidate":

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from benchgate.models import BenchCase, Side, TrialResult
     from benchgate.pytest_plugin.session import BenchSession
+    from benchgate.trials.executor import TrialRecord
     from benchgate.wire.usage import Usage
 
 
@@ -142,11 +143,7 @@ def items_of(parent: pytest.Collector, path: Path, file_id: str) -> Iterator[Cas
 # Most cases share their markers with others: made once, they take neither time nor memory for each.
 @cache
 def _kind(
-    difficulty: str,
-    disposition: str,
-    source: str,
-    held_out: bool,
-    /,
+    difficulty: str, disposition: str, source: str, held_out: bool, /
 ) -> pytest.MarkDecorator:
     return pytest.mark.bench_case(
         difficulty=difficulty, disposition=disposition, held_out=held_out, source=source
@@ -179,9 +176,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.side: Side = side
         self.loaded = loaded
         self.result: TrialResult | None = None
-        self.output_json: str | None = None
-        self.scorer: str | None = None
-        self.file_sha256: str | None = None
+        self.record: TrialRecord | None = None
         self.attempts = 0
         self.used: Usage | None = None
         self._mark()
@@ -202,7 +197,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         """Fail if the case cannot be run; clear an earlier attempt, whose properties would be added twice."""
         self.user_properties.clear()
         self.used = self.result.usage if self.result else self.used
-        self.result = self.output_json = self.scorer = self.file_sha256 = None
+        self.result = self.record = None
         self.attempts += 1
         if reason := self._obstacle():
             self.user_properties.append(("bench.outcome", "not_run"))
@@ -215,9 +210,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
 
     def runtest(self) -> None:
         """Run the trial."""
-        record = self.bench.run(self)
-        self.result, self.output_json = record.result, record.output_json
-        self.scorer, self.file_sha256 = record.scorer, record.file_sha256
+        self.record = record = self.bench.run(self)
+        self.result = record.result
         self.user_properties.extend(properties(record.result, self.side))
         if record.result.passed:
             return

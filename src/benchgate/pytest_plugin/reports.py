@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -42,19 +43,22 @@ class Reports:
             if report.when == "setup" and not report.passed:
                 self._session.trials.over(item.nodeid)
             if result is not None:
+                ran = item.record
                 payload = {
                     "task_class": item.task_class,
                     "side": item.side,
                     # Text from a worker: execnet sends builtin types only.
                     "result": result.model_dump_json() if self._is_worker else result,
-                    "output": item.output_json,
-                    "scorer": item.scorer or item.scored_by(),
+                    "output": ran and ran.output_json,
+                    "scorer": (ran and ran.scorer) or item.scored_by(),
                     # What is reported may be another result than what was kept: of an expected failure, say.
-                    "file_sha256": item.file_sha256 if result is item.result else None,
+                    "file_sha256": ran.file_sha256 if ran and result is ran.result else None,
+                    "worker": ran and ran.worker,
                     "checkpoint": self._checkpoint(item.task_class, item.side),
                 }
                 setattr(report, PAYLOAD, payload)
-                item.output_json = None  # may be large, and pytest keeps items to the end
+                # May be large, and pytest keeps items to the end.
+                item.record = ran and replace(ran, output_json=None, printed="")
             if item.side == "baseline":
                 excuse(report)
         return report

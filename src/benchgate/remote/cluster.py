@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,21 +16,22 @@ from benchgate.errors import EvalError, brief
 from benchgate.live.executor import LiveExecutor
 from benchgate.loader.case_digest import files_digest
 from benchgate.loader.loaded_class import find_system
-from benchgate.remote.attempt import Answer, Attempt, SentClass, SentSystem, versions
+from benchgate.remote.attempt import Answer, Attempt, SentClass, pack, versions
 from benchgate.remote.connection import (
     POLL,
     Gone,
     Lost,
+    Watch,
     ask,
     check_connection,
     connect,
+    imported_packages,
     steady,
-    wrong_versions,
+    version_faults,
 )
-from benchgate.remote.packing import pack
 from benchgate.remote.sent_attempt import LOST, SentAttempt
-from benchgate.remote.watch import Watch
 from benchgate.remote.worker import receive
+from benchgate.remote.worker_bench import declared
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
@@ -64,15 +66,12 @@ class Cluster:
     def __init__(self, address: str, systems: Iterable[tuple[LoadedClass, NamedSystem]]) -> None:
         self._address = address
         self._benches: dict[str, LoadedClass] = {}
-        self._packed: dict[str, tuple[SentClass, bytes]] = {}
-        self._systems: dict[str, dict[str, SentSystem]] = {}
+        self._packed: dict[str, tuple[SentClass, Callable[[bytes], Answer], bytes]] = {}
+        self._systems: dict[str, dict[str, dict[str, str | None]]] = defaultdict(dict)
         for bench, system in systems:
             _check_name(bench, system)
             self._benches[bench.name] = bench
-            sent = SentSystem(
-                name=system.name, digest=system.digest, checkpoint=system.checkpoint_sha256()
-            )
-            self._systems.setdefault(bench.name, {})[system.name] = sent
+            self._systems[bench.name][system.name] = declared(system)
         self._client: Any = None
         self._refused: dict[str, str] = {}
         self._files: dict[tuple[str, str], tuple[str, str | None]] = {}
@@ -89,21 +88,20 @@ class Cluster:
         :param may_be_mixed: whether they may have other versions of packages, or be of another platform.
         :raises EvalError: there is no scheduler or worker, or one of them could not run the trials.
         """
+        session, here = uuid4().hex, versions(imported_packages())
         for name, bench in self._benches.items():
             data = pack(bench.path)
-            sent = SentClass(name=name, sha256=sha256_hex(data), versions=versions())
-            self._packed[name] = (sent, data)
+            sent = SentClass(name=name, sha256=sha256_hex(data), session=session)
+            call = partial(receive, sent, self._systems[name], here, may_be_mixed=may_be_mixed)
+            self._packed[name] = sent, call, data
         self._client = connect(self._address)
         threads = self._client.nthreads()
         # More than run at once, so that none waits for the way of the next one from here.
         self.jobs = max(AHEAD, 2 * sum(threads.values()))
-        wrong, self.notes = wrong_versions(self._client)
-        if self.notes and not may_be_mixed:
-            wrong += [f"{brief(self.notes, '; ')} (--bench-allow-mixed-workers takes them)"]
+        wrong = version_faults(self._client)
         for name in () if wrong else self._packed:
             wrong += self._send(name, list(threads))
         if wrong:
-            self.close()
             raise EvalError(f"executor {self._address}: {brief(wrong, '; ')}")
 
     def lane(self, pacing: Pacing, spending: Spending, jobs: int) -> LiveExecutor:
@@ -204,7 +202,7 @@ class Cluster:
         return Attempt(
             id=f"benchgate-{uuid4().hex}",
             sent=self._packed[case.task_class][0],
-            system=self._systems[case.task_class][request.system],
+            system=request.system,
             case_id=case.case_id,
             trial=case.trial,
             seed=case.seed,
@@ -227,27 +225,29 @@ class Cluster:
         from distributed import CancelledError, KilledWorker
 
         client = self._client
-        sent, data = self._packed[name]
-        systems = tuple(self._systems[name].values())
+        _, call, data = self._packed[name]
         with self._sending:
             copies = {}
             for address in addresses:
                 scatter = partial(client.scatter, data, workers=[address], hash=False)
                 with suppress(KeyError):  # it has left
                     copies[address] = steady(client, scatter)
-            answers = [
-                client.submit(receive, sent, systems, copy, workers=[address], pure=False)
+            answers = {
+                address: client.submit(call, copy, workers=[address], pure=False)
                 for address, copy in copies.items()
-            ]
+            }
             deadline, wrong = time.monotonic() + CHECK_SECONDS, []
-            for future in answers:
+            for address, future in answers.items():
                 left = max(0.0, deadline - time.monotonic())
                 # A worker that is gone, or busy with the tasks of others, is none that is used now.
                 with suppress(CancelledError, KilledWorker, OSError, UnboundLocalError):
                     answer = future.result(timeout=left)
+                    line = f"worker {address}: {answer.why}"
                     if answer.kind == "refused":
-                        wrong.append(f"worker {answer.worker}: {answer.why}")
-                        self._refused[answer.worker] = answer.why
+                        wrong.append(line)
+                        self._refused[address] = answer.why
+                    elif answer.why and line not in self.notes:
+                        self.notes.append(line)
             return wrong
 
 
@@ -263,20 +263,16 @@ def _recorded(answer: Answer, home: Path, times_lost: int) -> TrialRecord:
     """Return the record in an answer; ``home`` is the folder of its class here."""
     if answer.kind == "interrupted" or answer.record is None:
         raise KeyboardInterrupt
-    record = answer.record
-    if record.raised_at is not None:
-        where = (home / answer.raised_in, record.raised_at[1]) if answer.raised_in else None
-        record = replace(record, raised_at=where)
-    if not times_lost:
-        return record
-    return replace(record, result=record.result.model_copy(update={"retries": times_lost}))
+    record, where = answer.record, None
+    if record.raised_at is not None and answer.raised_in:
+        where = home / answer.raised_in, record.raised_at[1]
+    result = record.result.model_copy(update={"retries": times_lost})
+    return replace(record, result=result, raised_at=where, worker=answer.worker)
 
 
 def _check_name(bench: LoadedClass, system: NamedSystem) -> None:
-    try:
+    with suppress(EvalError):
         if find_system(bench.task_class, system.name).call is system.call:
             return
-    except EvalError:
-        pass
     msg = f"system {system.name} cannot be found by a name on a worker; register it, or name it as module:attr"
     raise EvalError(msg)

@@ -1,19 +1,20 @@
-"""The connection to a scheduler of Dask, and whether its workers are of the versions of this process."""
+"""The connection to a scheduler of Dask: what it answers, and which of its workers are silent."""
 
 from __future__ import annotations
 
+import math
 import sys
+import threading
 import time
 from functools import partial
 from importlib.metadata import packages_distributions
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
+from benchgate.remote.attempt import BENCHGATE, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-BENCHGATE: Final = "pytest-benchgate"
 
 CONNECT_SECONDS: Final = 60.0
 """How long is waited for the scheduler, and then for a first worker."""
@@ -27,8 +28,14 @@ ASKS: Final = 3
 POLL: Final = 5.0
 """Seconds between two looks at a trial that runs, and at the workers."""
 
+NO_WORKER_SECONDS: Final = 60.0
+"""How long a trial waits for a worker where there is none."""
 
-class Gone(Exception):
+SILENT_SECONDS: Final = 30.0
+"""After so long without a sign of life a worker is given nothing more, and what it has not started goes to others."""
+
+
+class Gone(EvalError):
     """Nobody is there who could run a trial."""
 
 
@@ -97,29 +104,53 @@ def connect(address: str) -> Any:
     return client
 
 
-def wrong_versions(client: Any) -> tuple[list[str], list[str]]:
-    """Return lines on places with another Python or benchgate, and on workers that differ in what is imported here."""
-    tops = {name.partition(".")[0] for name in sys.modules}
-    imported = {p for top, found in packages_distributions().items() if top in tops for p in found}
-    answers = client.get_versions(packages=[*imported, BENCHGATE])
+def version_faults(client: Any) -> list[str]:
+    """Return lines on who has another Python or benchgate: a worker ends on what it cannot read, if it is sent any."""
+    answers, here = client.get_versions(packages=[BENCHGATE]), versions()
     places = {"the scheduler": answers["scheduler"]}
-    places |= {f"worker {address}": versions for address, versions in answers["workers"].items()}
-    here = _facts(answers["client"], imported)
-    wrong: list[str] = []
-    mixed: list[str] = []
-    for place, there in places.items():
-        for name, version in _facts(there, imported).items():
-            line = f"{place} has {name} {version or 'not installed'}, and {here[name]} is here"
-            if version != here[name] and name in {"python", BENCHGATE}:
-                wrong.append(line)
-            # A package that is not there is named where the class is loaded, if it is needed.
-            elif version not in {here[name], None} and place != "the scheduler":
-                mixed.append(line)
-    return wrong, mixed
+    places |= {f"worker {address}": there for address, there in answers["workers"].items()}
+    return [
+        f"{place} has {name} {found or 'not installed'}, and {here[name]} is here"
+        for place, there in places.items()
+        for name, key in (("Python", "python"), (BENCHGATE, BENCHGATE))
+        if (found := there["packages"][key]) != here[name]
+    ]
 
 
-def _facts(answer: Any, packages: set[str]) -> dict[str, str | None]:
-    found = {"platform": " ".join(answer["host"][name] for name in ("OS", "machine"))}
-    return found | {
-        name: answer["packages"][name] for name in ("python", BENCHGATE, *sorted(packages))
-    }
+def imported_packages() -> list[str]:
+    """Return the packages of which something is imported here."""
+    tops = {name.partition(".")[0] for name in sys.modules}
+    installed = packages_distributions().items()
+    return sorted({package for top, found in installed if top in tops for package in found})
+
+
+class Watch:
+    """Looks at the workers at most once in :data:`POLL` seconds, however many trials ask."""
+
+    def __init__(self) -> None:
+        self.silent: frozenset[str] = frozenset()
+        self._lock = threading.Lock()
+        self._looked = -math.inf
+        self._alone_since = math.inf
+        self._stuck: frozenset[str] = frozenset()
+
+    def look(self, client: Any) -> frozenset[str]:
+        """Return the attempts that Dask gave to silent workers; where there is no worker, raise :class:`Gone`."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._looked >= POLL:
+                self._look(client, now)
+                self._looked = time.monotonic()
+            if now - self._alone_since > NO_WORKER_SECONDS:
+                raise Gone(f"no worker for {NO_WORKER_SECONDS:g} s")
+            return self._stuck
+
+    def _look(self, client: Any, now: float) -> None:
+        workers = ask(client, "identity")["workers"]
+        seen = {address: worker["last_seen"] for address, worker in workers.items()}
+        self._alone_since = min(self._alone_since, now) if not seen else math.inf
+        # By the scheduler's clock, which is not that of this machine.
+        newest = max(seen.values(), default=0.0)
+        self.silent = frozenset(a for a, then in seen.items() if newest - then > SILENT_SECONDS)
+        given = ask(client, "processing") if self.silent else {}
+        self._stuck = frozenset(key for worker in self.silent for key in given.get(worker, ()))

@@ -13,16 +13,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from benchgate.errors import EvalError
+from benchgate.errors import EvalError, brief
 from benchgate.live.executor import LiveExecutor
-from benchgate.remote.attempt import Answer, versions
+from benchgate.remote.attempt import BENCHGATE, Answer, versions
 from benchgate.remote.worker_bench import worker_benches
 from benchgate.trials.inputs import marked_modified
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
-    from benchgate.remote.attempt import Attempt, SentClass, SentSystem
+    from benchgate.remote.attempt import Attempt, SentClass
+    from benchgate.remote.worker_bench import Systems
     from benchgate.trials.executor import TrialRecord, TrialRequest
     from benchgate.trials.trial import TrialRunner
 
@@ -50,22 +51,31 @@ def run_request(request: TrialRequest, bench_root: Path) -> TrialRecord:
         return _run(bench.runner(bench.system(request.system), alone=True), request)
 
 
-def receive(sent: SentClass, systems: Iterable[SentSystem], data: bytes) -> Answer:
-    """Keep a class, load it, and say whether its trials can run here."""
+def receive(
+    sent: SentClass, systems: Systems, there: Mapping[str, str], data: bytes, *, may_be_mixed: bool
+) -> Answer:
+    """
+    Keep a class, load it, and say whether its trials can run here.
+
+    :param systems: what each of them declares, see :func:`~benchgate.remote.worker_bench.declared`.
+    :param there: the versions where the run was started, see :func:`~benchgate.remote.attempt.versions`.
+    :param may_be_mixed: whether only Python and benchgate must be equal.
+    """
     from distributed import get_worker
 
     worker = get_worker()
     try:
-        _check_versions(sent)
+        mixed = _compared(there, may_be_mixed=may_be_mixed)
         folder = Path(tempfile.mkdtemp(prefix="benchgate-", dir=worker.local_directory))
         worker_benches().receive(sent.name, sent.sha256, data, folder)
         with worker_benches().using(sent.sha256) as bench:
-            for system in systems:
+            for name, declares in systems.items():
                 if bench is not None:
-                    bench.check(system, worker.state.nthreads)
+                    bench.check(name, declares, worker.state.nthreads)
     except EvalError as error:
         return Answer(kind="refused", worker=worker.address, why=str(error))
-    return Answer(kind="ready", worker=worker.address)
+    worker_benches().compared.add(sent)
+    return Answer(kind="ready", worker=worker.address, why=mixed)
 
 
 def run_attempt(attempt: Attempt) -> Answer:
@@ -75,18 +85,16 @@ def run_attempt(attempt: Attempt) -> Answer:
     worker = get_worker()
     answer = partial(Answer, worker=worker.address)
     try:
-        _check_versions(attempt.sent)
         with worker_benches().using(attempt.sent.sha256) as bench:
-            if bench is None:
+            if bench is None or attempt.sent not in worker_benches().compared:
                 return answer(kind="lacks")
-            threads = worker.state.nthreads
-            system = bench.check(attempt.system, threads)
+            system = bench.system(attempt.system)
             request = bench.request(attempt, system)
             if request is None:
                 return answer(kind="changed")
             if not _is_first(attempt.id):
                 return answer(kind="elsewhere")
-            runner = bench.runner(system, alone=threads == 1)
+            runner = bench.runner(system, alone=worker.state.nthreads == 1)
             try:
                 record = _run(runner, request)
             except KeyboardInterrupt:  # of the system; here it would end the worker
@@ -100,11 +108,18 @@ def run_attempt(attempt: Attempt) -> Answer:
         return answer(kind="refused", why=str(error))
 
 
-def _check_versions(sent: SentClass) -> None:
-    for kind, here, there in zip(("Python", "benchgate"), versions(), sent.versions, strict=True):
-        if here != there:
-            msg = f"{kind} is {here} here, and {there} where the run was started"
-            raise EvalError(msg)
+def _compared(there: Mapping[str, str], *, may_be_mixed: bool) -> str:
+    """Return what is different here from where the run was started; raise EvalError unless that is allowed."""
+    here = versions(there)
+    # A package that is not here is named where the class is loaded, if it is needed.
+    differing = [name for name in there if here.get(name, there[name]) != there[name]]
+    lines = (f"{name} is {here[name]} here, and {there[name]}" for name in differing)
+    text = brief((f"{line} where the run was started" for line in lines), "; ")
+    if {"Python", BENCHGATE} & {*differing}:
+        raise EvalError(text)
+    if differing and not may_be_mixed:
+        raise EvalError(f"{text} (--bench-allow-mixed-workers takes it)")
+    return text
 
 
 def _is_first(attempt_id: str) -> bool:

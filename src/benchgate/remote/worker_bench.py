@@ -19,23 +19,29 @@ from benchgate.loader.case_digest import files_digest
 from benchgate.loader.imports import PACKAGE, BenchFinder, forget
 from benchgate.loader.loaded_class import find_system, load_class
 from benchgate.registry import TaskClassRegistry, slug
-from benchgate.remote.packing import unpack
+from benchgate.remote.attempt import unpack
 from benchgate.trials.executor import TrialRequest
 from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
 from benchgate.wire.canonical import sha256_hex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.models import BenchCase
-    from benchgate.remote.attempt import Attempt, SentSystem
+    from benchgate.remote.attempt import Attempt, SentClass
 
+    Systems = Mapping[str, Mapping[str, str | None]]
 
 TURN: Final = 1.0
 """Seconds for which more trials of a class begin although another one of its name is waited for."""
+
+
+def declared(system: NamedSystem) -> dict[str, str | None]:
+    """Return what a system of a name must declare everywhere."""
+    return {"digest": system.digest, "checkpoint": system.checkpoint_sha256()}
 
 
 class WorkerBench:
@@ -43,7 +49,7 @@ class WorkerBench:
     One task class in a folder of this worker; all methods are called while it is the imported one.
 
     :param folder: that has the folder of the class.
-    :param data: what :func:`~benchgate.remote.packing.pack` returned, to be unpacked there; else it is there.
+    :param data: what :func:`~benchgate.remote.attempt.pack` returned, to be unpacked there; else it is there.
     """
 
     def __init__(self, name: str, folder: Path, data: bytes | None = None) -> None:
@@ -87,25 +93,22 @@ class WorkerBench:
                 self._systems[name] = find_system(self._loaded.task_class, name)
             return self._systems[name]
 
-    def check(self, sent: SentSystem, threads: int) -> NamedSystem:
+    def check(self, name: str, there: Mapping[str, str | None], threads: int) -> None:
         """
-        Return a system that was sent by its name.
+        Load a system.
 
+        :param there: what it declares where it was sent from.
         :param threads: of this worker.
-        :raises EvalError: it cannot be imported here, or is not what it is where it was sent from.
+        :raises EvalError: it cannot be imported here, or declares something else.
         """
-        system = self.system(sent.name)
-        digests = (system.digest, system.checkpoint_sha256())
-        for kind, here, there in zip(
-            ("digest", "checkpoint"), digests, (sent.digest, sent.checkpoint), strict=True
-        ):
-            if here != there:
-                msg = f"{kind} of system {sent.name} is {here} here, and {there} where the run was started"
+        system = self.system(name)
+        for kind, here in declared(system).items():
+            if here != there[kind]:
+                msg = f"{kind} of system {name} is {here} here, and {there[kind]} where the run was started"
                 raise EvalError(msg)
         if system.concurrency == "none" and threads > 1:
-            msg = f"system {sent.name} says concurrency = 'none', and this worker has {threads} threads"
+            msg = f"system {name} says concurrency = 'none', and this worker has {threads} threads"
             raise EvalError(msg)
-        return system
 
     def request(self, attempt: Attempt, system: NamedSystem) -> TrialRequest | None:
         """
@@ -181,6 +184,7 @@ class WorkerBenches:
         self._changed = threading.Condition()
         self._benches: dict[str, WorkerBench] = {}
         self._turns: dict[str, _Turn] = defaultdict(_Turn)
+        self.compared: set[SentClass] = set()
         self.prints = PrintRouter()
 
     def receive(self, name: str, sha256: str, data: bytes, folder: Path) -> None:

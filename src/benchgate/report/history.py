@@ -12,19 +12,17 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.decision import CheckpointPromotionDecision
-from benchgate.looks.chain import ChainLooks
-from benchgate.wire.model import Count, NonNegative, Sha256, UnitInterval, Version, WireModel
+from benchgate.looks.chain import ChainLooks, SeenRecord, SeenReport
+from benchgate.wire.model import Count, NonNegative, UnitInterval
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class PastReport(WireModel):
+class PastReport(SeenReport):
     """The figures of a recorded run, without its results."""
 
-    run_id: Sha256
     system: str
-    complete: bool
     case_count: Count
     passed_count: Count
     mean_score: UnitInterval
@@ -32,21 +30,12 @@ class PastReport(WireModel):
     total_cost_usd: NonNegative
 
 
-class PastBaseline(WireModel):
-    """What a run was compared with: the digest of its file; none of a system that ran beside the candidate."""
-
-    sha256: Sha256 | None = None
-
-
-class PastRecord(WireModel):
+class PastRecord(SeenRecord):
     """The fields of a record that a history shows: only these, so that many records can be read quickly."""
 
-    schema_version: Version
-    seq: Count
     finished_at: AwareDatetime
     report: PastReport
     decision: CheckpointPromotionDecision
-    baseline: PastBaseline | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +65,8 @@ class PastRun:
 
     def plain(self) -> dict[str, object]:
         """Return it as JSON values."""
-        record, report = self.record, self.record.report.model_dump()
+        record = self.record
+        report = record.report.model_dump(exclude={"digests", "source"})
         return {
             "cost_usd": report.pop("total_cost_usd"),
             **report,

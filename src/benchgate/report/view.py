@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchgate.aggregate import axis_means, case_figures
 from benchgate.audit.chain import FOLDER_NAME
 from benchgate.audit.runs import pin_command
+from benchgate.gates.claim_reasons import confidence
 from benchgate.gates.run_diff import changes
 from benchgate.report import words
 from benchgate.report.cases import groups, sides
 from benchgate.report.history import past_runs
 from benchgate.report.outputs import outputs_of
-from benchgate.report.tiles import tiles_of
 from benchgate.wording.block import Door, next_lines
 from benchgate.wording.decision import DecisionView
 
@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from benchgate.report.cases import Group
     from benchgate.report.history import PastRun
     from benchgate.report.source import Source
-    from benchgate.report.tiles import Tile
+
+
+class Tile(NamedTuple):
+    """One figure with its name and what it is to be compared with."""
+
+    name: str
+    value: str
+    beside: str = ""
+    tone: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +111,7 @@ def view_of(source: Source, *, outputs: bool = True) -> RunView:
         decided=decided,
         figures=figures,
         door=Door(pin=pin),
-        tiles=tuple(tiles_of(source, figures, compared, passed_before)),
+        tiles=tuple(_tiles_of(source, figures, compared, passed_before)),
         changes=compared,
         groups=groups(source, compared, cases, shown),
         passed_before=passed_before,
@@ -147,3 +155,54 @@ def _range(source: Source, cases: Sequence[CaseFigures]) -> tuple[float, float]:
     if source.policy is not None and source.policy.score_range is not None:
         return source.policy.score_range
     return (min(scores, default=0.0), max(scores, default=1.0)) if source.proof else (0.0, 1.0)
+
+
+def _tiles_of(
+    source: Source,
+    figures: Figures | None,
+    changes: RunChanges | None,
+    passed_before: int | None,
+) -> list[Tile]:
+    """Return the figures that stand first."""
+    tests, report = figures.significance if figures else None, source.report
+    tiles = []
+    if report is not None and not report.complete:
+        tiles.append(Tile("Mean score", "not known", "the run is incomplete", "word"))
+    elif tests is not None:
+        level = f"{confidence(tests.alpha)} interval"
+        between = words.interval(tests.delta_ci_low, tests.delta_ci_high)
+        beside = "on these cases" if tests.test == "none" else f"{level} {between}"
+        tiles.append(Tile("Change", words.signed(tests.mean_delta), beside))
+        beside = f"before {words.number(tests.baseline_mean_reward)}"
+        tiles.append(Tile("Mean score", words.number(tests.trained_mean_reward), beside))
+    elif report is not None:
+        bound = report.score_lower_bound_95
+        beside = f"95% lower bound {words.number(bound)}" if bound is not None else ""
+        tiles.append(Tile("Mean score", words.number(report.mean_score), beside))
+    if report is not None:
+        passed = f"{report.passed_count} of {report.case_count}"
+        beside = "" if passed_before is None else f"before {passed_before}"
+        tiles.append(Tile("Cases passed", passed, beside))
+    if changes is not None and report is not None:
+        count = len(changes.newly_failing)
+        beside = f"{len(changes.newly_passing)} newly passing"
+        tiles.append(Tile("Newly failing", str(count), beside, "bad" if count else ""))
+    tiles.append(_safety_tile(source))
+    cost, _, used = words.cost(report).partition(", ") if report else ("", "", "")
+    change = figures.cost if figures else None
+    if change is not None and change.increase is not None:
+        used = f"{change.increase:+.1%} a case"
+    return [*tiles, Tile("Cost", cost, used, "word")] if cost else tiles
+
+
+def _safety_tile(source: Source) -> Tile:
+    safety, report = source.safety, source.report
+    if safety is not None and safety.safety_regression_delta is not None:
+        before = words.number(safety.baseline_mean_safety_penalty)
+        beside = f"before {before}; a rise of {safety.max_safety_regression:g} is allowed"
+        tone = "bad" if safety.promotion_allowed is False else ""
+        after = words.number(safety.trained_mean_safety_penalty)
+        return Tile("Safety penalty", after, beside, tone)
+    if report is None or report.mean_safety_penalty is None:
+        return Tile("Safety penalty", "not measured", tone="word")
+    return Tile("Safety penalty", words.number(report.mean_safety_penalty))

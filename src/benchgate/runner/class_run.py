@@ -195,7 +195,8 @@ class ClassRun:
         if self.store is None or self.store.is_closed:
             return
         try:
-            self.store.keep(result, record.output_json, scorer, side, record.file_sha256)
+            own = {"sha256": record.file_sha256, "worker": record.worker}
+            self.store.keep(result, record.output_json, scorer, side, **own)
         except ArtifactError as error:
             self.problems.append(str(error))
             self.store.close()

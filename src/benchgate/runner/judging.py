@@ -116,7 +116,8 @@ def publish(
     def entry(slot: ChainSlot) -> Entry:
         nonlocal last
         before = judgement.baseline.report if judgement.baseline else None
-        if judgement.look and before and counter(before, judgement.report) != judgement.look:
+        look = counter(before, judgement.report) if judgement.look and before else None
+        if look is not None and (look != judgement.look or look.otherwise):
             last = judge(judgement, count=counter, asked=judgement)
         return record_entry(last, terms(), finished, slot)
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from benchgate.remote.cluster import Cluster
     from benchgate.runner.settings import RunRequest
     from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
-    from benchgate.trials.pacing import Pause
     from benchgate.trials.time_limit import Backstop
     from benchgate.trials.trial import Waiter
 
@@ -149,9 +148,9 @@ class TrialService:
                 if cluster is not None:
                     executor = cluster.lane(pacing, spending, given.jobs)
                 elif own is None and given.jobs > 1:
-                    run_one = partial(self._run_beside, pacing)
+                    paced = partial(pacing.run, self._run)
                     executor = LiveExecutor(
-                        run_one, given.jobs, prints=self._prints, backstop=backstop
+                        paced, given.jobs, prints=self._prints, backstop=backstop
                     )
                     self._guarded, backstop = self._guarded or executor, None
                 if executor is not None and executor is not own:
@@ -202,7 +201,8 @@ class TrialService:
             sleep_unlimited(seconds, request.limit)
 
         lane = self._classes[request.case.task_class].lane
-        paced = partial(lane.pacing.run, self._attempt, pause=pause)
+        attempt = partial(self._limited, self._run)
+        paced = partial(lane.pacing.run, attempt, pause=pause)
         try:
             return self.keep(lane.spending.run(paced, request, pause), request)
         except TrialTimeout:  # the alarm went off after the trial ended, before it was switched off
@@ -257,9 +257,6 @@ class TrialService:
         again = partial(scored_now, runner, then=record)
         return self.keep(self._limited(again, request), request)
 
-    def _attempt(self, request: TrialRequest) -> TrialRecord:
-        return self._limited(self._runner_of(request).run, request)
-
     def _limited(
         self, run: Callable[[TrialRequest], TrialRecord], request: TrialRequest
     ) -> TrialRecord:
@@ -267,8 +264,8 @@ class TrialService:
         with over, self._alarm(request.limit):
             return run(request)
 
-    def _run_beside(self, pacing: Pacing, request: TrialRequest, pause: Pause) -> TrialRecord:
-        return pacing.run(self._runner_of(request).run, request, pause)
+    def _run(self, request: TrialRequest) -> TrialRecord:
+        return self._runner_of(request).run(request)
 
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]
@@ -284,8 +281,8 @@ def _connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None
 
     systems = [(run.bench, one) for run in runs for one in run.systems.values()]
     cluster = Cluster(given.executor, systems)
-    cluster.open(may_be_mixed=given.allow_mixed_workers == "yes")
     stack.callback(cluster.close)
+    cluster.open(may_be_mixed=given.allow_mixed_workers == "yes")
     return cluster
 
 

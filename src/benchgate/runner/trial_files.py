@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from benchgate.aggregate import cost_of
 from benchgate.artifacts.run_kinds import TrialFile
 from benchgate.audit.chain import PLAN_FILE
-from benchgate.audit.trial_file import write_trial
-from benchgate.audit.unfinished import read_trial
+from benchgate.audit.unfinished import read_trial, write_trial
 from benchgate.errors import ArtifactError, Unreadable
 from benchgate.ids import trial_file_name
 from benchgate.trials.executor import TrialRecord
@@ -44,10 +43,10 @@ class TrialFiles:
         """Write the file of a finished trial; if that fails, the process that judges tries again and says why."""
         if record.result.outcome == "not_run":
             return record
-        folder, result, sha256 = self.folder, record.result, None
+        sha256 = None
         with suppress(ArtifactError):
-            output = record.output_json
-            sha256 = write_trial(folder, self.task_class, result, output, self.scorer, side=side)
+            own = (self.folder, self.task_class, record.result, record.output_json, self.scorer)
+            sha256 = write_trial(*own, side=side, worker=record.worker)
         return replace(record, scorer=self.scorer, file_sha256=sha256)
 
     def find(self, case_id: str, trial: int, seed: int, side: Side) -> TrialRecord | None:
@@ -63,6 +62,7 @@ class TrialFiles:
             output_json=None if file.output is None else json.dumps(file.output),
             scorer=file.scorer,
             file_sha256=sha256_hex(data),
+            worker=file.worker,
         )
 
     def of(self, request: TrialRequest) -> TrialRecord | None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import special
+from benchgate.statistics.quadrature import studentized_range_quantile
 from benchgate.statistics.student import check_fraction
-from benchgate.statistics.studentized_range import studentized_range_quantile
 from benchgate.statistics.summary import finite_floats, mean, saturate, scale, summarize
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.bernstein import largest_value
 from benchgate.statistics.numerics import np, special
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction
@@ -38,6 +37,7 @@ LEFT_OUT = 1 / 500
 _VARIANCE = 0.5
 _TIE = 1e-7
 _TOLERANCE = 1e-6
+_HALVINGS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,3 +233,41 @@ def score(gains: Ints, losses: Ints, n: int, shift: float) -> Floats:
     lost = (root - linear) / (4.0 * n)
     variance = np.maximum(n * (2.0 * lost + shift - shift * shift), 0.0) + _VARIANCE
     return np.asarray((gains - losses - n * shift) / np.sqrt(variance))
+
+
+def largest_value(coefficients: Floats, low: float, high: float) -> float:
+    """
+    Bound f(s) = sum c_k C(n, k) s**k (1 - s)**(n - k) on [low, high] from above.
+
+    A polynomial in Bernstein form lies below its largest coefficient, and its first and last ones
+    are values of it (Farouki 2012). So the interval is halved (de Casteljau) until coefficients
+    and values agree.
+
+    :param coefficients: c_0 to c_n, not negative.
+    :param low: from 0.
+    :param high: to 1, at least ``low``.
+    :returns: at least the maximum, and above it by at most a share of 1e-6.
+    """
+    pieces = coefficients[None, :]
+    if high < 1.0:
+        pieces = _split(pieces, high)[0]
+    if low > 0.0:
+        pieces = _split(pieces, min(1.0, low / high))[1]
+    best = 0.0
+    for _ in range(_HALVINGS):
+        best = max(best, float(pieces[:, 0].max()), float(pieces[:, -1].max()))
+        pieces = pieces[pieces.max(axis=1) > best * (1.0 + _TOLERANCE)]
+        if not len(pieces):
+            return best * (1.0 + _TOLERANCE)
+        pieces = np.concatenate(_split(pieces, 0.5))
+    return float(pieces.max())
+
+
+def _split(pieces: Floats, at: float) -> tuple[Floats, Floats]:
+    """Return the coefficients on the two parts of each piece's interval."""
+    row, n = pieces, pieces.shape[1]
+    left, right = np.empty_like(pieces), np.empty_like(pieces)
+    for step in range(n):
+        left[:, step], right[:, n - 1 - step] = row[:, 0], row[:, -1]
+        row = (1.0 - at) * row[:, :-1] + at * row[:, 1:]
+    return left, right

@@ -42,16 +42,13 @@ class TrialRequest:
         trial: int,
         *,
         bench_seed: int,
-        system: str,
-        limit: float,
         checkpoint: HandedCheckpoint | None = None,
-        side: Side = "candidate",
-        starts: str | None = None,
+        **fields: Any,
     ) -> TrialRequest:
-        """Return the request for a trial of a case as it was read."""
+        """Return the request for a trial of a case as it was read; ``fields`` are its other ones."""
         seed = trial_seed(case.task_class, case.case_id, trial, bench_seed)
         own = case.for_trial(trial=trial, seed=seed, checkpoint=checkpoint)
-        return cls(case=own, system=system, limit=limit, side=side, starts=starts)
+        return cls(case=own, **fields)
 
     def result(self, outcome: Outcome, **fields: Any) -> TrialResult:
         """Return a result of the trial, with what it has used so far."""
@@ -107,6 +104,7 @@ class TrialRecord:
     :param printed: what the trial printed, if that was kept apart from what others printed.
     :param scorer: digest of what scored it.
     :param file_sha256: SHA-256 of its file, if that is written already.
+    :param worker: address of the worker that ran it, if this is not a process of the session.
     """
 
     result: TrialResult
@@ -117,6 +115,7 @@ class TrialRecord:
     printed: str = ""
     scorer: str | None = None
     file_sha256: str | None = None
+    worker: str | None = None
 
 
 def ended(record: TrialRecord) -> Future[TrialRecord]:

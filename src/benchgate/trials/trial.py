@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import sysconfig
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from inspect import isawaitable
+from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import ValidationError
@@ -16,7 +20,6 @@ from benchgate.errors import MAX_MESSAGE, EvalError, RubricViolation, excerpt
 from benchgate.models import BenchScore, FailureMode
 from benchgate.trials.containment import WorkFolder, process_kept, signals_kept
 from benchgate.trials.executor import TrialRecord
-from benchgate.trials.origin import raised_at
 from benchgate.trials.pacing import is_unavailable, retry_after
 from benchgate.trials.time_limit import TrialTimeout, time_left
 from benchgate.trials.trial_http import TrialHttp
@@ -24,8 +27,6 @@ from benchgate.wire.plain import output_json
 from benchgate.wire.usage import Usage
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from benchgate.models import BenchCase, Outcome
     from benchgate.registry import System
     from benchgate.taxonomy import Taxonomy
@@ -35,6 +36,15 @@ if TYPE_CHECKING:
 
 USAGE: Final = "usage"
 """The key of an output that is taken out of it: a :class:`~benchgate.wire.usage.Usage`."""
+
+FOREIGN: Final = tuple(
+    f"{path}{os.sep}"
+    for path in (
+        Path(__file__).parents[1],
+        *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    )
+)
+"""Folders of benchgate, of Python's library and of installed packages."""
 
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
@@ -161,7 +171,7 @@ class _Attempt:
             return
         if self._outcome == "scored":  # scored, but the clean-up failed
             self._outcome = "harness_error"
-        self._raised_at = raised_at(error)
+        self._raised_at = _raised_at(error)
         if self._outcome == "rubric_error":
             error = self._as_violation(error)
         text = f"{type(error).__name__}: {_excerpt(error, str, MAX_MESSAGE)}"
@@ -219,6 +229,16 @@ class _Attempt:
             raised_at=self._raised_at,
             retry_after=self._retry_after,
         )
+
+
+def _raised_at(error: BaseException) -> tuple[Path, int] | None:
+    """Return file and line of the innermost frame that is neither benchgate's nor a library's, if there is one."""
+    place = None
+    for frame, line in walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if os.path.isabs(file) and not file.startswith(FOREIGN):  # "<string>" is no file
+            place = Path(file), line
+    return place
 
 
 def _excerpt(value: object, show: Callable[[object], str], limit: int = 120) -> str:

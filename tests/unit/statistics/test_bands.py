@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from benchgate.statistics.bands import sample_size_band, seed_band
-from benchgate.statistics.studentized_range import studentized_range_cdf, studentized_range_quantile
+from benchgate.statistics.quadrature import studentized_range_cdf, studentized_range_quantile
 
 pytestmark = pytest.mark.filterwarnings("error")
 

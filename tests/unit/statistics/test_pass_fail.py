@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from benchgate.statistics import pass_fail_test
-from benchgate.statistics.bernstein import largest_value
 from benchgate.statistics.pass_fail import (
     cases_for_margin,
     changes,
     given_open,
+    largest_value,
     pass_fail_p,
     smallest_margin,
 )
