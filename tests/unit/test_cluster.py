@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ from benchgate.remote import cluster as module
 from benchgate.remote import connection, sent_attempt
 from benchgate.remote.attempt import Answer
 from benchgate.remote.cluster import Cluster
+from benchgate.remote.worker import profile
 from benchgate.trials.executor import TrialRecord
 
 CASE = SimpleNamespace(task_class="echo")
@@ -208,3 +210,21 @@ def test_dask_is_given_a_second_chance_to_start_its_thread(monkeypatch):
     monkeypatch.setattr("distributed.Client", Client)
     assert isinstance(connection.connect("dask://somewhere:1"), Client)
     assert made == ["tcp://somewhere:1"] * 2
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_a_worker_is_profiled_without_collecting_garbage(collects):
+    seen = []
+
+    def trigger():
+        seen.append(gc.isenabled())
+        raise KeyError("a thread that ended meanwhile")
+
+    if not collects:
+        gc.disable()
+    try:
+        with pytest.raises(KeyError):
+            profile(SimpleNamespace(trigger_profile=trigger))
+        assert (seen, gc.isenabled()) == ([False], collects)
+    finally:
+        gc.enable()

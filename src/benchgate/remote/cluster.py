@@ -227,15 +227,12 @@ class Cluster:
         client = self._client
         _, call, data = self._packed[name]
         with self._sending:
-            copies = {}
+            answers: dict[str, Any] = {}
             for address in addresses:
                 scatter = partial(client.scatter, data, workers=[address], hash=False)
                 with suppress(KeyError):  # it has left
-                    copies[address] = steady(client, scatter)
-            answers = {
-                address: client.submit(call, copy, workers=[address], pure=False)
-                for address, copy in copies.items()
-            }
+                    copy = steady(client, scatter)
+                    answers[address] = client.submit(call, copy, workers=[address], pure=False)
             deadline, wrong = time.monotonic() + CHECK_SECONDS, []
             for address, future in answers.items():
                 left = max(0.0, deadline - time.monotonic())
@@ -253,10 +250,9 @@ class Cluster:
 
 def _kept_its_limit(answer: Answer, attempt: Attempt) -> bool:
     """Whether an answer is about the system, whatever happened to its worker meanwhile."""
-    if answer.record is None:
+    if (record := answer.record) is None:
         return False
-    result = answer.record.result
-    return result.outcome != "timeout" and result.duration_seconds <= attempt.limit
+    return record.result.outcome != "timeout" and record.result.duration_seconds <= attempt.limit
 
 
 def _recorded(answer: Answer, home: Path, times_lost: int) -> TrialRecord:

@@ -6,12 +6,14 @@ On a Dask worker :func:`receive` takes a class, and :func:`run_attempt` runs one
 
 from __future__ import annotations
 
+import gc
+import sys
 import tempfile
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError, brief
 from benchgate.live.executor import LiveExecutor
@@ -64,6 +66,9 @@ def receive(
     from distributed import get_worker
 
     worker = get_worker()
+    profiler = worker.periodic_callbacks.get("profile")
+    if profiler is not None and sys.version_info < (3, 11, 9):
+        profiler.callback = partial(profile, worker)
     try:
         mixed = _compared(there, may_be_mixed=may_be_mixed)
         folder = Path(tempfile.mkdtemp(prefix="benchgate-", dir=worker.local_directory))
@@ -76,6 +81,17 @@ def receive(
         return Answer(kind="refused", worker=worker.address, why=str(error))
     worker_benches().compared.add(sent)
     return Answer(kind="ready", worker=worker.address, why=mixed)
+
+
+def profile(worker: Any) -> None:
+    """Profile as Dask does, but collect no garbage, in which Python before 3.11.9 may stand still (gh-106883)."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        worker.trigger_profile()
+    finally:
+        if collects:
+            gc.enable()
 
 
 def run_attempt(attempt: Attempt) -> Answer:
@@ -131,8 +147,7 @@ def _is_first(attempt_id: str) -> bool:
     from distributed import get_worker, sync
 
     worker = get_worker()
-    # Not get_client(): in a worker of many threads it makes a client for each, and the ones that are dropped hold up
-    # the loop by which the worker answers its scheduler.
+    # Not get_client(): it makes a client for each thread, and dropped ones hold up the worker's loop.
     put = worker.scheduler.queue_put
     try:
         sync(worker.loop, put, name=attempt_id, data=worker.address, timeout=BALLOT_SECONDS)
@@ -144,9 +159,6 @@ def _is_first(attempt_id: str) -> bool:
 def _run(runner: TrialRunner, request: TrialRequest) -> TrialRecord:
     """Run a trial in a thread that can be given up at its limit, with its own prints."""
     # One for each trial: while it is open, nothing can end the process, and Dask must be able to.
-    prints = worker_benches().prints
-    executor = LiveExecutor(lambda request, _: runner.run(request), 1, prints=prints)
-    try:
+    call = LiveExecutor(lambda request, _: runner.run(request), 1, prints=worker_benches().prints)
+    with closing(call) as executor:
         return executor.submit(request).result()
-    finally:
-        executor.close()
