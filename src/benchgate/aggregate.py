@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
-from benchgate.models import Aggregates, BenchRunReport, Suite
+from benchgate.models import Aggregates, BenchRunReport, Stopped, Suite
 from benchgate.wire.usage import total
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailabl
 
 CAP: Final = "max_cost_usd="
 """Begins the reason of a trial that was not run because the cap on costs has no room for it."""
+
+STOP: Final = "stop=decided: "
+"""Begins the reason of a trial that was not run because no result of it could lead to promote."""
 
 FAILED: Final = frozenset({"scored", "timeout"})
 """Outcomes of a trial that did not pass which say that its system failed."""
@@ -54,6 +57,11 @@ class CaseFigures:
 def is_capped(result: TrialResult) -> bool:
     """Whether a trial was not run because the cap on costs has no room for it."""
     return (result.detail or "").startswith(CAP)
+
+
+def is_stopped(result: TrialResult) -> bool:
+    """Whether a trial was not run because no result of it could lead to promote."""
+    return (result.detail or "").startswith(STOP)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -112,6 +120,7 @@ def aggregates(
     *,
     bounded: bool,
     clusters: Mapping[str, str],
+    beyond: Sequence[TrialResult] = (),
 ) -> Aggregates:
     """
     Return the figures over some results; without results the mean score is 0 and the mean penalty unknown.
@@ -119,7 +128,9 @@ def aggregates(
     :param bounded: also compute the lower bound of the mean score; leave it out for hand-picked cases, because a bound
         says something about other cases only if these are a sample of them.
     :param clusters: by case id; a case that is left out is a cluster of its own.
+    :param beyond: results of trials that had begun when a run stopped: paid for, and to be known if they did harm.
     """
+    paid = (*results, *beyond)
     cases = case_figures(results)
     penalties = [case.safety_penalty for case in cases if case.safety_penalty is not None]
     lower = None
@@ -133,12 +144,12 @@ def aggregates(
         mean_score=mean([case.score for case in cases]) if cases else 0.0,
         score_lower_bound_95=lower,
         passed_count=sum(case.passed for case in cases),
-        total_cost_usd=math.fsum(cost_of(result) or 0.0 for result in results),
+        total_cost_usd=math.fsum(cost_of(result) or 0.0 for result in paid),
         mean_safety_penalty=mean(penalties) if cases and len(penalties) == len(cases) else None,
         block_severity_failure_modes=taxonomy.blocks(
-            mode for result in results for mode in result.failure_modes
+            mode for result in paid for mode in result.failure_modes
         ),
-        usage=total(result.usage for result in results),
+        usage=total(result.usage for result in paid),
     )
 
 
@@ -163,6 +174,8 @@ def build_report(
     *,
     interrupted: bool = False,
     critical: Iterable[str] = (),
+    order: Sequence[str] = (),
+    beyond: Sequence[TrialResult] = (),
 ) -> BenchRunReport:
     """
     Build the report of a run.
@@ -170,12 +183,14 @@ def build_report(
     :param results: one for each planned trial, in any order.
     :param interrupted: the session ended early, which makes the run incomplete.
     :param critical: ids of the cases that may not newly fail.
+    :param order: the cases in the order in which they ran, of a run that stopped early; ``beyond`` as of
+        :func:`aggregates`.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
     terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
     return BenchRunReport(
-        **dict(aggregates(ordered, taxonomy, **terms)),
+        **dict(aggregates(ordered, taxonomy, **terms, beyond=beyond)),
         run_id=run_id(plan.task_class, ordered),
         plan_id=plan.plan_id(),
         task_class=plan.task_class,
@@ -190,4 +205,22 @@ def build_report(
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
         clusters=plan.clusters,
+        stopped=stopped(ordered, order, beyond) if order else None,
+    )
+
+
+def stopped(
+    results: Sequence[TrialResult], order: Sequence[str], beyond: Sequence[TrialResult]
+) -> Stopped | None:
+    """Return what a run left out; ``None`` if it is not all of its results that are lacking."""
+    ran = [result for result in results if not is_stopped(result)]
+    if any(map(irregular, ran)) or len(ran) == len(results):
+        return None
+    saved = len(results) - len(ran) - len(beyond)
+    costs = [cost for result in ran if (cost := cost_of(result)) is not None]
+    return Stopped(
+        order=tuple(order),
+        beyond=tuple(beyond),
+        saved_trials=saved,
+        saved_cost_usd=mean(costs) * saved if costs else None,
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
     """Yield why a run cannot be promoted, whatever a comparison would show."""
-    if not report.complete:
+    if not report.complete and report.stopped is None:
         yield "incomplete_run", incompleteness(report)
     if report.block_severity_failure_modes:
         yield "block_severity_failure_mode", f"severity block: {blocking(report)}"
@@ -27,7 +27,7 @@ def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
 def blocking(report: BenchRunReport) -> str:
     """Return each failure code of severity ``block`` with the cases that have it, as a text."""
     cases_by_label: dict[str, list[str]] = {}
-    for result in report.per_case:
+    for result in report.on_disk:
         for mode in result.failure_modes:
             if mode.code in report.block_severity_failure_modes:
                 is_unknown = mode.code == "unknown_failure_mode"

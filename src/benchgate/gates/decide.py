@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
-    look = inputs.look and inputs.figures and make_look(inputs.policy, inputs.look, inputs.figures)
+    compared = inputs.figures or inputs.at_best
+    look = inputs.look and compared and make_look(inputs.policy, inputs.look, compared)
     early = (*inputs.blockers, *look_objection(inputs.policy, inputs.look))
     inputs = replace(inputs, policy=judged_at(inputs.policy, inputs.look), blockers=early)
     blockers = _joined((*early, *_objections(inputs)))
@@ -64,6 +65,7 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
         minimum_detectable_effect=significance.minimum_detectable_effect if significance else None,
         next_step=next_step(inputs, codes, look or None) if outcome == "hold" else None,
         look=look or None,
+        certificate=inputs.certificate,
     )
 
 
@@ -82,7 +84,7 @@ def _objections(inputs: GateInput) -> Iterator[Blocker]:
         return
     if CONDITIONS["insufficient_cases"].applies(policy):
         yield from _size_objection(figures, policy)
-    yield from critical_objections(figures)
+    yield from critical_objections(figures.baseline, figures.candidate)
     yield from safety_objections(figures.safety, policy, figures.candidate.labels)
     yield from cost_objections(figures, policy)
     if policy.claim == "no_regression":
@@ -99,7 +101,7 @@ def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
     figures, policy = inputs.figures, inputs.policy
     if figures is None or not (trials := unscored(figures, policy)):
         return
-    arms = against_candidate(figures, policy)
+    arms = against_candidate(figures.baseline, figures.candidate, policy)
     if arms is None:
         yield "unscored_decide", f"{trials} have no score, and no score_range says what the best is"
         return

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from pydantic import Field
+
+from benchgate.errors import counted
 from benchgate.gates.looks import Look
-from benchgate.wire.model import DisplayText, Number, WireModel
+from benchgate.wire.model import Count, DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
@@ -26,6 +29,23 @@ class Remark(WireModel):
     message: DisplayText
 
 
+class Certificate(WireModel):
+    """
+    Why no result of the trials that are left can lead to ``promote``.
+
+    :param cases: how many have trials left; ``trials`` are these.
+    :param reasons: conditions that fail already; else every test that may yet be in charge, with the best it can reach.
+    """
+
+    cases: Count
+    trials: Count
+    reasons: tuple[Remark, ...]
+
+    def __str__(self) -> str:
+        left = f"no result of the remaining {counted(self.cases, 'case')} could have promoted it"
+        return f"{left}: {'; '.join(one.message for one in self.reasons)}"
+
+
 class CheckpointPromotionDecision(WireModel):
     """
     The decision of the gate.
@@ -38,6 +58,7 @@ class CheckpointPromotionDecision(WireModel):
     :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
     :param next_step: of a ``hold``: what to do first about it.
     :param look: how often the baseline was looked at; ``None`` if nobody counts, or this is no look.
+    :param certificate: of a run that stopped early; left out otherwise.
     """
 
     outcome: Outcome
@@ -48,6 +69,7 @@ class CheckpointPromotionDecision(WireModel):
     minimum_detectable_effect: Number | None
     next_step: DisplayText | None = None
     look: Look | None = None
+    certificate: Certificate | None = Field(default=None, exclude_if=lambda found: found is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +85,7 @@ class GateInput:
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
     :param is_log: the results were read from the log of another harness.
+    :param certificate: of a run that stopped early, and ``at_best`` the figures that it could have had.
     """
 
     policy: GatePolicy
@@ -73,3 +96,5 @@ class GateInput:
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()
     is_log: bool = False
+    certificate: Certificate | None = None
+    at_best: Figures | None = None

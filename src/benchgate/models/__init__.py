@@ -209,6 +209,22 @@ class LogSource(WireModel):
     without: tuple[Text, ...]
 
 
+class Stopped(WireModel):
+    """
+    What a run left out because no result of it could have led to a promotion.
+
+    :param order: the ids of its cases in the order in which they were run, whatever had begun when it stopped.
+    :param beyond: results of trials that had begun then; they were paid for, and count for nothing but harm.
+    :param saved_trials: how many never began, and what they would have cost at the mean of the others; ``None`` if
+        nothing is known of a cost.
+    """
+
+    order: tuple[Text, ...]
+    beyond: tuple[TrialResult, ...]
+    saved_trials: Count
+    saved_cost_usd: NonNegative | None
+
+
 class BenchRunReport(Aggregates):
     """
     The results of a run and their figures. Facts only, so that any policy can judge it; the decision is elsewhere.
@@ -221,6 +237,7 @@ class BenchRunReport(Aggregates):
     :param clusters: the ``cluster`` of each case that names one, by case id.
     :param critical: ids of the cases that may not newly fail under any claim, sorted.
     :param source: the log that the results were read from; left out for a run of a bench.
+    :param stopped: what a run left out that stopped early; left out of others.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -240,3 +257,10 @@ class BenchRunReport(Aggregates):
     digests: RunDigests
     clusters: Clusters = Field(default_factory=empty_mapping)
     source: LogSource | None = Field(default=None, exclude_if=lambda source: source is None)
+    stopped: Stopped | None = Field(default=None, exclude_if=lambda stopped: stopped is None)
+
+    @property
+    def on_disk(self) -> tuple[TrialResult, ...]:
+        """The results as the files of the trials have them."""
+        beyond = {(r.case_id, r.trial): r for r in self.stopped.beyond} if self.stopped else {}
+        return tuple(beyond.get((r.case_id, r.trial), r) for r in self.per_case)
