@@ -197,7 +197,7 @@ class RunStore:
         """Write the results that are known only at the end: trials that never ran, inputs that changed."""
         if self.is_closed:
             raise ArtifactError(self._out, "writing failed before")
-        for side, result in ((s, result) for s in reports for result in reports[s].per_case):
+        for side, result in ((s, result) for s in reports for result in reports[s].on_disk):
             name = case_file_name(result, side)
             written = self._written.get(name)
             if written is None:

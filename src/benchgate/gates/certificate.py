@@ -107,9 +107,10 @@ def certificate(before: Arm, partial: Partial, policy: GatePolicy) -> Certificat
     """
     reasons = _reasons(before, partial, policy)
     arms = against_candidate(before, partial.best, policy)
-    if not reasons and arms and arms != (before, partial.best):  # what has no score must not decide
-        if _reasons(arms[0], partial._replace(best=arms[1]), policy):
-            reasons = [("unscored_decide", "it would depend on trials that have no score")]
+    # What has no score must not decide.
+    is_open = not reasons and arms and arms != (before, partial.best)
+    if is_open and arms and _reasons(arms[0], partial._replace(best=arms[1]), policy):
+        reasons = [("unscored_decide", "it would depend on trials that have no score")]
     remarks = tuple(Remark(code=code, message=text) for code, text in reasons)
     left = {"cases": len(partial.known), "trials": partial.trials}
     return Certificate(**left, reasons=remarks) if remarks else None

@@ -1,9 +1,9 @@
 """
 Counts the looks at a baseline in the chain of a class.
 
-A look is a full run that was complete and was compared with a baseline. Looks at one baseline have the same cases, the
-same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a log, the same file.
-Results that were seen before are no further look. All of this is in the records: nothing is stored that could be reset.
+A look is a full run that was complete, or stopped early, and was compared with a baseline. Looks at one baseline have the
+same cases, the same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a
+log, the same file. Results that were seen before are no further look. All of this is in the records: nothing is stored that could be reset.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ class _Report(WireModel):
     complete: bool
     digests: _Digests
     source: Mapping[str, Any] | None = None
+    stopped: Mapping[str, Any] | None = None
 
 
 class _Baseline(WireModel):
@@ -57,6 +58,10 @@ class _Policy(WireModel):
     looks: str = "count"
 
 
+class _Resumed(WireModel):
+    seq: int | None
+
+
 class _Record(WireModel):
     """The fields of a record that make it a look."""
 
@@ -66,15 +71,18 @@ class _Record(WireModel):
     baseline: _Baseline | None = None
     policy: _Policy = Field(default_factory=_Policy)
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
+    resumes: _Resumed | None = None
 
     def looked(self) -> Looked | None:
         """Return what was looked at; ``None`` if this is no look."""
         report, baseline = self.report, self.baseline
-        if report is None or baseline is None or COMPARED not in self.evidence_files:
+        if report is None or baseline is None:
+            return None
+        if report.stopped is None and (COMPARED not in self.evidence_files or not report.complete):
             return None
         beside = baseline.report
         before = beside.run_id if beside else baseline.run_id
-        if not report.complete or before is None:
+        if before is None:
             return None
         return _declaring(_looked(report, before, beside), self.policy.looks)
 
@@ -120,10 +128,13 @@ class ChainLooks:
     The looks in ``runs/<class>/``, in the order of the chain.
 
     :param runs: that folder; ``None`` if the records are only added one by one.
+    :param resumes: number of the run that is completed: of one that stopped early, it is the same look.
     """
 
-    def __init__(self, runs: Path | None = None) -> None:
+    def __init__(self, runs: Path | None = None, *, resumes: int | None = None) -> None:
         self._runs = runs
+        self._resumes = resumes
+        self._stopped: dict[int | None, Looked] = {}
         self._tally = Tally()
         self._last = 0
 
@@ -140,7 +151,7 @@ class ChainLooks:
             if seq > self._last:
                 self.add(folder / RECORD_FILE, later=True)
                 self._last = seq
-        return self._tally.number(looked)
+        return self._tally.number(self._completed(looked, self._resumes))
 
     def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
         """
@@ -149,10 +160,21 @@ class ChainLooks:
         :param later: somebody counts again later, and has to come to the same.
         """
         try:
-            looked = _Record.read_file(path, "record").looked()
+            record = _Record.read_file(path, "record")
         except Unreadable as error:
             if later and not error.missing and isinstance(error.__cause__, OSError):
                 raise
             self._tally.unknown += 1
             return None
-        return None if looked is None else self._tally.add(looked)
+        looked = record.looked()
+        if looked is None:
+            return None
+        looked = self._completed(looked, record.resumes.seq if record.resumes else None)
+        if record.report and record.report.stopped is not None:
+            self._stopped[record.seq] = looked
+        return self._tally.add(looked)
+
+    def _completed(self, looked: Looked, resumes: int | None) -> Looked:
+        """Return a look; that at a run which stopped early, if this one completes it."""
+        before = self._stopped.get(resumes)
+        return before if before and before.at == looked.at else looked

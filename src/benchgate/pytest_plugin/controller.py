@@ -137,6 +137,8 @@ class Controller:
         if not session.testsfailed or session.config.option.continue_on_collection_errors:
             # else pytest refuses to run for its collection errors
             self._plan()
+            for run in self.runs.values():
+                _put_in_order(session.items, run)
         try:
             result = yield
         except BaseException:
@@ -193,8 +195,9 @@ class Controller:
             scorer=payload.get("scorer"),
             file_sha256=payload.get("file_sha256"),
         )
-        run.record(record, side)
-        if side == "candidate":
+        counts = run.record(record, side)
+        self.session.trials.service.stop(run.name, run.candidate.stopped)
+        if side == "candidate" and (counts or result.outcome == "not_run"):
             self._hooks.call("pytest_bench_case_finished", result=result)
 
     # Judging
@@ -229,6 +232,15 @@ class Controller:
         """
         if self._held and session.testsfailed == 1 and session.exitstatus == 1:
             session.exitstatus = HELD
+
+
+def _put_in_order(items: list[pytest.Item], run: ClassRun) -> None:
+    """Put the items of a run that may stop in its order, each in the place of another; last, whatever moved them."""
+    if run.candidate.order:
+        keys = {key: place for place, key in enumerate(run.candidate.in_order)}
+        own = [i for i in items if isinstance(i, CaseItem) and i.task_class == run.name]
+        ordered = iter(sorted(own, key=lambda item: keys[item.case_id, item.trial]))
+        items[:] = [next(ordered) if item in own else item for item in items]
 
 
 def _gates(hooks: RootHooks, run: ClassRun) -> list[Any]:

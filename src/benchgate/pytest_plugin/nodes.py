@@ -219,6 +219,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.result, self.output_json = record.result, record.output_json
         self.scorer, self.file_sha256 = record.scorer, record.file_sha256
         self.user_properties.extend(properties(record.result, self.side))
+        if reason := self.bench.trials.service.stopped.get(self.task_class):
+            raise pytest.skip.Exception(reason, _use_item_location=True)
         if record.result.passed:
             return
         from benchgate.aggregate import is_capped

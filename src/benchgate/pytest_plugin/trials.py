@@ -74,6 +74,11 @@ class ItemTrials:
         if connects and (is_xdist or self._worker is not None):
             msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
             raise pytest.UsageError(msg)
+        is_stopping = any(request.settings.stop == "decided" for request in requests)
+        if is_stopping and (is_xdist or self._worker is not None):
+            raise pytest.UsageError(
+                "--bench-stop=decided: it is for runs in one process, without -n"
+            )
         own = None
         is_replay = any(request.recording for request in requests)
         if not (connects or is_replay) and (self._worker is not None or not is_xdist):

@@ -20,11 +20,12 @@ from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
 from benchgate.ids import system_digest, trial_seed
-from benchgate.looks.chain import ChainLooks
+from benchgate.looks.chain import ChainLooks, looked_at
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.judging import facts_of_run, judged, publish
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
+from benchgate.runner.stopping import stopping
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.trials.planned import PlannedTrials
 from benchgate.wire import clock
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.ids import RunPlan
-    from benchgate.models import Side, TrialResult
+    from benchgate.models import BenchRunReport, Side, TrialResult
     from benchgate.runner.settings import Grounds, RunRequest
+    from benchgate.runner.stopping import Stopping
     from benchgate.trials.executor import TrialRecord
     from benchgate.trials.planned import Key
 
@@ -84,6 +86,7 @@ class ClassRun:
         self.provenance = Provenance.here()
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
+        self._stopping: Stopping | None = None
         self._started = clock.now()
 
     @property
@@ -131,6 +134,7 @@ class ClassRun:
         except TierFileError as error:
             self.tier_problem = str(error)
         check_options(self.request, self.grounds, self._plan(), self.candidate.keys)
+        self._stopping = stopping(self.request, self.candidate, self._baseline, self._number)
         if given.out is not None:
             try:
                 self._open_store(given.out)
@@ -175,8 +179,30 @@ class ClassRun:
                 raise
         self.taken_over = len(os.listdir(self.store.folder / "cases"))
 
-    def record(self, record: TrialRecord, side: Side) -> None:
-        """Record a trial, and write its file unless whoever finished the trial has done so."""
+    def _looks(self) -> ChainLooks:
+        store = self.store
+        resumes = store.plan.resumes if store and store.plan else None
+        return ChainLooks(
+            store.folder.parent if store else None, resumes=resumes.seq if resumes else None
+        )
+
+    def _number(self, before: BenchRunReport, report: BenchRunReport) -> int | None:
+        looked = looked_at(before, report, self.request.bench.policy, is_beside=False)
+        return self._looks().number(looked) if self.store else None
+
+    def record(self, record: TrialRecord, side: Side) -> bool:
+        """
+        Record a trial, and write its file unless whoever finished the trial has done so.
+
+        :returns: whether it counts; one that had begun when the run stopped does not.
+        """
+        counts = self.candidate.stopped is None
+        self._record(record, side)
+        if counts and self._stopping is not None:
+            self._stopping.check()
+        return counts
+
+    def _record(self, record: TrialRecord, side: Side) -> None:
         trials, result = self.sides[side], record.result
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
             reason = result.detail or "not run"
@@ -203,7 +229,7 @@ class ClassRun:
                 self._add_finished(store)
             if len(self.candidate.scorers) > 1:
                 self.warnings.append(TWO_SCORERS)
-            looks = ChainLooks(store.folder.parent) if store else ChainLooks()
+            looks = self._looks()
             counts = store is not None and self.candidate.scope == "full"
             facts = facts_of_run(
                 self.request, self.grounds, self.sides, self._baseline, self._started
@@ -229,7 +255,7 @@ class ClassRun:
             for case_id, trial in trials.missing():
                 seed = trial_seed(self.name, case_id, trial, trials.seed)
                 if (record := files.find(case_id, trial, seed, side)) is not None:
-                    self.record(record, side)
+                    self._record(record, side)
 
     def _publish(self, store: RunStore, judgement: Judgement, looks: ChainLooks) -> None:
         given = self.request.settings

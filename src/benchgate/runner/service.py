@@ -108,6 +108,7 @@ class TrialService:
         self._prints = PrintRouter()
         self.notes: list[str] = []
         self._starts: str | None = None
+        self.stopped: dict[str, str] = {}
         self._guarded: LiveExecutor | None = None
         self._exit.callback(self._loop.close)
         self._exit.callback(self._prints.close)
@@ -183,6 +184,15 @@ class TrialService:
             starts=f"{self._starts}/{uuid4().hex}" if self._starts else None,
         )
 
+    def stop(self, task_class: str, reason: str | None) -> None:
+        """Begin no other trial of a class, if there is a reason."""
+        if reason is not None:
+            self.stopped[task_class] = reason
+
+    def _left_out(self, request: TrialRequest) -> TrialRecord | None:
+        reason = self.stopped.get(request.case.task_class)
+        return None if reason is None else request.not_run(reason)
+
     def has_room(self, task_class: str) -> bool:
         """Whether a cap on costs lets a trial start now."""
         return self._classes[task_class].lane.spending.has_room()
@@ -193,7 +203,7 @@ class TrialService:
 
         :param again: though it is.
         """
-        finished = None if again else self._finished(request)
+        finished = self._left_out(request) or (None if again else self._finished(request))
         if finished is not None:
             return finished
 
@@ -210,7 +220,7 @@ class TrialService:
 
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
         """Run a trial of a class whose trials need not wait for their turn; see :meth:`run`."""
-        finished = None if again else self._finished(request)
+        finished = self._left_out(request) or (None if again else self._finished(request))
         if finished is not None:
             return ended(finished)
         lane = self._classes[request.case.task_class].lane
@@ -268,7 +278,8 @@ class TrialService:
             return run(request)
 
     def _run_beside(self, pacing: Pacing, request: TrialRequest, pause: Pause) -> TrialRecord:
-        return pacing.run(self._runner_of(request).run, request, pause)
+        run = pacing.run
+        return self._left_out(request) or run(self._runner_of(request).run, request, pause)
 
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]

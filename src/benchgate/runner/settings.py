@@ -66,6 +66,7 @@ class RunSettings:
     retries: int = 3
     max_rpm: int | None = None
     max_cost_usd: float | None = None
+    stop: str = "never"
     resume: str | Path = "none"
     shard: Shard | None = None
     parts: tuple[Path, ...] = ()

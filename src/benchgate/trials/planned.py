@@ -41,6 +41,7 @@ class Entry:
     :param reason: why it has no result.
     :param usage: what it used all the same.
     :param foreign: why its output is not evidence about the checkpoint that is the subject.
+    :param beyond: its result, if it had begun when the run stopped.
     """
 
     result: TrialResult | None = None
@@ -49,6 +50,7 @@ class Entry:
     usage: Usage | None = None
     foreign: str | None = None
     lacks_advantages: bool = False
+    beyond: TrialResult | None = None
 
 
 class PlannedTrials:
@@ -58,7 +60,8 @@ class PlannedTrials:
     :param trials: how many trials each case has.
     :param checkpoints: the checkpoint that the evidence must belong to, if one is the subject.
 
-    ``scorers`` has the digest of each rubric or hook that scored a trial.
+    ``scorers`` has the digest of each rubric or hook that scored a trial. ``order`` is that of the cases of a run
+    that may stop, and ``stopped`` why it did.
     """
 
     def __init__(
@@ -78,6 +81,8 @@ class PlannedTrials:
         self.scope: Scope = "selected"
         self.interrupted = False
         self.keys: tuple[Key, ...] = ()
+        self.order: tuple[str, ...] = ()
+        self.stopped: str | None = None
         self._entries: defaultdict[Key, Entry] = defaultdict(Entry)
         self._cases: dict[str, PlannedCase] = {}
         self.scorers: set[str] = set()
@@ -120,6 +125,9 @@ class PlannedTrials:
         :param scorer: digest of what scored it.
         """
         entry = self._entries[result.case_id, result.trial]
+        if self.stopped and entry.result is None:
+            entry.beyond = result
+            return
         entry.reruns = max(entry.reruns + (entry.result is not None), result.reruns)
         entry.result, entry.foreign, entry.lacks_advantages = result, None, False
         self.scorers.add(scorer)
@@ -175,6 +183,12 @@ class PlannedTrials:
         entry = self._entries[key]
         entry.reason, entry.usage = entry.reason or reason, usage or entry.usage
 
+    @property
+    def in_order(self) -> list[Key]:
+        """The planned trials in the order in which they run."""
+        places = {case_id: place for place, case_id in enumerate(self.order)}
+        return sorted(self.keys, key=lambda key: (places.get(key[0], 0), key))
+
     def results(self) -> list[TrialResult]:
         """Return one result for each planned trial."""
         return [self._result(key, self._entries[key]) for key in self.keys]
@@ -184,7 +198,7 @@ class PlannedTrials:
         problem = self._cases[key[0]].problem
         result = entry.result
         if result is None or problem is not None:
-            why = problem or entry.reason or NO_RESULT
+            why = problem or entry.reason or self.stopped or NO_RESULT
             result = self._unscored(key, outcome="not_run", detail=why, usage=entry.usage)
         return result.model_copy(update={"reruns": entry.reruns}) if entry.reruns else result
 
@@ -209,12 +223,15 @@ class PlannedTrials:
         for (case_id, _), entry in self._entries.items():
             if case_id in modified and entry.result is not None:
                 entry.result = marked_modified(entry.result)
+        entries = [self._entries[key] for key in self.keys] if self.stopped else []
         return build_report(
             self.run_plan(baseline),
             self.results(),
             self.bench.taxonomy,
             interrupted=self.interrupted,
             critical=[c for c, p in self._cases.items() if p.case is not None and p.case.critical],
+            order=self.order if self.stopped else (),
+            beyond=[entry.beyond for entry in entries if entry.beyond],
         )
 
     def run_plan(self, baseline: str | None = None) -> RunPlan:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from benchgate.aggregate import aggregates, irregular
+from benchgate.aggregate import aggregates, irregular, stopped
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.run_kinds import PlanFile, RunRecord, TrialFile, case_file_name
 from benchgate.audit.chain import PLAN_FILE
@@ -112,7 +112,10 @@ def _report(record: RunRecord) -> Iterator[str]:
         if ids - case_ids:
             yield f"report.{name}: there is no case {few(ids - case_ids)}"
     terms: dict[str, Any] = {"bounded": True, "clusters": report.clusters}
-    expected = aggregates(report.per_case, taxonomy, **terms)
+    beyond = report.stopped.beyond if report.stopped else ()
+    expected = aggregates(report.per_case, taxonomy, **terms, beyond=beyond)
+    if report.stopped and stopped(report.per_case, report.stopped.order, beyond) != report.stopped:
+        yield "report.stopped: is not what its results give"
     yield from same("report", plain(expected), report.model_dump(include=_FIGURES, mode="json"))
     held_out = [result for result in report.per_case if result.held_out]
     expected_held_out = plain(aggregates(held_out, taxonomy, **terms)) if held_out else None
@@ -159,7 +162,7 @@ def _cases(folder: Path, record: RunRecord, side: Side, outputs: dict[str, Any])
     :param outputs: is filled with what the systems returned, by file name, as far as somebody asks.
     """
     report = record.report
-    named = {case_file_name(result, side): result for result in report.per_case}
+    named = {case_file_name(result, side): result for result in report.on_disk}
     scorers: set[str | None] = set()
     for name, result in named.items():
         try:
