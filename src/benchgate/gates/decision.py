@@ -42,8 +42,7 @@ class Certificate(WireModel):
     reasons: tuple[Remark, ...]
 
     def __str__(self) -> str:
-        left = f"no result of the remaining {counted(self.cases, 'case')} could have promoted it"
-        return f"{left}: {'; '.join(one.message for one in self.reasons)}"
+        return f"no result of the remaining {counted(self.cases, 'case')} could have promoted it"
 
 
 class CheckpointPromotionDecision(WireModel):

@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
-from benchgate.errors import RubricViolation, counted, excerpt
+from benchgate.aggregate import INCOMPLETE, cost_of, is_capped, is_stopped
+from benchgate.errors import RubricViolation, counted, excerpt, few
 from benchgate.gates.claim_reasons import spent
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
@@ -75,7 +75,7 @@ def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
     """
     report = judgement.report
     results = [result for one in judgement.reports.values() for result in one.per_case]
-    missing = [result for result in results if result.outcome in INCOMPLETE]
+    missing = [r for r in results if r.outcome in INCOMPLETE and not is_stopped(r)]
     if missing:
         is_run = report.source is None and report.scope == "full"
         able = is_run and any(result.outcome in ABLE for result in missing)
@@ -94,8 +94,9 @@ def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
 
 def _cost(report: BenchRunReport) -> str:
     """Return what a run cost, if anything was reported, and of how many trials nothing was."""
-    unknown = sum(cost_of(result) is None for result in report.per_case)
-    if unknown == len(report.per_case):
+    ran = [result for result in report.on_disk if not is_stopped(result)]
+    unknown = sum(cost_of(result) is None for result in ran)
+    if unknown == len(ran):
         return ""
     some = f", without {counted(unknown, 'trial')} that reported none" if unknown else ""
     return f"{usd(report.total_cost_usd)} USD{some}"
@@ -117,10 +118,16 @@ def _usage(report: BenchRunReport) -> str:
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[Line]:
     """
-    Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.
+    Yield what a run saved that stopped early, or that the cap ended it, what was spent and how to go on.
 
     :param is_recorded: it can be resumed.
     """
+    if (left := judgement.report.stopped) is not None:
+        cost = "" if left.saved_cost_usd is None else f", about {usd(left.saved_cost_usd)} USD"
+        began = f"; begun, paid and not counted: {few(r.case_id for r in left.beyond)}"
+        yield Line(
+            "saved", f"{counted(left.saved_trials, 'trial')}{cost}{began * bool(left.beyond)}"
+        )
     reports = judgement.reports.values()
     results = [result for report in reports for result in report.per_case]
     reasons = [r.detail for r in results if is_capped(r)]
