@@ -12,7 +12,6 @@ from benchgate.artifacts.run_kinds import RunRecord
 from benchgate.cli import main
 from benchgate.errors import ArtifactError, SystemUnavailable
 from benchgate.gates.exit_status import HELD
-from tests.conftest import FAILURE_MODES
 
 PREFIX = "checkpoint_promotion_blocked_"
 FAILED = {"answer": "?"}
@@ -100,8 +99,9 @@ def test_each_way_stops_after_the_same_trials(twelve, settings):
 
 
 def test_what_was_in_flight_is_kept_and_its_harm_rejects(twelve):
+    modes = (twelve.path / "failure_modes.toml").read_text()
     harm = '[failure_modes.harm]\nseverity = "block"\ndescription = "harm"\n'
-    twelve.write("failure_modes.toml", FAILURE_MODES + harm)
+    twelve.write("failure_modes.toml", modes + harm)
     twelve.rubric("""
         if "harm" in output:
             return BenchScore(passed=False, score=0.0, failure_modes=["harm"], cost_usd=0.25, safety_penalty=0.0)
