@@ -38,7 +38,7 @@ def share_run(before, after):
     for count in range(1, len(order)):
         left = dict.fromkeys(order[count:], ())
         best = side(before.case_ids, (1.0 if c in left else scores[c] for c in before.case_ids))
-        if certificate(before, Partial(best, left, len(left)), POLICY) is not None:
+        if certificate(before, Partial(best, left), POLICY) is not None:
             return count / len(order)
     return 1.0
 

@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
 def decide(inputs: GateInput) -> CheckpointPromotionDecision:
     """Return the decision: ``promote`` only if no condition failed; missing evidence gives ``hold``."""
-    compared = inputs.figures or inputs.at_best
-    look = inputs.look and compared and make_look(inputs.policy, inputs.look, compared)
+    look = inputs.look and inputs.figures and make_look(inputs.policy, inputs.look, inputs.figures)
     early = (*inputs.blockers, *look_objection(inputs.policy, inputs.look))
     inputs = replace(inputs, policy=judged_at(inputs.policy, inputs.look), blockers=early)
     blockers = _joined((*early, *_objections(inputs)))
@@ -65,7 +64,6 @@ def decide(inputs: GateInput) -> CheckpointPromotionDecision:
         minimum_detectable_effect=significance.minimum_detectable_effect if significance else None,
         next_step=next_step(inputs, codes, look or None) if outcome == "hold" else None,
         look=look or None,
-        certificate=inputs.certificate,
     )
 
 
@@ -101,7 +99,7 @@ def _unscored_objection(inputs: GateInput) -> Iterator[Blocker]:
     figures, policy = inputs.figures, inputs.policy
     if figures is None or not (trials := unscored(figures, policy)):
         return
-    arms = against_candidate(figures.baseline, figures.candidate, policy)
+    arms = against_candidate(figures, policy)
     if arms is None:
         yield "unscored_decide", f"{trials} have no score, and no score_range says what the best is"
         return

@@ -33,12 +33,11 @@ class Certificate(WireModel):
     """
     Why no result of the trials that are left can lead to ``promote``.
 
-    :param cases: how many have trials left; ``trials`` are these.
+    :param cases: how many have trials left.
     :param reasons: conditions that fail already; else every test that may yet be in charge, with the best it can reach.
     """
 
     cases: Count
-    trials: Count
     reasons: tuple[Remark, ...]
 
     def __str__(self) -> str:
@@ -84,7 +83,6 @@ class GateInput:
     :param further: name and objection of each further gate that objects; one is enough for ``hold``.
     :param noted: notes that follow from the runs and not from the figures.
     :param is_log: the results were read from the log of another harness.
-    :param certificate: of a run that stopped early, and ``at_best`` the figures that it could have had.
     """
 
     policy: GatePolicy
@@ -95,5 +93,3 @@ class GateInput:
     further: tuple[Blocker, ...] = ()
     noted: tuple[Blocker, ...] = ()
     is_log: bool = False
-    certificate: Certificate | None = None
-    at_best: Figures | None = None

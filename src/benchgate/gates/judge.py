@@ -217,7 +217,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
     if report.stopped is not None:
-        objections, early = stop_blockers(report, before, judged_at(policy, facts.look))
+        objections, early = stop_blockers(report, before, policy, facts.look)
         blockers += objections
     elif before is not None:
         figures, weighed = weigh_arms(before, candidate, judged_at(policy, facts.look))
@@ -239,10 +239,9 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             further=facts.further,
             is_log=report.source is not None,
             noted=tuple(noted),
-            **early,
         )
     )
-    return figures, decision
+    return figures, decision.model_copy(update=early)
 
 
 def _changes(report: BenchRunReport, baseline: Baseline | None) -> RunChanges | None:

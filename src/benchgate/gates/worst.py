@@ -37,8 +37,9 @@ def unscored(figures: Figures, policy: GatePolicy) -> str:
     return "; ".join(texts)
 
 
-def against_candidate(before: Arm, after: Arm, policy: GatePolicy) -> tuple[Arm, Arm] | None:
+def against_candidate(figures: Figures, policy: GatePolicy) -> tuple[Arm, Arm] | None:
     """Return both sides with these values; ``None`` if there are errors, and no ``score_range`` says the best score."""
+    before, after = figures.baseline, figures.candidate
     if policy.baseline_errors == "both" and any(facts.errors for facts in before.facts or ()):
         if policy.score_range is None:
             return None

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchgate.aggregate import mean
 from benchgate.errors import EvalError, counted, excerpt
-from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
-from benchgate.gates.certificate import Partial, certificate, obstacle, partial_of
+from benchgate.gates.baseline import BaselineChoice, baseline_beside
+from benchgate.gates.certificate import Partial, certificate, obstacle
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.looks import declared_looks, judged_at
@@ -77,40 +77,28 @@ def accept(
 
 
 def decided(
-    baseline: Side, partial: Side, policy: Mapping[str, Any] | None = None, *, look: int = 1
+    baseline: Samples, partial: Samples, policy: Mapping[str, Any] | None = None, *, look: int = 1
 ) -> Certificate | None:
     """
-    Return why no score of the cases that are left can lead :func:`accept` to promote; ``None`` if one may.
+    Return why no score of the cases that ``partial`` lacks can lead :func:`accept` to promote; ``None`` if one may.
 
-    :param partial: what was measured so far: of samples a case that it lacks is left, of a report a trial without result.
+    :param baseline: scores by case id, as ``partial``. Give :func:`accept` the part too: it is a look all the same.
     :param look: number of the look that this is going to be, for ``looks = "spend"``.
     :raises EvalError: a side or a threshold cannot be used, or nobody could know.
     """
-    is_run = isinstance(partial, BenchRunReport)
-    defaults: Mapping[str, Any] = {} if is_run else VECTOR_DEFAULTS
-    rules = judged_at(make_policy({**defaults, **(policy or {})}), look)
-    before = _side(baseline, "baseline")
-    if isinstance(baseline, BenchRunReport) and isinstance(partial, BenchRunReport):
-        before = arm(baseline)
-        rest = partial_of(partial, before, rules)
-    elif isinstance(before, Arm) and isinstance(partial, Mapping):
-        rest = _rest(before, partial, rules)
-    else:
-        raise EvalError("expected two reports, or two mappings of scores by case id")
-    why = obstacle(rules)
-    if not is_run and rules.claim == "no_regression":
-        why = "scores do not say which cases passed; give reports"
-    if why or before.paired_with(rest.best) is None:
-        raise EvalError(f"decided: {why or 'the sides have different cases'}")
-    return certificate(before, rest, rules)
-
-
-def _rest(before: Arm, partial: Mapping[str, Any], policy: GatePolicy) -> Partial:
-    best = policy.score_range[1] if policy.score_range else 0.0
-    rows = zip(before.case_ids or (), before.rows, strict=False)
-    left = {case_id: [best] * len(row) for case_id, row in rows if case_id not in partial}
+    rules = judged_at(make_policy({**VECTOR_DEFAULTS, **(policy or {})}), look)
+    before, why = samples_of(baseline, "baseline"), obstacle(rules)
+    if rules.claim == "no_regression" or not isinstance(partial, Mapping):
+        why = "the scores of cases do not say which passed, or have no ids"
+    if why is not None or not isinstance(partial, Mapping):
+        raise EvalError(f"decided: {why}")
+    best = rules.score_range[1] if rules.score_range else 0.0
+    rows = dict(zip(before.case_ids or (), before.rows, strict=False))
+    left = {case_id: [best] * len(row) for case_id, row in rows.items() if case_id not in partial}
     filled = samples_of({**left, **partial}, "partial")
-    return Partial(filled, dict.fromkeys(left, ()), sum(map(len, left.values())))
+    if before.case_ids != filled.case_ids:
+        raise EvalError("decided: the baseline has not all of the cases")
+    return certificate(before, Partial(filled, dict.fromkeys(left, ())), rules)
 
 
 def number_of_arms(

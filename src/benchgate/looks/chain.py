@@ -1,9 +1,10 @@
 """
 Counts the looks at a baseline in the chain of a class.
 
-A look is a full run that was complete, or stopped early, and was compared with a baseline. Looks at one baseline have the
-same cases, the same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a
-log, the same file. Results that were seen before are no further look. All of this is in the records: nothing is stored that could be reset.
+A look is a full run that was complete, or stopped early, and was compared with a baseline. Looks at one baseline have
+the same cases, the same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a
+log, the same file. Results that were seen before are no further look, nor is completing a run that stopped. All of this
+is in the records: nothing is stored that could be reset.
 """
 
 from __future__ import annotations

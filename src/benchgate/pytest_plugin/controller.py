@@ -7,7 +7,7 @@ Under xdist this is the controller, which runs no item and knows items only by t
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -195,9 +195,10 @@ class Controller:
             scorer=payload.get("scorer"),
             file_sha256=payload.get("file_sha256"),
         )
-        counts = run.record(record, side)
-        self.session.trials.service.stop(run.name, run.candidate.stopped)
-        if side == "candidate" and (counts or result.outcome == "not_run"):
+        counts = not run.candidate.stopped or result.outcome == "not_run"
+        run.record(record, side)
+        self.session.trials.service.stopped[run.name] = run.candidate.stopped
+        if side == "candidate" and counts:
             self._hooks.call("pytest_bench_case_finished", result=result)
 
     # Judging
@@ -235,12 +236,17 @@ class Controller:
 
 
 def _put_in_order(items: list[pytest.Item], run: ClassRun) -> None:
-    """Put the items of a run that may stop in its order, each in the place of another; last, whatever moved them."""
-    if run.candidate.order:
-        keys = {key: place for place, key in enumerate(run.candidate.in_order)}
-        own = [i for i in items if isinstance(i, CaseItem) and i.task_class == run.name]
-        ordered = iter(sorted(own, key=lambda item: keys[item.case_id, item.trial]))
-        items[:] = [next(ordered) if item in own else item for item in items]
+    """Put the items of a run that may stop in its order, whatever moved them; those of others stay."""
+    keys = {key: place for place, key in enumerate(run.candidate.in_order)}
+    places = [
+        place
+        for place, item in enumerate(items)
+        if run.candidate.order and isinstance(item, CaseItem) and item.task_class == run.name
+    ]
+    own = cast("list[CaseItem]", [items[place] for place in places])
+    own.sort(key=lambda item: keys[item.case_id, item.trial])
+    for place, item in zip(places, own, strict=True):
+        items[place] = item
 
 
 def _gates(hooks: RootHooks, run: ClassRun) -> list[Any]:

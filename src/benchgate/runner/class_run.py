@@ -25,7 +25,7 @@ from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.judging import facts_of_run, judged, publish
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
-from benchgate.runner.stopping import stopping
+from benchgate.runner.stopping import Stopping, check_stop
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.trials.planned import PlannedTrials
 from benchgate.wire import clock
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from benchgate.ids import RunPlan
     from benchgate.models import BenchRunReport, Side, TrialResult
     from benchgate.runner.settings import Grounds, RunRequest
-    from benchgate.runner.stopping import Stopping
     from benchgate.trials.executor import TrialRecord
     from benchgate.trials.planned import Key
 
@@ -134,7 +133,9 @@ class ClassRun:
         except TierFileError as error:
             self.tier_problem = str(error)
         check_options(self.request, self.grounds, self._plan(), self.candidate.keys)
-        self._stopping = stopping(self.request, self.candidate, self._baseline, self._number)
+        check_stop(self.request)
+        if given.stop == "decided" and self._baseline:
+            self._stopping = Stopping(self.candidate, self._baseline, self._number)
         if given.out is not None:
             try:
                 self._open_store(given.out)
@@ -181,26 +182,20 @@ class ClassRun:
 
     def _looks(self) -> ChainLooks:
         store = self.store
-        resumes = store.plan.resumes if store and store.plan else None
-        return ChainLooks(
-            store.folder.parent if store else None, resumes=resumes.seq if resumes else None
-        )
+        if store is None or store.plan is None:
+            return ChainLooks()
+        resumes = store.plan.resumes
+        return ChainLooks(store.folder.parent, resumes=resumes.seq if resumes else None)
 
     def _number(self, before: BenchRunReport, report: BenchRunReport) -> int | None:
         looked = looked_at(before, report, self.request.bench.policy, is_beside=False)
-        return self._looks().number(looked) if self.store else None
+        return self._looks().number(looked)
 
-    def record(self, record: TrialRecord, side: Side) -> bool:
-        """
-        Record a trial, and write its file unless whoever finished the trial has done so.
-
-        :returns: whether it counts; one that had begun when the run stopped does not.
-        """
-        counts = self.candidate.stopped is None
+    def record(self, record: TrialRecord, side: Side) -> None:
+        """Record a trial, and write its file unless whoever finished the trial has done so."""
         self._record(record, side)
-        if counts and self._stopping is not None:
+        if self._stopping is not None:
             self._stopping.check()
-        return counts
 
     def _record(self, record: TrialRecord, side: Side) -> None:
         trials, result = self.sides[side], record.result

@@ -153,12 +153,13 @@ def _run_all(
 ) -> None:
     warning_count = len(run.warnings)
     for side, record in _records(run, service):
-        counts = run.record(record, side)
-        service.stop(run.name, run.candidate.stopped)
+        counts = not run.candidate.stopped or record.result.outcome == "not_run"
+        run.record(record, side)
+        service.stopped[run.name] = run.candidate.stopped
         for text in run.warnings[warning_count:]:
             warnings.warn(text, stacklevel=4)
         warning_count = len(run.warnings)
-        if side == "candidate" and (counts or record.result.outcome == "not_run"):
+        if side == "candidate" and counts:
             on_result(record.result)
         if record.violation:
             for trials in run.sides.values():

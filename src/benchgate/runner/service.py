@@ -108,12 +108,13 @@ class TrialService:
         self._prints = PrintRouter()
         self.notes: list[str] = []
         self._starts: str | None = None
-        self.stopped: dict[str, str] = {}
         self._guarded: LiveExecutor | None = None
         self._exit.callback(self._loop.close)
         self._exit.callback(self._prints.close)
         self.window = 8
         """Trials submitted and not reported: more than run at once; bounded, as they are paid for if all stops."""
+        self.stopped: dict[str, str | None] = {}
+        """Why no other trial of a class is to begin."""
 
     def open(self, own: TrialExecutor | None = None, *, connects: bool = True) -> None:
         """
@@ -184,15 +185,6 @@ class TrialService:
             starts=f"{self._starts}/{uuid4().hex}" if self._starts else None,
         )
 
-    def stop(self, task_class: str, reason: str | None) -> None:
-        """Begin no other trial of a class, if there is a reason."""
-        if reason is not None:
-            self.stopped[task_class] = reason
-
-    def _left_out(self, request: TrialRequest) -> TrialRecord | None:
-        reason = self.stopped.get(request.case.task_class)
-        return None if reason is None else request.not_run(reason)
-
     def has_room(self, task_class: str) -> bool:
         """Whether a cap on costs lets a trial start now."""
         return self._classes[task_class].lane.spending.has_room()
@@ -203,7 +195,7 @@ class TrialService:
 
         :param again: though it is.
         """
-        finished = self._left_out(request) or (None if again else self._finished(request))
+        finished = None if again else self._finished(request)
         if finished is not None:
             return finished
 
@@ -220,7 +212,7 @@ class TrialService:
 
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
         """Run a trial of a class whose trials need not wait for their turn; see :meth:`run`."""
-        finished = self._left_out(request) or (None if again else self._finished(request))
+        finished = None if again else self._finished(request)
         if finished is not None:
             return ended(finished)
         lane = self._classes[request.case.task_class].lane
@@ -249,7 +241,9 @@ class TrialService:
         self._exit.close()
 
     def _finished(self, request: TrialRequest) -> TrialRecord | None:
-        """Return a trial that a run which is resumed has finished, or a worker that died."""
+        """Return a trial that a run which is resumed has finished, or a worker that died, or that is left out."""
+        if reason := self.stopped.get(request.case.task_class):
+            return request.not_run(reason)
         if not self._has_counted:
             self._has_counted = True
             # Of all classes before the first trial of one: they may share a cap.
@@ -278,8 +272,9 @@ class TrialService:
             return run(request)
 
     def _run_beside(self, pacing: Pacing, request: TrialRequest, pause: Pause) -> TrialRecord:
-        run = pacing.run
-        return self._left_out(request) or run(self._runner_of(request).run, request, pause)
+        if reason := self.stopped.get(request.case.task_class):
+            return request.not_run(reason)
+        return pacing.run(self._runner_of(request).run, request, pause)
 
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]

@@ -8,9 +8,8 @@ from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import RerunBaseline, case_file_name
 from benchgate.gates.baseline import arm, differences, read_baseline
-from benchgate.gates.certificate import stop_faults
+from benchgate.gates.certificate import ordered
 from benchgate.gates.decision import PREFIX
-from benchgate.gates.looks import judged_at, number_of
 from benchgate.promotion.tiers import next_tier
 from benchgate.promotion.verdict import judge_tier
 from benchgate.training.checkpoints import DIGEST_KEY
@@ -38,8 +37,8 @@ def recheck_decision(folder: Path, record: RunRecord, outputs: Mapping[str, Any]
     yield from _baseline(folder, record, before)
     yield from _subject(record, outputs)
     if record.report.stopped is not None and before is not None:
-        judged = judged_at(record.policy, number_of(record.decision.look))
-        yield from stop_faults(record.report, before.arm, judged)
+        order = list(record.report.stopped.order)
+        yield from same("report.stopped.order", list(ordered(before.arm)), order)
     decision, expected = rebuilt_files(evidence, record, facts_of(record, before, outputs))
     yield from _verdict(record)
     yield from same("decision", plain(decision), plain(record.decision))
