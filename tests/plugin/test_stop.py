@@ -91,7 +91,10 @@ def test_the_class_and_the_environment_say_it_and_a_part_is_not_stopped(twelve, 
     ("options", "why"),
     [
         (("-n2",), "*--bench-stop=decided: it is for runs in one process, without -n"),
-        (("--bench-shard=1/2",), "*stop = 'decided'*a shard does not see the results of the others"),
+        (
+            ("--bench-shard=1/2",),
+            "*stop = 'decided'*a shard does not see the results of the others",
+        ),
         (("--bench-baseline=run:shout",), "*stop = 'decided'*both sides are run case by case*"),
         (("--bench-policy=test=welch",), "*stop = 'decided'*test = 'welch' does not compare*"),
     ],

@@ -2,10 +2,10 @@
 Says that no result of the trials that are left can lead to promote, so that a run may stop.
 
 This is curtailment of the fixed test: no alpha is spent, the verdict is that of the whole run. What is left is taken at
-its best: passed, with the best score and no harm. Only what grows with each score stops a run. The p of the sign flip is
-the share of sets of cases whose differences sum to 0 or less: no sum falls when a difference rises, so that p is least
-at the best scores, where bounds are largest. The p of the exact test may rise with a gain: each outcome that can still
-come is tried. That of t may rise too, and a guard against skew: they stop nothing, nor does what can only hold.
+its best: passed, with the best score and no harm. Only what grows with each score stops a run. The p of the sign flip
+is the share of sets of cases whose differences sum to 0 or less: no sum falls when a difference rises, so that p is
+least at the best scores, where bounds are largest. Of the exact p that is not proved: each outcome that can still come
+is tried. That of t may rise, and a guard against skew: they stop nothing, nor does what can only hold.
 """
 
 from __future__ import annotations
@@ -69,12 +69,11 @@ def partial_of(report: BenchRunReport, before: Arm, policy: GatePolicy) -> Parti
     """Return a run of which trials are left."""
     left = {(r.case_id, r.trial) for r in report.per_case if r.outcome in INCOMPLETE}
     known: dict[str, tuple[float, ...]] = dict.fromkeys((case_id for case_id, _ in left), ())
-    is_measured = bool(before.penalties)
-    for result in report.per_case:
-        score = result.score
-        is_measured |= score is not None and score.safety_penalty is not None
-        if result.case_id in known and (result.case_id, result.trial) not in left:
-            known[result.case_id] += (score.score if score else 0.0,)
+    for r in report.per_case:
+        if r.case_id in known and (r.case_id, r.trial) not in left:
+            known[r.case_id] += (r.score.score if r.score else 0.0,)
+    penalties = [r.score.safety_penalty for r in report.per_case if r.score]
+    is_measured = before.penalties or any(penalty is not None for penalty in penalties)
     # A penalty below the range would leave the rise without a bound.
     least = (policy.penalty_range or (0.0,))[0] if policy.safety_confidence else 0.0
     top = min(1.0, policy.score_range[1]) if policy.score_range else 1.0

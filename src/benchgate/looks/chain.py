@@ -59,10 +59,6 @@ class _Policy(WireModel):
     looks: str = "count"
 
 
-class _Resumed(WireModel):
-    seq: int | None
-
-
 class _Record(WireModel):
     """The fields of a record that make it a look."""
 
@@ -72,7 +68,7 @@ class _Record(WireModel):
     baseline: _Baseline | None = None
     policy: _Policy = Field(default_factory=_Policy)
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
-    resumes: _Resumed | None = None
+    resumes: Mapping[str, Any] | None = None
 
     def looked(self) -> Looked | None:
         """Return what was looked at; ``None`` if this is no look."""
@@ -170,7 +166,7 @@ class ChainLooks:
         looked = record.looked()
         if looked is None:
             return None
-        looked = self._completed(looked, record.resumes.seq if record.resumes else None)
+        looked = self._completed(looked, (record.resumes or {}).get("seq"))
         if record.report and record.report.stopped is not None:
             self._stopped[record.seq] = looked
         return self._tally.add(looked)

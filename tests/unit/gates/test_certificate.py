@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from typing import TYPE_CHECKING
 
 import pytest
 
 from benchgate.aggregate import build_report
+from benchgate.gates import certificate as module
 from benchgate.gates.baseline import arm
 from benchgate.gates.certificate import certificate, obstacle, ordered, partial_of
 from benchgate.gates.decide import decide
-from benchgate.gates.decision import GateInput
-from benchgate.gates.figures import Arm
+from benchgate.gates.decision import PREFIX, GateInput
 from benchgate.gates.policy import make_policy
 from benchgate.gates.unscored import too_many
 from benchgate.gates.vectors import weigh_arms
 from benchgate.ids import RunPlan
 from benchgate.models import BenchScore, RunDigests, TrialResult
+from benchgate.statistics.paired import paired_test
+from benchgate.statistics.pass_fail import pass_fail_p
 from benchgate.taxonomy import RESERVED, Taxonomy
+
+if TYPE_CHECKING:
+    from benchgate.gates.figures import Arm
 
 SHA = "0" * 64
 LEFT = None
 ERROR, LATE = "harness_error", "timeout"
+LEFT_OUT = {"unscored_decide", "exact_evidence_required"}
 
 
 def trial(case_id, number, value):
@@ -72,7 +80,7 @@ class Comparison:
     """A random comparison of few cases, and what a policy says of each part of it."""
 
     def __init__(self, seed):
-        draw = random.Random(seed)
+        draw = random.Random(seed)  # noqa: S311 - for tests, not for secrets
         self.trials = draw.choice((1, 1, 1, 2))
         size = draw.randint(3, 5 if self.trials > 1 else 8)
         self.scores = draw.choice(((0.0, 1.0), (0.0, 0.5, 1.0)))
@@ -125,16 +133,18 @@ class Comparison:
     def side(self, rows):
         return run(rows, self.clusters, self.critical)
 
-    def found(self, count):
-        """The certificate after so many trials."""
+    def partial(self, count):
+        """What is known after so many trials."""
         ran = set(self.order[:count])
         rows = {
             c: [v if (c, n) in ran else LEFT for n, v in enumerate(row)]
             for c, row in self.after.items()
         }
-        return certificate(
-            self.before, partial_of(self.side(rows), self.before, self.policy), self.policy
-        )
+        return partial_of(self.side(rows), self.before, self.policy)
+
+    def found(self, count):
+        """The certificate after so many trials."""
+        return certificate(self.before, self.partial(count), self.policy)
 
     def fills(self, count):
         """Every way in which the rest may end."""
@@ -154,8 +164,12 @@ class Comparison:
                 (c, tuple(fill.get((c, n), v) for n, v in enumerate(row)))
                 for c, row in self.after.items()
             )
-            if not self.clusters and not self.critical:  # cases that the baseline did alike are alike
-                kind = sorted(zip(self.before.rows, (row for _, row in rows), strict=True), key=repr)
+            if (
+                not self.clusters and not self.critical
+            ):  # cases that the baseline did alike are alike
+                kind = sorted(
+                    zip(self.before.rows, (row for _, row in rows), strict=True), key=repr
+                )
                 if str(kind) in seen:
                     continue
                 seen.add(str(kind))
@@ -163,26 +177,101 @@ class Comparison:
                 return True
         return False
 
+    def why_later(self, count):
+        """Return what no certificate knows, though it keeps the best that may come from promoting."""
+        best = self.partial(count).best
+        figures, blockers = weigh_arms(self.before, best, self.policy, advice=False)
+        made = decide(GateInput(policy=self.policy, figures=figures, blockers=blockers))
+        codes = {code.removeprefix(PREFIX) for code in made.reason_codes} & LEFT_OUT
+        if any(too_many(side, self.policy.max_unscored, None) for side in (self.before, best)):
+            codes.add("too_many_unscored")
+        pairs = figures.significance.paired
+        if pairs is not None and pairs.p_sign_flip <= self.policy.alpha / 2:
+            codes.add("t")
+        return codes
 
-def stop_of(comparison):
-    for count in range(1, len(comparison.order)):
-        if (found := comparison.found(count)) is not None:
-            return count, found
-    return None, None
 
+def check(seed, most):
+    """
+    Return whether a comparison stopped.
 
-def check(seed):
-    """Return whether a comparison stopped, and whether it could have before."""
+    :param most: trials that may be left where all of their ends are tried.
+    """
     one = Comparison(seed)
-    count, found = stop_of(one)
-    if count is not None and len(one.order) - count <= MOST:
-        assert not one.may_promote(count), (seed, count, found)
-        later = range(count + 1, len(one.order))
-        assert all(one.found(more) for more in later), (seed, "a further trial opened it again")
-    last = len(one.order) - 1 if count is None else count - 1
-    is_late = 0 < last and len(one.order) - last <= MOST and not one.may_promote(last)
-    return count is not None, is_late
+    found = [one.found(count) for count in range(1, len(one.order))]
+    count = next((n for n, certified in enumerate(found, 1) if certified), None)
+    if count is not None:
+        assert all(found[count - 1 :]), (seed, "a further trial opened it again")
+        if len(one.order) - count <= most:
+            assert not one.may_promote(count), (seed, count, found[count - 1])
+    last = len(found) if count is None else count - 1
+    if last > 0 and len(one.order) - last <= most and not one.may_promote(last):
+        assert one.why_later(last), (seed, last, "it could have stopped here")
+    return count is not None
 
 
-MOST = 4
-"""Trials that may be left where all ends are tried."""
+@pytest.mark.parametrize("first", [0, 20])
+def test_what_is_decided_stays_so_whatever_comes_and_no_earlier_trial_decides_it(first):
+    assert sum(check(seed, 2) for seed in range(first, first + 20)) > 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, 2000, 100))
+def test_two_thousand_small_comparisons(first):
+    assert sum(check(seed, 4) for seed in range(first, first + 100)) > 50
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        ({"test": "welch"}, "does not compare case by case"),
+        ({"test": "auto", "score_range": None}, "no score_range"),
+    ],
+)
+def test_what_cannot_be_known(policy, why):
+    assert why in obstacle(make_policy(policy))
+    assert obstacle(make_policy({**policy, "test": "auto", "score_range": (0, 1)})) is None
+
+
+def test_the_most_to_gain_comes_first_and_ties_by_a_digest():
+    rows = {f"c{n}": [(score, None)] for n, score in enumerate((1.0, 0.0, 0.5, 0.0, 0.0))}
+    zeros = sorted(("c1", "c3", "c4"), key=lambda c: hashlib.sha256(c.encode()).hexdigest())
+    assert ordered(arm(run(rows))) == (*zeros, "c2", "c0")
+
+
+def test_each_outcome_of_pass_and_fail_that_may_come_is_tried():
+    level = 0.025
+    passing = {
+        n: {(g, b) for g in range(n + 1) for b in range(n + 1 - g) if pass_fail_p(g, b, n) <= level}
+        for n in (6, 10, 14)
+    }
+    for n, outcomes in passing.items():
+        policy = make_policy({"test": "auto", "min_cases": 2, "safety": "optional"})
+        for failing in range(n + 1):
+            before = {f"c{i:02}": [(float(i >= failing), None)] for i in range(n)}
+            side = arm(run(before))
+            left = run({c: [LEFT] for c in before})
+            reachable = {(g, b) for g in range(failing + 1) for b in range(n - failing + 1)}
+            found = certificate(side, partial_of(left, side, policy), policy)
+            assert found is None or not reachable & outcomes
+
+
+def test_a_drawn_p_must_exceed_the_level_by_its_error(monkeypatch):
+    rows = {f"c{n:02}": [(0.5 + n / 977, None)] for n in range(40)}
+    before = arm(run(rows))
+    partial = partial_of(run({**rows, "c00": [LEFT]}), before, make_policy({"test": "auto"}))
+    made = []
+
+    def flip(p):
+        def test(differences, labels, **options):
+            made.append(len(differences))
+            real = paired_test(differences, labels, **options)
+            return replace(real, sign_flip=replace(real.sign_flip, p_greater=p, n_resamples=99_999))
+
+        return test
+
+    for p, is_decided in ((0.0255, False), (0.03, True)):
+        monkeypatch.setattr(module, "paired_test", flip(p))
+        policy = make_policy({"test": "auto", "safety": "optional"})
+        assert (certificate(before, partial, policy) is not None) == is_decided
+    assert made == [40, 40]
