@@ -93,9 +93,12 @@ def test_the_class_and_the_environment_say_it_and_a_part_is_not_stopped(twelve, 
         (("-n2",), "*--bench-stop=decided: it is for runs in one process, without -n"),
         (
             ("--bench-shard=1/2",),
-            "*stop = 'decided'*a shard does not see the results of the others",
+            "*stop decided and shard 1/2: a part does not see the results*",
         ),
-        (("--bench-baseline=run:shout",), "*stop = 'decided'*both sides are run case by case*"),
+        (
+            ("--bench-baseline=run:shout",),
+            "*stop decided and baseline run:shout: both sides are run*",
+        ),
         (("--bench-policy=test=welch",), "*stop = 'decided'*test = 'welch' does not compare*"),
     ],
 )

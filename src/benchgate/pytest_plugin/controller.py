@@ -7,7 +7,7 @@ Under xdist this is the controller, which runs no item and knows items only by t
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -138,7 +138,8 @@ class Controller:
             # else pytest refuses to run for its collection errors
             self._plan()
             for run in self.runs.values():
-                _put_in_order(session.items, run)
+                if run.candidate.order:
+                    _put_in_order(session.items, run)
         try:
             result = yield
         except BaseException:
@@ -237,16 +238,10 @@ class Controller:
 
 def _put_in_order(items: list[pytest.Item], run: ClassRun) -> None:
     """Put the items of a run that may stop in its order, whatever moved them; those of others stay."""
-    keys = {key: place for place, key in enumerate(run.candidate.in_order)}
-    places = [
-        place
-        for place, item in enumerate(items)
-        if run.candidate.order and isinstance(item, CaseItem) and item.task_class == run.name
-    ]
-    own = cast("list[CaseItem]", [items[place] for place in places])
-    own.sort(key=lambda item: keys[item.case_id, item.trial])
-    for place, item in zip(places, own, strict=True):
-        items[place] = item
+    places = {key: place for place, key in enumerate(run.candidate.in_order)}
+    own = {i: None for i in items if isinstance(i, CaseItem) and i.task_class == run.name}
+    ordered = iter(sorted(own, key=lambda item: places[item.case_id, item.trial]))
+    items[:] = [next(ordered) if item in own else item for item in items]
 
 
 def _gates(hooks: RootHooks, run: ClassRun) -> list[Any]:

@@ -20,12 +20,11 @@ from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
 from benchgate.gates.baseline import read_baseline
 from benchgate.ids import system_digest, trial_seed
-from benchgate.looks.chain import ChainLooks, looked_at
+from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
 from benchgate.runner.judging import facts_of_run, judged, publish
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
-from benchgate.runner.stopping import Stopping, check_stop
 from benchgate.runner.trial_files import TrialFiles
 from benchgate.trials.planned import PlannedTrials
 from benchgate.wire import clock
@@ -41,8 +40,9 @@ if TYPE_CHECKING:
     from benchgate.gates.baseline import Baseline
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.ids import RunPlan
-    from benchgate.models import BenchRunReport, Side, TrialResult
+    from benchgate.models import Side, TrialResult
     from benchgate.runner.settings import Grounds, RunRequest
+    from benchgate.runner.stopping import Stopping
     from benchgate.trials.executor import TrialRecord
     from benchgate.trials.planned import Key
 
@@ -133,14 +133,16 @@ class ClassRun:
         except TierFileError as error:
             self.tier_problem = str(error)
         check_options(self.request, self.grounds, self._plan(), self.candidate.keys)
-        check_stop(self.request)
-        if given.stop == "decided" and self._baseline:
-            self._stopping = Stopping(self.candidate, self._baseline, self._number)
         if given.out is not None:
             try:
                 self._open_store(given.out)
             except OSError as error:
                 raise ArtifactError(given.out, f"cannot be used: {error}") from error
+        if given.stop == "decided" and self._baseline:
+            from benchgate.runner.stopping import Stopping
+
+            count = counter_of(self._looks().number, self.request.bench.policy)
+            self._stopping = Stopping(self.candidate, self._baseline, count)
         oldest = clock.now() - MAX_AGE
         stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
         if stale:
@@ -187,17 +189,8 @@ class ClassRun:
         resumes = store.plan.resumes
         return ChainLooks(store.folder.parent, resumes=resumes.seq if resumes else None)
 
-    def _number(self, before: BenchRunReport, report: BenchRunReport) -> int | None:
-        looked = looked_at(before, report, self.request.bench.policy, is_beside=False)
-        return self._looks().number(looked)
-
     def record(self, record: TrialRecord, side: Side) -> None:
         """Record a trial, and write its file unless whoever finished the trial has done so."""
-        self._record(record, side)
-        if self._stopping is not None:
-            self._stopping.check()
-
-    def _record(self, record: TrialRecord, side: Side) -> None:
         trials, result = self.sides[side], record.result
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
             reason = result.detail or "not run"
@@ -207,6 +200,8 @@ class ClassRun:
             _warn_of_no_cost(result, self.warnings)
         scorer = record.scorer or self.request.bench.rubric_digest
         trials.record(result, record.output_json, scorer=scorer)
+        if self._stopping is not None:
+            self._stopping.check()
         if self.store is None or self.store.is_closed:
             return
         try:
@@ -218,7 +213,7 @@ class ClassRun:
     @collector_paused()
     def finish(self, gates: Iterable[Gate] = ()) -> None:
         """Judge and write; a report that cannot be written goes to stderr, so that nothing measured is lost."""
-        store = self.store
+        store, self._stopping = self.store, None
         try:
             if store is not None and not store.is_closed and self.candidate.scope == "full":
                 self._add_finished(store)
@@ -250,7 +245,7 @@ class ClassRun:
             for case_id, trial in trials.missing():
                 seed = trial_seed(self.name, case_id, trial, trials.seed)
                 if (record := files.find(case_id, trial, seed, side)) is not None:
-                    self._record(record, side)
+                    self.record(record, side)
 
     def _publish(self, store: RunStore, judgement: Judgement, looks: ChainLooks) -> None:
         given = self.request.settings

@@ -111,10 +111,10 @@ class TrialService:
         self._guarded: LiveExecutor | None = None
         self._exit.callback(self._loop.close)
         self._exit.callback(self._prints.close)
-        self.window = 8
-        """Trials submitted and not reported: more than run at once; bounded, as they are paid for if all stops."""
-        self.stopped: dict[str, str | None] = {}
-        """Why no other trial of a class is to begin."""
+        self.window = (
+            8  # trials submitted and not reported; bounded, as they are paid for if all stops
+        )
+        self.stopped: dict[str, str | None] = {}  # why no other trial of a class begins
 
     def open(self, own: TrialExecutor | None = None, *, connects: bool = True) -> None:
         """

@@ -231,6 +231,11 @@ def check_options(
     if given.resume != "none" and (given.out is None or is_part):
         why = "a part of the cases is selected" if given.out else "nothing is written"
         raise ArtifactError(f"resume {given.resume}", f"only a full run can be resumed; here {why}")
+    if given.stop == "decided":
+        from benchgate.gates.certificate import obstacle
+
+        if why_not := obstacle(request.bench.policy):
+            raise ArtifactError("stop = 'decided'", why_not)
     if request.recording is not None:
         request.recording.check(plan, keys)
     if recorder := request.recorder:

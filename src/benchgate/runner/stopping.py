@@ -5,37 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchgate.aggregate import STOP, irregular
-from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers
+from benchgate.gates.certificate import certificate, ordered, partial_of
 from benchgate.gates.looks import judged_at
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from benchgate.gates.baseline import Baseline
+    from benchgate.gates.judge import Counter
     from benchgate.models import BenchRunReport
-    from benchgate.runner.settings import RunRequest
     from benchgate.trials.planned import PlannedTrials
-
-
-def check_stop(request: RunRequest) -> None:
-    """
-    Check that it can be known when a run is decided, if it is to stop then.
-
-    :raises ArtifactError: it cannot.
-    """
-    from benchgate.gates.certificate import obstacle
-
-    given, why = request.settings, obstacle(request.bench.policy)
-    if "baseline" in request.systems:
-        why = "both sides are run case by case; pin the baseline, or name its file"
-    elif given.shard is not None:
-        why = "a shard does not see the results of the others"
-    elif given.executor is not None:
-        why = "it is for runs in one process"
-    if why and given.stop == "decided":
-        raise ArtifactError("stop = 'decided'", why)
 
 
 class Stopping:
@@ -45,14 +24,7 @@ class Stopping:
     :param count: returns the number of the look that the run is going to be.
     """
 
-    def __init__(
-        self,
-        trials: PlannedTrials,
-        baseline: Baseline,
-        count: Callable[[BenchRunReport, BenchRunReport], int | None],
-    ) -> None:
-        from benchgate.gates.certificate import ordered
-
+    def __init__(self, trials: PlannedTrials, baseline: Baseline, count: Counter) -> None:
         self._trials, self._baseline, self._count = trials, baseline, count
         self._report: BenchRunReport | None = None
         self._policy = trials.bench.policy
@@ -60,8 +32,6 @@ class Stopping:
 
     def check(self) -> None:
         """Stop after the first trials of the order that decide it, each with a result that stays."""
-        from benchgate.gates.certificate import certificate, partial_of
-
         trials, before = self._trials, self._baseline.report
         results = dict(zip(trials.keys, trials.results(), strict=True))
         ran = [not irregular(results[key]) for key in trials.in_order]

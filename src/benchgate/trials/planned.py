@@ -223,7 +223,6 @@ class PlannedTrials:
         for (case_id, _), entry in self._entries.items():
             if case_id in modified and entry.result is not None:
                 entry.result = marked_modified(entry.result)
-        entries = [self._entries[key] for key in self.keys] if self.stopped else []
         return build_report(
             self.run_plan(baseline),
             self.results(),
@@ -231,7 +230,7 @@ class PlannedTrials:
             interrupted=self.interrupted,
             critical=[c for c, p in self._cases.items() if p.case is not None and p.case.critical],
             order=self.order if self.stopped else (),
-            beyond=[entry.beyond for entry in entries if entry.beyond],
+            beyond=[r for key in self.keys if (r := self._entries[key].beyond) is not None],
         )
 
     def run_plan(self, baseline: str | None = None) -> RunPlan:

@@ -52,7 +52,7 @@ def run(rows, clusters=None, critical=()):
     plan = RunPlan(
         task_class="toy",
         case_ids=tuple(rows),
-        scope="full",
+        scope="selected",  # of which no bound of the mean is made, which takes long
         system="s",
         trial_count=len(next(iter(rows.values()))),
         seed=0,
@@ -216,9 +216,9 @@ def test_what_is_decided_stays_so_whatever_comes_and_no_earlier_trial_decides_it
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, 2000, 100))
+@pytest.mark.parametrize("first", range(0, 2000, 50))
 def test_two_thousand_small_comparisons(first):
-    assert sum(check(seed, 4) for seed in range(first, first + 100)) > 50
+    assert sum(check(seed, 4) for seed in range(first, first + 50)) > 25
 
 
 @pytest.mark.parametrize(
