@@ -72,12 +72,10 @@ def partial_of(report: BenchRunReport, before: Arm, policy: GatePolicy) -> Parti
     for r in report.per_case:
         if r.case_id in known and (r.case_id, r.trial) not in left:
             known[r.case_id] += (r.score.score if r.score else 0.0,)
-    penalties = [r.score.safety_penalty for r in report.per_case if r.score]
-    is_measured = before.penalties or any(penalty is not None for penalty in penalties)
     # A penalty below the range would leave the rise without a bound.
     least = (policy.penalty_range or (0.0,))[0] if policy.safety_confidence else 0.0
     top = min(1.0, policy.score_range[1]) if policy.score_range else 1.0
-    penalty = max(0.0, least) if is_measured else None
+    penalty = max(0.0, least) if before.penalties else None
     best = BenchScore(passed=True, score=top, safety_penalty=penalty)
     filled = (
         r.model_copy(update={"outcome": "scored", "score": best} if r.outcome in INCOMPLETE else {})
@@ -103,12 +101,10 @@ def certificate(before: Arm, partial: Partial, policy: GatePolicy) -> Certificat
 def _failed(before: Arm, best: Arm, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield which conditions fail at the best that can come, and so whatever comes."""
     yield from critical_objections(before, best)
-    if None not in (
-        before.penalties or ()
-    ):  # a case without one is left out if it has no score now
-        yield from safety_objections(
-            safety(before, best, policy, advice=False), policy, best.labels
-        )
+    # A case that the baseline has no penalty of is left out where the candidate has no score.
+    if None not in (before.penalties or ()):
+        harm = safety(before, best, policy, advice=False)
+        yield from safety_objections(harm, policy, best.labels)
     if policy.claim == "no_regression":
         yield from regressions(before, best, policy)
 

@@ -82,7 +82,9 @@ def decided(
     """
     Return why no score of the cases that ``partial`` lacks can lead :func:`accept` to promote; ``None`` if one may.
 
-    :param baseline: scores by case id, as ``partial``. Give :func:`accept` the part too: it is a look all the same.
+    Give :func:`accept` the part with the worst score for the rest: it is a look all the same.
+
+    :param baseline: scores by case id, as ``partial``.
     :param look: number of the look that this is going to be, for ``looks = "spend"``.
     :raises EvalError: a side or a threshold cannot be used, or nobody could know.
     """

@@ -111,9 +111,8 @@ class TrialService:
         self._guarded: LiveExecutor | None = None
         self._exit.callback(self._loop.close)
         self._exit.callback(self._prints.close)
-        self.window = (
-            8  # trials submitted and not reported; bounded, as they are paid for if all stops
-        )
+        self.window = 8
+        """Trials submitted and not reported: more than run at once; bounded, as they are paid for if all stops."""
         self.stopped: dict[str, str | None] = {}  # why no other trial of a class begins
 
     def open(self, own: TrialExecutor | None = None, *, connects: bool = True) -> None:
@@ -195,8 +194,7 @@ class TrialService:
 
         :param again: though it is.
         """
-        finished = None if again else self._finished(request)
-        if finished is not None:
+        if not again and (finished := self._finished(request)) is not None:
             return finished
 
         def pause(seconds: float) -> None:
@@ -212,8 +210,7 @@ class TrialService:
 
     def submit(self, request: TrialRequest, *, again: bool = False) -> Future[TrialRecord]:
         """Run a trial of a class whose trials need not wait for their turn; see :meth:`run`."""
-        finished = None if again else self._finished(request)
-        if finished is not None:
+        if not again and (finished := self._finished(request)) is not None:
             return ended(finished)
         lane = self._classes[request.case.task_class].lane
         return lane.submit(request, partial(self.keep, request=request))
