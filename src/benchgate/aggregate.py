@@ -59,11 +59,6 @@ def is_capped(result: TrialResult) -> bool:
     return (result.detail or "").startswith(CAP)
 
 
-def is_stopped(result: TrialResult) -> bool:
-    """Whether a trial was not run because no result of it could lead to promote."""
-    return (result.detail or "").startswith(STOP)
-
-
 def mean(values: Sequence[float]) -> float:
     """Return the arithmetic mean; the order of the values does not matter."""
     try:
@@ -213,7 +208,7 @@ def stopped(
     results: Sequence[TrialResult], order: Sequence[str], beyond: Sequence[TrialResult]
 ) -> Stopped | None:
     """Return what a run left out; ``None`` if it is not all of its results that are lacking."""
-    ran = [result for result in results if not is_stopped(result)]
+    ran = [result for result in results if not (result.detail or "").startswith(STOP)]
     if any(map(irregular, ran)) or len(ran) == len(results):
         return None
     saved = len(results) - len(ran) - len(beyond)

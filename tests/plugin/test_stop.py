@@ -99,6 +99,7 @@ def test_the_class_and_the_environment_say_it_and_a_part_is_not_stopped(twelve, 
             ("--bench-baseline=run:shout",),
             "*stop decided and baseline run:shout: both sides are run*",
         ),
+        (("--bench-executor=dask://localhost:1",), "*it is for runs in one process"),
         (("--bench-policy=test=welch",), "*stop = 'decided'*test = 'welch' does not compare*"),
     ],
 )
@@ -132,3 +133,13 @@ def test_no_tier_and_no_pin(twelve):
     assert record["verdict"] == "not_evaluated" or not record["verdict"]["sufficient"]
     where = ["--out", str(twelve.out), "--bench-root", str(twelve.root / "bench")]
     assert main(["pin", str(record["seq"]), *where, "--yes", "--reason", "x"]) == 1
+
+
+def test_page_and_comment_show_what_ran(twelve, capsys):
+    twelve.run(*STOP)
+    assert main(["report", str(twelve.folder())]) == 0
+    text = capsys.readouterr().out
+    assert "no result of the remaining 8 cases could have promoted it" in text
+    assert "0 of 4 pass" in text
+    assert text.count("| Failing |") == 4
+    assert "\u22121.000" not in text

@@ -47,7 +47,7 @@ BUDGETS = {
     "live": 500,
     "loader": 1275,
     "looks": 700,
-    "models": 475,
+    "models": 500,
     "promotion": 300,
     "pytest_plugin": 2525,
     "registry": 225,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.aggregate import is_capped, is_stopped
+from benchgate.aggregate import is_capped
 from benchgate.errors import counted
 from benchgate.gates.blockers import blocking
 from benchgate.gates.unscored import incompleteness
@@ -43,8 +43,7 @@ def failures(
         yield f"severity block: {blocking(report)}"
     if not report.complete and report.stopped is None:
         yield f"the run is incomplete: {incompleteness(report)}"
-    ran = (r for r in report.per_case if not (is_capped(r) or is_stopped(r)))
-    failed = len({r.case_id for r in ran if not r.passed})
+    failed = len({r.case_id for r in report.shown.per_case if not (r.passed or is_capped(r))})
     if failed and (exit_rule == "strict" or (decision is None and not is_part)):
         is_good = decision is not None and decision.outcome == "promote"
         hint = "; --bench-exit=gate goes by the gate alone" if is_good else ""

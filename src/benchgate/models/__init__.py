@@ -264,3 +264,12 @@ class BenchRunReport(Aggregates):
         """The results as the files of the trials have them."""
         beyond = {(r.case_id, r.trial): r for r in self.stopped.beyond} if self.stopped else {}
         return tuple(beyond.get((r.case_id, r.trial), r) for r in self.per_case)
+
+    @property
+    def shown(self) -> BenchRunReport:
+        """The report with the trials alone that ran, if it stopped early: no result of the others is missed."""
+        if self.stopped is None:
+            return self
+        ran = tuple(result for result in self.per_case if result.outcome != "not_run")
+        count = len({result.case_id for result in ran})
+        return self.model_copy(update={"per_case": ran, "case_count": count})

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
-from benchgate.aggregate import INCOMPLETE, cost_of, is_capped, is_stopped
+from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
 from benchgate.errors import RubricViolation, counted, excerpt, few
 from benchgate.gates.claim_reasons import spent
 from benchgate.gates.unscored import error_count
@@ -74,8 +74,8 @@ def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
     :param prefix: of the options at this door.
     """
     report = judgement.report
-    results = [result for one in judgement.reports.values() for result in one.per_case]
-    missing = [r for r in results if r.outcome in INCOMPLETE and not is_stopped(r)]
+    results = [result for one in judgement.reports.values() for result in one.shown.per_case]
+    missing = [result for result in results if result.outcome in INCOMPLETE]
     if missing:
         is_run = report.source is None and report.scope == "full"
         able = is_run and any(result.outcome in ABLE for result in missing)
@@ -94,7 +94,7 @@ def unscored(judgement: Judgement, prefix: str) -> Iterator[Line]:
 
 def _cost(report: BenchRunReport) -> str:
     """Return what a run cost, if anything was reported, and of how many trials nothing was."""
-    ran = [result for result in report.on_disk if not is_stopped(result)]
+    ran = report.shown.per_case
     unknown = sum(cost_of(result) is None for result in ran)
     if unknown == len(ran):
         return ""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import is_stopped
 from benchgate.errors import counted
 from benchgate.gates.claim_reasons import confidence, penalties_of, risen
 from benchgate.wording import capped, costs, stopped, unscored
@@ -74,11 +73,7 @@ def block(judgement: Judgement, door: Door) -> Iterator[Line]:
     passed, most = before.passed_count if before else None, None if door.verbosity else MOST
     view, report = DecisionView.of_run(judgement), judgement.report
     gain = view.outcome == "promote"
-    if report.stopped is not None:  # the others have no result, and none is missed
-        ran = tuple(r for r in report.per_case if not is_stopped(r))
-        count, passed = len({r.case_id for r in ran}), None
-        report = report.model_copy(update={"per_case": ran, "case_count": count})
-    cases = case_lines(report, passed, judgement.changes, most, door.more, has_gain=gain)
+    cases = case_lines(report.shown, passed, judgement.changes, most, door.more, has_gain=gain)
     yield from gate_lines(view, door, judgement, cases)
 
 
