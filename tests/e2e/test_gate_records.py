@@ -211,7 +211,7 @@ def test_two_kinds_are_wrong_use_and_a_number_may_be_a_file(toy, capsys):
     assert gate("1", "./1", out) == 2
     assert "1 is a record, ./1 a log; expected two of a kind" in capsys.readouterr().err
     assert gate("./1", "./1") == 10
-    assert "baseline  1: log of json, case id" in capsys.readouterr().out
+    assert "baseline  1: log of json, 2 samples" in capsys.readouterr().out
     assert gate("1", "9", out) == 2
     assert "there is no run '9'" in capsys.readouterr().err
 
