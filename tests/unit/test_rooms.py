@@ -40,7 +40,7 @@ BUDGETS = {
     "check": 700,
     "cli": 2375,
     "errors": 300,
-    "gates": 3950,
+    "gates": 3800,
     "http": 525,
     "ids": 150,
     "interop": 2075,
@@ -56,7 +56,7 @@ BUDGETS = {
     "report": 1450,
     "rubric": 50,
     "runner": 1700,
-    "statistics": 2350,
+    "statistics": 2225,
     "taxonomy": 75,
     "testing": 100,
     "training": 875,
@@ -68,7 +68,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32933
+TOTAL = 32604
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300
