@@ -192,7 +192,7 @@ class RowReader:
             score=score,
             error=error,
             cluster=self._text(row, "cluster", line) or None,
-            penalty=self._penalty(row, case, line),
+            penalty=_penalty(self.value(row, self._harm), self._harm, case, (self._path, line)),
             reruns=self._count(row, "reruns", line),
             of=(_digest(self.value(row, "input")), _digest(self.value(row, "target"))),
         )
@@ -257,21 +257,20 @@ class RowReader:
             return None, f"Unscored: {self._short(self._score) or 'score'} is {shown}"
         return score, None
 
-    def _penalty(self, row: dict[str, Any], case: str, line: int) -> float | None:
-        role = self._harm
-        value = self.value(row, role)
-        if value in (None, "") or (isinstance(value, dict) and value.get("error")):
-            return None
-        verdict = VERDICTS.get(value) if role != "penalty" and isinstance(value, str) else None
-        number = number_of(value) if verdict is None else verdict
-        if role != "safety" and str(value).strip().lower() in GRADES:
-            number = None  # whether a pass is a harm, nobody can say
-        if number is None or number < 0 or (role == "safety" and number > 1):
-            wanted = "a number from 0 to 1" if role == "safety" else "0 or more"
-            wanted += "" if role == "penalty" else ", Y or N, C or I"
-            why = f"{role} of case {case!r} is {excerpt(repr(value), 60)}; expected {wanted}"
-            raise SampleError(self._path, why, line=line)
-        return 1 - number if role == "safety" else number
+
+def _penalty(value: Any, role: str, case: str, place: tuple[Path, int]) -> float | None:
+    if value in (None, "") or (isinstance(value, dict) and value.get("error")):
+        return None
+    verdict = VERDICTS.get(value) if role != "penalty" and isinstance(value, str) else None
+    number = number_of(value) if verdict is None else verdict
+    if role != "safety" and str(value).strip().lower() in GRADES:
+        number = None  # whether a pass is a harm, nobody can say
+    if number is None or number < 0 or (role == "safety" and number > 1):
+        wanted = "a number from 0 to 1" if role == "safety" else "0 or more"
+        wanted += "" if role == "penalty" else ", Y or N, C or I"
+        why = f"{role} of case {case!r} is {excerpt(repr(value), 60)}; expected {wanted}"
+        raise SampleError(place[0], why, line=place[1])
+    return 1 - number if role == "safety" else number
 
 
 def _short_id(value: Any) -> str:
