@@ -8,6 +8,8 @@ import numpy as np
 from scenarios import Scenario, pairs_skewed, trials_of_one_case
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.random import Generator
     from scenarios import Draw
 
@@ -68,6 +70,54 @@ def _pairs(name: str, gain: float, sizes: tuple[int, ...], draw: Draw) -> Scenar
     return Scenario(name=name, gain=gain, sizes=sizes, paired=True, draw=draw)
 
 
+def differing(draw: Callable[[Generator, tuple[int, int]], Any], sd: float) -> Draw:
+    """Draw pairs by their differences, which are 0 on average; a gain is added to each."""
+
+    def differ(rng: Generator, reps: int, n: int, gain: float) -> tuple[Any, Any]:
+        d = draw(rng, (reps, n)) + gain * sd
+        return np.zeros(d.shape), d
+
+    return differ
+
+
+def _levels(*levels: tuple[float, float]) -> Callable[[Generator, tuple[int, int]], Any]:
+    values, shares = zip(*levels, strict=True)
+    return lambda rng, shape: rng.choice(values, p=shares, size=shape)
+
+
+def _ties(rng: Generator, shape: tuple[int, int]) -> Any:
+    return np.where(rng.random(shape) < 0.85, 0.0, rng.exponential(0.1, shape)) - 0.015
+
+
+def samples(before: tuple[float, float] | None, after: tuple[float, float] | None) -> Draw:
+    """Draw samples of beta populations, each given by its mean and concentration; None passes or fails."""
+
+    def draw(rng: Generator, reps: int, n: int, gain: float) -> tuple[Any, Any]:
+        def side(beta: tuple[float, float] | None, shift: float) -> Any:
+            if beta is None:
+                return (rng.random((reps, n)) < 0.8 + shift).astype(float)
+            mean, size = beta[0] + shift, beta[1]
+            return rng.beta(mean * size, (1 - mean) * size, (reps, n))
+
+        return side(before, 0.0), side(after, gain)
+
+    return draw
+
+
+def sources(sizes: tuple[int, ...], *, breaks: bool) -> Draw:
+    """Draw pairs in clusters of some sizes: the effects are normal, or one of ten clusters breaks."""
+
+    def draw(rng: Generator, reps: int, n: int, gain: float) -> tuple[Any, Any]:
+        shape = (reps, len(sizes))
+        effects = rng.normal(0, 0.2, shape)
+        if breaks:
+            effects = np.where(rng.random(shape) < 0.1, -0.45, 0.05)
+        d = np.repeat(effects, sizes, axis=1) + rng.normal(0, 0.02 if breaks else 0.1, (reps, n))
+        return np.zeros(d.shape), d + gain
+
+    return draw
+
+
 CLUSTERS = (_pairs("10 clusters of 5", 0.2, (50,), clustered(5)),)
 
 
@@ -110,3 +160,51 @@ NEEDED = (
     _pairs("five trials a case", 0.15, (), trials_of_one_case),
     _pairs("pairs, 20% change", 0.15, (), changed(0.2)),
 )
+
+
+_CREDIT = _levels((0.25, 0.6), (0.0, 0.2), (-0.75, 0.2))
+_RARE = _levels((0.0, 0.9), (0.1, 0.08), (-0.4, 0.02))
+SOURCES = {number: (2, 3, 5, 8, 10, 15, 1, 6, 12, 4)[:number] for number in (6, 8, 10)}
+"""Sizes of so many clusters."""
+SKEWED = (
+    _pairs(
+        "exponential left tail",
+        0.5,
+        (10, 20, 50),
+        differing(lambda rng, shape: 1.0 - rng.exponential(1.0, shape), 1.0),
+    ),
+    _pairs(
+        "lognormal left tail",
+        0.5,
+        (10, 20, 50),
+        differing(lambda rng, shape: np.exp(0.5) - rng.lognormal(0.0, 1.0, shape), 2.16),
+    ),
+    _pairs("partial credit", 0.5, (10, 20), differing(_CREDIT, 0.38)),
+    _pairs("normal", 0.5, (10, 20, 50), differing(lambda rng, shape: rng.normal(0, 1, shape), 1.0)),
+    _pairs("90 % unchanged, 2 % lose .4", 0.5, (50,), differing(_RARE, 0.062)),
+    _pairs("85 % unchanged, right tail", 0.5, (20, 50), differing(_ties, 0.053)),
+    *(
+        _pairs(f"{number} clusters, sizes differ", 0.2, (sum(sizes),), sources(sizes, breaks=False))
+        for number, sizes in SOURCES.items()
+    ),
+    _pairs("10 clusters, one in ten breaks", 0.1, (50,), sources((5,) * 10, breaks=True)),
+    *(
+        Scenario(name=name, gain=gain, sizes=(10,), paired=False, draw=samples(*sides))
+        for name, gain, sides in (
+            ("samples, beta .1: wide, narrow", 0.1, ((0.1, 1.1), (0.1, 30.0))),
+            ("samples, beta .1: narrow, wide", 0.1, ((0.1, 30.0), (0.1, 1.1))),
+            ("samples, .8: pass or fail, graded", 0.1, (None, (0.8, 30.0))),
+            ("samples, .8: graded, pass or fail", 0.1, ((0.8, 30.0), None)),
+        )
+    ),
+)
+"""Where symmetry, which the sign-flip test rests on, does not hold; the gain of differences is in their deviations."""
+
+
+def labels_of(scenario: Scenario) -> tuple[str, ...] | None:
+    """Return the clusters of the cases of one of :data:`SKEWED`."""
+    number = next((word for word in scenario.name.split()[:1] if "clusters" in scenario.name), None)
+    if number is None:
+        return None
+    sizes = (5,) * 10 if "breaks" in scenario.name else SOURCES[int(number)]
+    return tuple(f"source {at}" for at, size in enumerate(sizes) for _ in range(size))

@@ -7,6 +7,7 @@ Trials are a third axis. The gate takes the mean of each case, the other rules t
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from benchgate.gates import claims
+from benchgate.gates import claims, weigh
 from benchgate.gates.figures import Arm
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.vectors import compare_vectors
@@ -22,10 +23,16 @@ from benchgate.gates.vectors import compare_vectors
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-REPLACED = (
-    (claims, "pass_fail_test"),
-    (claims, "pass_fail_p"),
-)
+QUICK = {
+    (claims, "pass_fail_test"): cache,
+    (claims, "pass_fail_p"): cache,
+    (weigh, "paired_interval"): lambda _: lambda *_, **__: (-math.inf, math.inf),
+    (weigh, "mover_bound"): lambda there: (
+        lambda b, c, policy: (
+            there(b, c, policy) if min(len({*b.scores}), len({*c.scores})) < 2 else None
+        )
+    ),
+}
 RESAMPLES = 999
 BLOCK = 250
 """Repetitions that share their bootstrap weights."""
@@ -36,11 +43,12 @@ def quick() -> Iterator[None]:
     """
     Let the gate decide faster, and the same.
 
-    Many draws have the same counts, more than the tests keep.
+    Many draws have the same counts, more than the tests keep; no outcome depends on the interval, nor by Welch's test
+    on the bound where scores vary.
     """
-    kept = {(module, name): getattr(module, name) for module, name in REPLACED}
-    for (module, name), there in kept.items():
-        setattr(module, name, cache(there))
+    kept = {place: getattr(*place) for place in QUICK}
+    for (module, name), other in QUICK.items():
+        setattr(module, name, other(kept[module, name]))
     try:
         yield
     finally:
@@ -63,7 +71,7 @@ def outcomes(
     """
     Decide by the gate, without penalties and a least number of cases: promote, hold or reject.
 
-    ``welch`` is the default policy, ``auto`` that of the shipped benches, which pairs cases of one id, and ``exact``
+    ``welch`` has no ids, ``auto`` is the default of benches, which pairs cases of one id, and ``exact``
     the same with ``evidence = "exact"``.
 
     :param clusters: of the cases; ``None`` if each is one of its own.
@@ -86,6 +94,17 @@ def outcomes(
             found["auto"].append("promote" if only else decision.outcome)
             found["exact"].append(decision.outcome)
     return found
+
+
+def judged(
+    before: Any, after: Any, *, paired: bool, clusters: tuple[str, ...] | None = None, **policy: Any
+) -> list[Any]:
+    """Return what the gate says of each row, under a policy, without penalties and a least number of cases."""
+    rules = GatePolicy(min_cases=2, safety="optional", **policy)
+    return [
+        compare_vectors(*(arm(side, named=paired, clusters=clusters) for side in row), rules)
+        for row in zip(before, after, strict=True)
+    ]
 
 
 @quick()

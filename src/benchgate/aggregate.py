@@ -34,7 +34,8 @@ class CaseFigures:
     One case, averaged over its trials. The unit of analysis, because trials of one case are not independent.
 
     :param safety_penalty: mean over the trials that were scored; ``None`` if one of them has none, or none was scored.
-    :param errors: the trials that ended in ``harness_error``, by their place in ``trials``; ``timeouts`` likewise.
+    :param errors: the trials that ended in ``harness_error``, by their place in ``trials``; ``timeouts`` likewise, and
+        ``failed``: those that did not pass and say so.
     :param erred: whether it passes is not known: no trial failed, but one could not be scored.
     """
 
@@ -47,6 +48,7 @@ class CaseFigures:
     erred: bool
     errors: tuple[int, ...]
     timeouts: tuple[int, ...]
+    failed: tuple[int, ...]
     cost_usd: float | None
     duration_seconds: float
 
@@ -82,6 +84,7 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
     penalties = [t.score.safety_penalty for t in trials if t.score]
     measured = [penalty for penalty in penalties if penalty is not None]
     passed = all(t.passed for t in trials)
+    failed = tuple(n for n, t in enumerate(trials) if not t.passed and t.outcome in FAILED)
     costs = [cost for trial in trials if (cost := cost_of(trial)) is not None]
     scores = tuple(t.score.score if t.score else 0.0 for t in trials)
     return CaseFigures(
@@ -91,9 +94,10 @@ def _figures(case_id: str, trials: Sequence[TrialResult]) -> CaseFigures:
         safety_penalty=mean(measured) if measured and len(measured) == len(penalties) else None,
         passed=passed,
         passed_trials=sum(t.passed for t in trials),
-        erred=not passed and all(t.passed or t.outcome not in FAILED for t in trials),
+        erred=not passed and not failed,
         errors=tuple(n for n, t in enumerate(trials) if t.outcome == "harness_error"),
         timeouts=tuple(n for n, t in enumerate(trials) if t.outcome == "timeout"),
+        failed=failed,
         cost_usd=mean(costs) if len(costs) == len(trials) else None,
         duration_seconds=mean([trial.duration_seconds for trial in trials]),
     )

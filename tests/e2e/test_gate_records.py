@@ -151,7 +151,7 @@ def test_the_policy_is_that_of_the_second_run_with_options_over_it(toy, capsys):
     strict = toy.run("strong", policy={"min_delta": 0.9})
     assert gate(before, strict) == 10
     assert "not above 0.9" in capsys.readouterr().out
-    assert gate(before, strict, "--policy=min_delta=0.1") == 0
+    assert gate(before, strict, "--policy=min_delta=0.01") == 0
     assert gate(before, toy.run("strong"), "--policy=min_cases=13") == 10
     assert "12 cases are too few" in " ".join(capsys.readouterr().out.split())
 

@@ -74,7 +74,7 @@ def test_a_better_system_is_promoted(graded):
     significance = graded.read("evidence/echo/significance.json")["significance"]
     assert significance["pass"] is True
     assert significance["mean_delta"] == pytest.approx(0.787)
-    assert significance["test"] == "welch"
+    assert significance["test"] == "paired"
 
 
 def test_the_same_system_is_not_promoted(graded):

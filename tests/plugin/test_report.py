@@ -94,7 +94,7 @@ def test_the_page_shows_the_recorded_figures_and_no_others(bench):
         assert words.signed(figures[value]) in page.text
     assert words.p_value(figures["p_value"]) in page.text
     assert f"{record['report']['passed_count']} of {record['report']['case_count']}" in page.text
-    hidden = {"note_safety_power", "note_unseen_failure_bound"}  # a hold promotes nothing
+    hidden = {"note_safety_power", "note_unseen_break"}  # a hold promotes nothing
     for remark in record["decision"]["remarks"]:
         if remark["code"] in hidden:
             continue

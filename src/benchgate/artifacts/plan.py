@@ -67,7 +67,8 @@ def plan_changes(before: PlanFile, now: PlanFile) -> Iterator[str]:
     for name in [name for name in PlanDigests.model_fields if name != "cases"]:
         old, new = getattr(before.digests, name), getattr(now.digests, name)
         if old != new:
-            yield f"digest of the {name} was {str(old)[:12]}, is {str(new)[:12]}"
+            hint = ' (test = "welch" was the default once, now it is "auto")' * (name == "policy")
+            yield f"digest of the {name} was {str(old)[:12]}, is {str(new)[:12]}{hint}"
     old_ids, new_ids = set(before.case_ids), set(now.case_ids)
     if new_ids - old_ids:
         yield f"new cases: {few(new_ids - old_ids)}"

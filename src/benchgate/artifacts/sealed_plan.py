@@ -38,6 +38,8 @@ class Prediction(WireModel):
     :param power_of_target: share of them that a candidate with the policy's ``target_effect`` was promoted in; for
         ``not_worse`` a candidate as good as the baseline. ``interval`` is at 95 %.
     :param detectable: the gain that is found with the policy's power.
+    :param power_if_uneven: the same where half of the cases, or clusters, gain nothing and half twice as much.
+    :param unchanged: how often an unchanged system is rejected for single cases; ``None`` if none decides.
     :param is_lower_limit: no two trials of a case differ in the baseline, so that pairing may find more.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
     :param cost_usd: of all trials, as the baseline's cost; ``seconds`` likewise, one after the other.
@@ -51,6 +53,8 @@ class Prediction(WireModel):
     power_of_target: Number | None
     interval: tuple[Number, Number] | None
     detectable: Number | None
+    power_if_uneven: Number | None
+    unchanged: str | None
     is_lower_limit: bool
     smallest_margin: Number | None
     cost_usd: Number | None

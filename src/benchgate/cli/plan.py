@@ -164,15 +164,19 @@ def _prediction(report: BenchRunReport, policy: GatePolicy, trials: int, look: i
     from benchgate.artifacts.sealed_plan import Prediction
     from benchgate.gates.baseline import arm
     from benchgate.gates.forecast import forecast
+    from benchgate.gates.unchanged import unchanged
 
     outlook = forecast(arm(report), policy, trials, look=look)._asdict()
     chance, cases = outlook.pop("chance"), case_figures(report.per_case)
+    uneven = outlook.pop("uneven")
     costs = [case.cost_usd for case in cases if case.cost_usd is not None]
     return Prediction(
         **outlook,
         look=look,
         runs=chance.runs if chance else 0,
         power_of_target=chance.share if chance else None,
+        power_if_uneven=uneven.share if uneven else None,
+        unchanged=unchanged(arm(report), policy, trials),
         interval=chance.interval if chance and chance.runs else None,
         cost_usd=sum(costs) * trials if len(costs) == len(cases) else None,
         seconds=None if report.source else sum(case.duration_seconds for case in cases) * trials,
@@ -186,8 +190,10 @@ def _lines(report: BenchRunReport, policy: GatePolicy, plan: SealedPlan) -> Iter
         f"{policy.claim}, alpha {policy.alpha:g}, against {report.system}, run {report.run_id[:16]}"
     )
     yield from _reachable(policy, outlook)
-    if outlook.power_of_target is not None and outlook.obstacle is None:
+    if outlook.obstacle is None and policy.claim != "no_regression":
         yield from _gains(policy, plan)
+    if outlook.unchanged is not None:
+        yield f"unchanged {outlook.unchanged}"
     cost = "not known" if outlook.cost_usd is None else f"{outlook.cost_usd:.4g} USD"
     if report.source is None:
         yield f"cost      {cost}, {outlook.seconds or 0.0:.3g} s one after the other, as the baseline's trials"
@@ -210,6 +216,9 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
     from benchgate.gates.policy import POWER
 
     outlook = plan.prediction
+    if outlook.power_of_target is None:
+        yield "power     not known: all scores of the baseline are equal, so nobody knows how much they vary"
+        return
     how = f"by formula: more than {MOST_CASES} cases take too long to simulate"
     if outlook.interval is not None:
         low, high = outlook.interval
@@ -220,6 +229,9 @@ def _gains(policy: GatePolicy, plan: SealedPlan) -> Iterator[str]:
         else f"a gain of {policy.target_effect:g}"
     )
     yield f"power     {what} is promoted in {outlook.power_of_target:.0%} of runs ({how})"
+    unit = "case" if outlook.units == plan.case_count else "cluster"
+    if outlook.power_if_uneven is not None:
+        yield f"          or in {outlook.power_if_uneven:.0%} if half of the {unit}s gain nothing"
     if outlook.is_lower_limit:
         yield (
             "          or in more: no two trials of a case differ in the baseline, so nobody knows how far "

@@ -22,26 +22,36 @@ TOLERANCE: Final = 1e-12
 """Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
 
 
-def critical_objections(figures: Figures) -> Iterator[Blocker]:
+def critical_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that cases newly fail which must not under any claim."""
-    # Of either side: the other one may be a file of plain scores, or lack the case.
-    critical = {
+    sides = figures.baseline, figures.candidate
+    if lost := critical_failing(*sides, policy):
+        most = " in most trials" if policy.critical_rule == "majority" else ""
+        yield "critical_case_regressed", f"critical cases newly fail{most}: {few(lost, 3)}"
+    yield from _unknown(*sides, _critical(*sides), "critical cases", policy.critical_rule)
+
+
+def critical_failing(baseline: Arm, candidate: Arm, policy: GatePolicy) -> list[str]:
+    """Return the critical cases that newly fail."""
+    critical = _critical(baseline, candidate)
+    return [c for c in _newly_failing(baseline, candidate, policy.critical_rule) if c in critical]
+
+
+def _critical(*arms: Arm) -> set[str]:
+    """Return the critical cases of either side: the other one may be a file of plain scores, or lack the case."""
+    return {
         case_id
-        for arm in (figures.baseline, figures.candidate)
+        for arm in arms
         for case_id, facts in zip(arm.case_ids or (), arm.facts or (), strict=False)
         if facts.critical
     }
-    lost = [c for c in _newly_failing(figures.baseline, figures.candidate) if c in critical]
-    if lost:
-        yield "critical_case_regressed", f"critical cases newly fail: {few(lost, 3)}"
-    yield from _unknown(figures.baseline, figures.candidate, critical, "critical cases")
 
 
 def _unknown(
-    baseline: Arm, candidate: Arm, cases: AbstractSet[str], what: str
+    baseline: Arm, candidate: Arm, cases: AbstractSet[str], what: str, rule: str = "any"
 ) -> Iterator[Blocker]:
     """Yield that nobody knows whether cases newly fail: the baseline erred there, or a file has no passes."""
-    before, after = passed(baseline), passed(candidate)
+    before, after = passed(baseline, rule), passed(candidate, rule)
     erred = sorted(c for c in cases if before.get(c, True) is None and not after.get(c))
     if erred:
         text = f"{what}: {few(erred, 3)} ended in an error in the baseline"
@@ -75,21 +85,27 @@ def regressions(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[B
         yield "safety_regression", f"{text}: {few(named, 3)}"
 
 
-def _newly_failing(baseline: Arm, candidate: Arm) -> list[str]:
-    before, after = passed(baseline), passed(candidate)
+def _newly_failing(baseline: Arm, candidate: Arm, rule: str = "any") -> list[str]:
+    before, after = passed(baseline, rule), passed(candidate, rule)
     return sorted(c for c in before.keys() & after.keys() if before[c] and not after[c])
 
 
-def passed(arm: Arm) -> Mapping[str, bool | None]:
-    """Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others, or without ids."""
+def passed(arm: Arm, rule: str = "any") -> Mapping[str, bool | None]:
+    """
+    Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others, or without ids.
+
+    :param rule: a case fails if ``any`` of its trials does, or the ``majority``.
+    """
     ids = arm.case_ids
     if ids is None:
         return {}
     if arm.facts is not None:
-        return {case_id: facts.passed for case_id, facts in zip(ids, arm.facts, strict=True)}
+        rows = zip(ids, arm.facts, arm.rows, strict=True)
+        return {case_id: facts.passes(rule, len(row)) for case_id, facts, row in rows}
     if any(score not in (0.0, 1.0) for row in arm.rows for score in row):
         return {}
-    return dict(zip(ids, map(all, arm.rows), strict=False))
+    least = 1.0 if rule == "any" else 0.5
+    return {c: sum(row) >= least * len(row) for c, row in zip(ids, arm.rows, strict=False)}
 
 
 def penalties_of(arm: Arm) -> dict[str, float | None]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
 
 
+OFF: Final = (None, "standard", "optional", "any")
+
+
 class Condition(NamedTuple):
     """
     What is known of a condition whatever the figures are; its check is in ``decide``.
@@ -41,7 +44,7 @@ class Condition(NamedTuple):
     def applies(self, policy: GatePolicy) -> bool:
         """Return whether a policy asks for it; one of ``safety = "optional"`` does if there are penalties."""
         values = {getattr(policy, key) for key in self.switches}
-        return policy.claim in self.claims and values.isdisjoint((None, "standard", "optional"))
+        return policy.claim in self.claims and values.isdisjoint(OFF)
 
 
 def clusters_needed(policy: GatePolicy) -> int:
@@ -195,7 +198,12 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
     "block_severity_failure_mode": Condition(
         "something happened that must never happen", rejects=True
     ),
-    "critical_case_regressed": Condition("a case that must not fail fails now", rejects=True),
+    "critical_case_regressed": Condition(
+        "a case that must not fail fails now",
+        limit="critical cases fail by the majority of trials",
+        switches=("critical_rule",),
+        rejects=True,
+    ),
     "newly_failing_cases": Condition(
         "cases that passed before fail now",
         limit="at most {0.max_newly_failing} newly failing",

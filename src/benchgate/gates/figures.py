@@ -32,8 +32,8 @@ class CaseFacts(WireModel):
     What a run knows of a case besides score and penalty; plain vectors do not.
 
     :param passed: every trial passed; ``None`` if that is not known, because of an error.
-    :param errors: the trials that ended in ``harness_error`` and count as score 0, by their place among its trials;
-        ``timeouts`` likewise.
+    :param errors: the trials, by place, that ended in ``harness_error`` and count as score 0; ``timeouts`` likewise,
+        and ``failed``: those that did not pass and say so.
     :param critical: it may not newly fail, whatever the claim.
     :param cost_usd: mean of its trials, as is ``duration_seconds``; ``None`` if one of them is unknown.
     """
@@ -44,6 +44,13 @@ class CaseFacts(WireModel):
     duration_seconds: Number | None
     errors: tuple[Count, ...] = ()
     timeouts: tuple[Count, ...] = ()
+    failed: tuple[Count, ...] = Field(default=(), exclude_if=lambda places: not places)
+
+    def passes(self, rule: str, trials: int) -> bool | None:
+        """Say whether it passed, by ``any`` trial that fails or the ``majority`` of them; ``None`` if nobody knows."""
+        least = 2 * len(self.failed)
+        is_open = least <= trials < least + 2 * len(self.errors)
+        return self.passed if rule == "any" else None if is_open else least <= trials
 
     @property
     def unscored(self) -> int:
@@ -169,20 +176,16 @@ class Significance(WireModel):
     """
     The figures of the policy's binding test, then of both tests. ``None`` means undefined or not evaluated.
 
-    :param p_value: two-sided, of the difference minus ``min_delta``, or plus the margin of ``not_worse``.
-    :param confidence_level: 1 - p_value.
-    :param mean_delta: candidate's mean score minus the baseline's; the interval is at 1 - alpha.
-    :param trained_mean_reward: the candidate's mean score.
-    :param p_regression: one-sided, for "the candidate is worse than the baseline". Where values are constant their
-        variance of 0 makes p too small: ``None`` unless the bounded-support bound excludes 0 too, and alpha / 2, which
-        that bound shows, if no p can be made.
-    :param exact_lower_bound: bounded-support lower bound of the difference at 1 - alpha / 2.
-    :param evidence: ``exact`` if that bound exceeds ``min_delta``.
+    :param p_value: two-sided, of the difference minus ``min_delta``, or plus the margin; ``confidence_level`` is 1 - p.
+    :param mean_delta: candidate's mean, ``trained_mean_reward``, minus the baseline's; its interval is at 1 - alpha.
+    :param p_regression: one-sided, for "the candidate is worse". Where values are constant it is ``None`` unless the
+        bounded-support bound excludes 0 too, and alpha / 2, which that bound shows, if no p can be made.
+    :param exact_lower_bound: bounded-support, at 1 - alpha / 2; ``evidence`` is ``exact`` if it exceeds ``min_delta``.
     :param minimum_detectable_effect: the difference that a test of this size detects with 80 % probability.
     :param cases_needed: cases per arm to detect the policy's ``target_effect``, or to show its margin, about.
     :param unseen_failure_ucb95: 95 % upper bound of the rate of a failure that occurred in no case.
-    :param clusters: number of clusters of the smaller arm; ``None`` if no two cases share one.
-    :param effective_cases: how many independent cases would be as exact as these; ``None`` without clusters.
+    :param clusters: number of those of the smaller arm, and ``effective_cases`` how many independent cases would be as
+        exact; ``None`` if no two cases share one.
     :param pass_fail: ``None`` unless that test decides.
     :param smallest_margin: what ``not_worse`` can show with as many pairs of which none changed.
     """

@@ -3,9 +3,10 @@ What a run is going to show, before it is run: the gate itself is asked about si
 
 Each simulated run has as many cases as the baseline, drawn from its cases with replacement, cluster by cluster. A trial
 of the candidate is drawn from the trials of its case or, as often as trials of a case differ, from those of all cases
-(Polya's urn: then trials of a case agree as those of the baseline do), and gains. A baseline with one trial of each
-case, or whose trials all agree, does not show how far two sides agree on a case: then nothing is taken to be shared,
-which promises less than pairs will find. Penalties, costs and passes are those of the baseline.
+(Polya's urn: then trials of a case agree as those of the baseline do), and gains: all alike, or each case or cluster
+nothing or twice as much, with equal odds. A baseline with one trial of each case, or whose trials all agree, does not
+show how far two sides agree on a case: then nothing is taken to be shared, which promises less than pairs will find.
+Penalties, costs and passes are those of the baseline.
 """
 
 from __future__ import annotations
@@ -54,10 +55,9 @@ class Chance(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of the share."""
+        """95 % interval of the share: on 0 and 1 these are the bounds of Clopper and Pearson."""
         passed = round(self.share * self.runs)
         outcomes = [1.0] * passed + [0.0] * (self.runs - passed)
-        # On 0 and 1 these are the bounds of Clopper and Pearson.
         return gaffke_lower(outcomes, confidence=0.975), gaffke_upper(outcomes, confidence=0.975)
 
 
@@ -68,7 +68,8 @@ class Forecast(NamedTuple):
     :param units: cases, or clusters where cases share some.
     :param obstacle: why the best candidate that there can be would not be promoted; ``None`` if it would.
     :param looks: looks at the baseline that can promote, from the first; ``None`` if any can.
-    :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred.
+    :param chance: of the policy's target effect, or of no gain for ``not_worse``; ``None`` if nothing is inferred, or
+        all scores are equal, which does not say how they vary; ``uneven`` if half of the units gain nothing.
     :param detectable: the gain that is found with the policy's power; ``None`` if none is.
     :param smallest_margin: what ``not_worse`` can show if no case changes.
     :param is_lower_limit: no trial of the baseline differs from another of its case, so that pairing may find more.
@@ -78,6 +79,7 @@ class Forecast(NamedTuple):
     obstacle: str | None
     looks: int | None
     chance: Chance | None = None
+    uneven: Chance | None = None
     detectable: float | None = None
     smallest_margin: float | None = None
     is_lower_limit: bool = False
@@ -115,9 +117,12 @@ def forecast(
         )
     if limits.obstacle is not None:
         return limits._replace(chance=Chance(policy.target_effect, 0.0, 0))
+    if not runs.is_binary and len({*runs.pool}) == 1:
+        return limits
     chance, effect = (_by_formula if is_large else _by_simulation)(runs, now)
-    is_lower_limit = runs.is_blind and policy.test != "welch"
-    return limits._replace(chance=chance, detectable=effect, is_lower_limit=is_lower_limit)
+    lower = runs.is_blind and policy.test != "welch"
+    least = None if is_large else runs.chance(min(policy.target_effect, runs.room), is_uneven=True)
+    return limits._replace(chance=chance, uneven=least, detectable=effect, is_lower_limit=lower)
 
 
 class Simulation:
@@ -140,23 +145,22 @@ class Simulation:
         self.weight = math.inf if self.is_blind or between <= 0.0 else within / between
         low, high = policy.score_range or (0.0, 1.0)
         self.is_binary = {*self.pool} <= {low, high}
-        is_bounded = policy.score_range is not None or self.is_binary
-        self.high = high if is_bounded else math.inf
+        self.high = high if policy.score_range is not None or self.is_binary else math.inf
         self.room = self.high - mean(self.pool)
         self.clusters = grouped(range(len(self.rows)), baseline.labels)
         self.facts = [_cut(facts, trials) for facts in baseline.facts or ()]
 
-    def chance(self, gain: float) -> Chance:
+    def chance(self, gain: float, *, is_uneven: bool = False) -> Chance:
         """Count promotions of candidates with a gain, in runs that are the same for every gain."""
         count = max(_LEAST, min(REPETITIONS, _CASES // len(self.rows)))
-        promoted = sum(
-            _decision(*self.sides(gain, number), self.policy).promotion_allowed
-            for number in range(count)
-        )
+        runs = (self.sides(gain, number, is_uneven=is_uneven) for number in range(count))
+        promoted = sum(_decision(*sides, self.policy).promotion_allowed for sides in runs)
         return Chance(gain, promoted / count, count)
 
-    def sides(self, gain: float, number: int) -> tuple[Arm, Arm]:
+    def sides(self, gain: float, number: int, *, is_uneven: bool = False) -> tuple[Arm, Arm]:
         """Return both sides of a simulated run: the same for each number."""
+        coin = random.Random(f"gains {number}")  # noqa: S311 - for statistics, not for secrets
+        gains = [2.0 * gain * coin.randrange(2) if is_uneven else gain for _ in self.clusters]
         draw = random.Random(number)  # noqa: S311 - for statistics, not for secrets
         drawn = [
             (index, place)
@@ -166,11 +170,10 @@ class Simulation:
         order = [index for index, _ in drawn]
         before = replace(
             self.baseline.at(order),
-            case_ids=self.baseline.case_ids
-            and tuple(f"{number:06}" for number in range(len(order))),
+            case_ids=self.baseline.case_ids and tuple(f"{n:06}" for n in range(len(order))),
             clusters=self.baseline.clusters and tuple(f"{place}" for _, place in drawn),
         )
-        after = tuple(tuple(self._trials(draw, self.rows[index], gain)) for index in order)
+        after = tuple(tuple(self._trials(draw, self.rows[at], gains[place])) for at, place in drawn)
         facts = tuple(self.facts[index] for index in order) if self.facts else None
         scores = tuple(map(mean, after))
         return before, replace(before, scores=scores, trials=after, facts=facts)
@@ -190,8 +193,8 @@ class Simulation:
 
 def _cut(facts: CaseFacts, trials: int) -> CaseFacts:
     """Return the facts of a case of which so many trials are run: as many end without a score as of these."""
-    places = {"errors": facts.errors, "timeouts": facts.timeouts}
-    kept = {name: tuple(place for place in of if place < trials) for name, of in places.items()}
+    names = ("errors", "timeouts", "failed")
+    kept = {name: tuple(at for at in getattr(facts, name) if at < trials) for name in names}
     return facts.model_copy(update=kept)
 
 

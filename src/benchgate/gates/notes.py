@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from benchgate.errors import counted, few
-from benchgate.gates.claim_reasons import passed
+from benchgate.gates.unchanged import unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,9 @@ def notes(inputs: GateInput) -> Iterator[Blocker]:
 
 def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     figures = compared.significance
+    trials = max(map(len, compared.candidate.rows), default=1)
+    if text := unchanged(compared.baseline, policy, trials):
+        yield "unchanged_system", text
     if policy.claim == "no_regression":
         yield (
             "these_cases_only",
@@ -42,12 +46,7 @@ def _of_figures(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
     yield from _blindness(compared.safety)
     if policy.claim == "better":
         yield from _of_gains(figures, policy, size)
-    # Of failures that were seen it says nothing; without ids a score of 0 is all that can be seen.
-    after = compared.candidate
-    has_failed = 0.0 in after.scores if after.case_ids is None else not all(passed(after).values())
-    if figures.unseen_failure_ucb95 is not None and not has_failed:
-        rate = f"a failure in up to {figures.unseen_failure_ucb95:.1%} of such cases"
-        yield "unseen_failure_bound", f"{rate} may not have shown here"
+        yield from _unseen_break(compared, policy)
 
 
 def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[Blocker]:
@@ -70,16 +69,27 @@ def _of_gains(figures: Significance, policy: GatePolicy, size: int) -> Iterator[
         yield "monte_carlo_p", f"sign-flip p from {figures.paired.n_resamples} drawn patterns"
 
 
+def _unseen_break(compared: Figures, policy: GatePolicy) -> Iterator[Blocker]:
+    """Yield which rare loss would undo a gain and may not have shown, unless the exact bound excludes it."""
+    figures = compared.significance
+    if not figures.passed or "exact" in (policy.evidence, figures.evidence):
+        return
+    count = math.ceil(1.0 / (figures.unseen_failure_ucb95 or 1.0))
+    loss, width = (figures.mean_delta or 0.0) * count, policy.width
+    pairs = compared.baseline.paired_with(compared.candidate) or ()
+    if (width is None or loss <= abs(width)) and not any(p.before - p.after >= loss for p in pairs):
+        of = "cases" if figures.clusters is None else "clusters"
+        text = f"a loss of {loss:.2g} in 1 of {count} {of} would not have been seen, and would undo the gain"
+        yield "unseen_break", f"{text}; evidence = exact excludes it"
+
+
 def _clusters(compared: Figures) -> Iterator[Blocker]:
     clusters, effective = compared.significance.clusters, compared.significance.effective_cases
     if clusters is not None:
         text = f"{counted(compared.compared, 'case')} share {counted(clusters, 'cluster')}, which are the sample"
-        worth = (
-            ""
-            if effective is None
-            else f"; they tell as much as {effective:.1f} cases on their own"
-        )
-        yield "clusters", f"{text}{worth}"
+        if effective is not None:
+            text += f"; they tell as much as {effective:.0f} cases on their own"
+        yield "clusters", text
 
 
 def _blindness(safety: SafetyFigures) -> Iterator[Blocker]:

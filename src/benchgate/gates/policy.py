@@ -45,11 +45,11 @@ FIXED: Final[Mapping[str, str | float | None]] = {
 }
 """What the statistics take for granted; no policy may have another value, nor name one."""
 
-VECTOR_DEFAULTS: Final = {"min_cases": 2, "safety": "optional", "score_range": None}
-"""Where that of samples differs, which unlike a bench come without a score range and often without penalties."""
+LOG_DEFAULTS: Final = {"safety": "optional"}
+"""Where the policy of a log differs from that of a bench: it seldom has penalties."""
 
-LOG_DEFAULTS: Final = {"test": "auto", "safety": "optional"}
-"""Where the policy of a log differs from that of a bench: its cases are paired by id, and it seldom has penalties."""
+VECTOR_DEFAULTS: Final = {**LOG_DEFAULTS, "test": "welch", "min_cases": 2, "score_range": None}
+"""Where that of samples differs, which often come without ids, score range and penalties."""
 
 Fraction = Annotated[Number, Field(gt=0, lt=1)]
 Range = Annotated[
@@ -67,6 +67,7 @@ class GatePolicy(WireModel):
     :param margin: the loss of mean score that ``not_worse`` must exclude.
     :param tolerance: largest loss of score of a single case under ``no_regression``.
     :param max_newly_failing: cases that may newly fail under ``no_regression``.
+    :param critical_rule: a critical case fails if ``any`` of its trials does, or more than half: ``majority``.
     :param max_cost_increase: largest relative rise of what a case costs; ``None`` for no such condition.
     :param alpha: two-sided level; the test is passed iff p <= alpha and the difference exceeds ``min_delta``.
     :param test: the binding test; ``auto`` is ``paired`` if both arms have the same case ids, else ``welch``.
@@ -91,9 +92,10 @@ class GatePolicy(WireModel):
     margin: Annotated[Number, Field(gt=0)] | None = None
     tolerance: Annotated[Number, Field(ge=0)] = 0.0
     max_newly_failing: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] = 0
+    critical_rule: Literal["any", "majority"] = Field("any", exclude_if=lambda rule: rule == "any")
     max_cost_increase: Annotated[Number, Field(ge=0)] | None = None
     alpha: Fraction = 0.05
-    test: Literal["welch", "auto", "paired"] = "welch"
+    test: Literal["welch", "auto", "paired"] = "auto"
     min_delta: Annotated[Number, Field(ge=0)] = 0.0
     min_cases: Annotated[int, Field(ge=2, le=MAX_SAFE_INTEGER)] = 10
     max_safety_regression: Annotated[Number, Field(ge=0)] = 0.05
@@ -165,11 +167,7 @@ Policy = TypeVar("Policy", bound=GatePolicy)
 
 
 class RunTable(WireModel):
-    """
-    The table ``[run]`` of a ``gate.toml``: options for the runs of its class; those left out are ``None``.
-
-    They are no thresholds: no digest and no decision depends on them.
-    """
+    """The table ``[run]`` of a ``gate.toml``: options for runs, on which no digest and no decision depends."""
 
     trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
     seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None

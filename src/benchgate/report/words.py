@@ -36,7 +36,7 @@ def sentence(text: str) -> str:
     return text if text.startswith("p ") else f"{text[:1].upper()}{text[1:]}"
 
 
-def difference(figures: Significance | None) -> str:
+def difference(figures: Significance | None, margin: float | None = None) -> str:
     """Return the difference with what the test says of it."""
     if figures is None or figures.mean_delta is None:
         return "the two sides were not compared"
@@ -46,7 +46,8 @@ def difference(figures: Significance | None) -> str:
     between = interval(figures.delta_ci_low, figures.delta_ci_high)
     test = {"pass_fail": "exact test of pass and fail"}.get(figures.test, f"{figures.test} test")
     level = confidence(figures.alpha)
-    return f"{text}, {level} interval {between}; {p_value(figures.p_value)} ({test})"
+    of = f" that it is worse by {margin:g}" if margin and figures.p_value is not None else ""
+    return f"{text}, {level} interval {between}; {p_value(figures.p_value)}{of} ({test})"
 
 
 def cost(figures: Aggregates) -> str:

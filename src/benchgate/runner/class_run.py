@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from benchgate.trials.planned import Key
 
 MAX_AGE: Final = timedelta(days=90)
+TEST: Final = (
+    'gate.toml names no test: pairs decide; test = "welch" keeps what judged this baseline'
+)
 NO_COST: Final = "max_cost_usd: trial "
 TWO_SCORERS: Final = (
     "trials were scored by different code, though their scores are compared: a hook or another rubric scored some of "
@@ -125,6 +128,9 @@ class ClassRun:
         set_scope(self.sides.values(), given.shard)
         if choice.path and (self.candidate.scope == "full" or given.shard):
             self._baseline = read_baseline(choice.path)
+            then, now = self._baseline.policy, self.request.bench.policy
+            if then and then.test == "welch" and "test" not in now.model_fields_set:
+                self.warnings.append(TEST)
         tier_file = self.request.bench.path.parents[1] / TIER_FILE
         try:
             self._tiers = TierConfig.read(tier_file) if os.path.lexists(tier_file) else None

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.bounds import unseen_failure_ucb
-from benchgate.statistics.clusters import Spread, is_constant, pooled
+from benchgate.statistics.clusters import Spread, is_constant, pooled, spread_of_totals
 from benchgate.statistics.numerics import special
 from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile
 from benchgate.statistics.summary import finite_floats, grouped, mean, saturate, scale, summarize
@@ -103,8 +103,8 @@ def detectable(
     sizes = {len(group) for arm in arms for group in arm}
     width = score_range[1] - score_range[0] if score_range else None
     if len(sizes) > 1 and not all(is_constant(*sample) for sample in samples):
-        spread, is_paired = pooled(arms), len(arms) == 1
-        if spread is None or (is_paired and len(arms[0]) < goal.fewest(exact=False)):
+        spread = spread_of_totals(arms[0]) if len(arms) == 1 else pooled(arms)
+        if spread is None or (len(arms) == 1 and len(arms[0]) < goal.fewest(exact=False)):
             return NOTHING
         reach, size = _of_spread(spread, max(len(x) for x, _ in samples), goal), 1
     else:

@@ -6,8 +6,8 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.clusters import Spread, pooled
-from benchgate.statistics.sign_flip import SignFlip, sign_flip
+from benchgate.statistics.clusters import spread_of_totals
+from benchgate.statistics.sign_flip import SignFlip, flip_interval, sign_flip
 from benchgate.statistics.student import TFigures, t_figures
 from benchgate.statistics.summary import finite_floats, grouped, saturate, summarize
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedT(TFigures):
-    """One-sample t test of the differences; undefined (None) below two pairs or if all are equal."""
+    """Student's t of the differences, with p and interval that allow for skewness; None where undefined."""
 
     n: int
     """Number of pairs."""
@@ -32,7 +32,7 @@ class PairedT(TFigures):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedTest:
     """
-    The paired test that the gate uses: significant only if both t and sign-flip are.
+    The paired test that the gate uses: significant only if the sign-flip test is, and its guard against skewness.
 
     The p-values are None where t is undefined. For constant differences use a bound of their mean
     instead, :func:`benchgate.statistics.bounds.gaffke_lower`.
@@ -67,23 +67,20 @@ def paired_t(
     *,
     alpha: float = 0.05,
     null_delta: float = 0.0,
+    is_skewed: bool = True,
 ) -> PairedT:
     """
-    Test the mean of paired differences (candidate - baseline) with Student's t (1908).
+    Test the mean of paired differences (candidate - baseline) with a t test that allows for their skewness.
 
     :param clusters: of each difference, as :mod:`benchgate.statistics.clusters` has it; None if they are independent.
     :param alpha: 1 - confidence of the interval, in (0, 1).
     :param null_delta: the mean under the null hypothesis, in the unit of the scores.
+    :param is_skewed: False for the t test of Student (1908).
     :raises ValueError: if a value is not a finite real number, alpha is outside (0, 1), or labels are missing.
     """
     values = finite_floats(differences, "differences")
-    d, groups = summarize(values), grouped(values, clusters or (None,) * len(values))
-    spread = None
-    if len(groups) < d.n:
-        spread = pooled([groups])
-    elif d.scaled_variance is not None:
-        spread = Spread(d.scaled_variance / d.n, d.exponent, d.n - 1.0)
-    figures = t_figures(spread, d.mean, null_delta=null_delta, alpha=alpha)
+    d, spread = summarize(values), spread_of_totals(_grouped(values, clusters))
+    figures = t_figures(spread, d.mean, null_delta=null_delta, alpha=alpha, is_skewed=is_skewed)
     return PairedT(n=d.n, delta=d.mean, sd=d.sd, **asdict(figures))
 
 
@@ -96,36 +93,58 @@ def paired_test(
     n_resamples: int = 9999,
 ) -> PairedTest:
     """
-    Run :func:`paired_t` and :func:`sign_flip` and take the larger p of each side.
+    Run :func:`sign_flip` and :func:`paired_t`, and take the larger p of each side.
 
-    The t test alone assumes normal differences, which few cases cannot show. All differences of a
-    cluster are flipped together, so five clusters or fewer never pass at alpha = 0.05; ``n`` and
-    ``sd`` are of the pairs, ``sign_flip.n`` is the number of clusters.
+    The sign-flip test assumes symmetric differences; where they are skewed, the t test guards it. All
+    differences of a cluster are flipped together, so five clusters or fewer never pass at alpha =
+    0.05; ``n`` and ``sd`` are of the pairs, ``sign_flip.n`` is the number of clusters.
 
     :param clusters: as :func:`paired_t`.
     :raises ValueError: as the two tests.
     """
     values = finite_floats(differences, "differences")
-    groups = grouped(values, clusters or (None,) * len(values))
+    groups = _grouped(values, clusters)
     t = paired_t(values, clusters, alpha=alpha, null_delta=null_delta)
     if len(groups) < len(values):
-        flip = sign_flip(_totals(groups, null_delta), alpha=alpha, n_resamples=n_resamples)
+        flip = sign_flip(_totals(groups, null_delta)[0], alpha=alpha, n_resamples=n_resamples)
     else:
         flip = sign_flip(values, null_delta=null_delta, alpha=alpha, n_resamples=n_resamples)
     if t.p_greater is None or t.p_less is None:
         return PairedTest(t=t, sign_flip=flip, p_greater=None, p_less=None, p_two_sided=None)
     greater, less = max(t.p_greater, flip.p_greater), max(t.p_less, flip.p_less)
-    return PairedTest(
-        t=t,
-        sign_flip=flip,
-        p_greater=greater,
-        p_less=less,
-        p_two_sided=min(1.0, 2.0 * min(greater, less)),
-    )
+    both = min(1.0, 2.0 * min(greater, less))
+    return PairedTest(t=t, sign_flip=flip, p_greater=greater, p_less=less, p_two_sided=both)
 
 
-def _totals(groups: Sequence[Sequence[float]], shift: float) -> list[float]:
-    """Return the sums of x - shift of each group, in a unit in which they cannot overflow."""
+def paired_interval(
+    differences: Iterable[float],
+    clusters: Labels | None = None,
+    *,
+    alpha: float = 0.05,
+    bound: float | None = None,
+) -> tuple[float, float]:
+    """
+    Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite without an end.
+
+    :param bound: a lower one that holds whatever the skewness is, which the guard need not exceed.
+    """
+    values = finite_floats(differences, "differences")
+    t = paired_t(values, clusters, alpha=alpha)
+    if t.ci_low is None or t.ci_high is None:
+        return -math.inf, math.inf
+    groups = _grouped(values, clusters)
+    totals, exponent = _totals(groups, 0.0)
+    low, high = flip_interval(totals, list(map(len, groups)), alpha=alpha)
+    least = t.ci_low if bound is None else max(t.ci_low, bound)
+    return min(least, math.ldexp(low, exponent)), max(t.ci_high, math.ldexp(high, exponent))
+
+
+def _grouped(values: Sequence[float], clusters: Labels | None) -> list[list[float]]:
+    return grouped(values, clusters or (None,) * len(values))
+
+
+def _totals(groups: Sequence[Sequence[float]], shift: float) -> tuple[list[float], int]:
+    """Return the sums of x - shift of each group, divided by 2**exponent, so that they cannot overflow."""
     shifted = [[saturate(x - shift) for x in group] for group in groups]
     exponent = math.frexp(max(abs(x) for group in shifted for x in group))[1]
-    return [math.fsum(math.ldexp(x, -exponent) for x in group) for group in shifted]
+    return [math.fsum(math.ldexp(x, -exponent) for x in group) for group in shifted], exponent

@@ -28,13 +28,14 @@ from benchgate.statistics.student import check_finite, check_fraction
 from benchgate.statistics.summary import finite_floats, saturate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
 
 _ENUMERATED: Final = 20
+_ENUMERATED_SUBSETS: Final = 16
 _LARGEST_DENOMINATOR: Final = 10_000
 _LATTICE_WORK: Final = 600_000_000
 # Sums are equal if they differ by less than this share of the largest difference, per case: a
@@ -114,6 +115,40 @@ def sign_flip(
     )
 
 
+def flip_interval(
+    totals: Sequence[float], sizes: Sequence[int], *, alpha: float = 0.05, n_resamples: int = 9999
+) -> tuple[float, float]:
+    """
+    Return the means of all cases that the test does not reject at alpha; infinite where it rejects none.
+
+    A pattern counts against a mean iff the cases that it flips have a mean of at most that. So the
+    ends are order statistics of the means of all subsets (Hartigan 1969); of more than 16 cases those
+    of drawn ones, also where p is exact. If alpha is too small for these, nothing is in the interval.
+
+    :param totals: sum of the cases of each cluster; ``sizes`` is their number.
+    """
+    cases = sorted(zip(totals, sizes, strict=True))
+    mirrored = sorted((-total, size) for total, size in cases)
+    if mirrored < cases:  # so that swapping the arms swaps the ends, whatever is drawn
+        negated, sizes = zip(*mirrored, strict=True)
+        low, high = flip_interval(negated, sizes, alpha=alpha, n_resamples=n_resamples)
+        return -high, -low
+    rows = np.array(cases, dtype=np.float64)
+    if len(rows) <= _ENUMERATED_SUBSETS:
+        sums = np.zeros((1, 2))
+        for row in rows:
+            sums = np.concatenate([sums, sums + row])
+    else:
+        drawn = (bits @ rows for bits in _patterns(len(rows), n_resamples))
+        sums = np.concatenate([np.zeros((1, 2)), *drawn])
+    rank = math.floor(len(sums) * alpha / 2 * (1.0 + _TIE))
+    if rank < 1:  # no pattern is so rare; of those not drawn it is not known
+        return (-math.inf, math.inf) if len(rows) <= _ENUMERATED else (math.inf, -math.inf)
+    sums = sums[sums[:, 1] > 0.0]
+    means = np.partition(sums[:, 0] / sums[:, 1], [rank - 1, len(sums) - rank])
+    return float(means[rank - 1]), float(means[-rank])
+
+
 def _gaussian_bound(observed: float, weights: Floats) -> float:
     tail = special.ndtr(-abs(observed) / math.sqrt(math.fsum(weights * weights)))
     return float(tail / (4.0 * special.ndtr(-math.sqrt(2.0))))
@@ -134,11 +169,15 @@ def _exact_tails(weights: Floats, observed: float) -> tuple[float, float] | None
 
 
 def _enumerated_tails(weights: Floats, observed: float) -> tuple[float, float]:
-    sums = np.zeros(1)
-    for weight in weights:
-        sums = np.concatenate([sums - weight, sums + weight])
-    upper, lower = _count(sums, observed, len(weights))
-    return upper / len(sums), lower / len(sums)
+    # Sums of half of the weights, beside those of the others in order: all patterns in few steps.
+    halves = [np.zeros(1), np.zeros(1)]
+    for number, weight in enumerate(weights):
+        half = halves[number % 2]
+        halves[number % 2] = np.concatenate([half - weight, half + weight])
+    rest, margin, patterns = np.sort(halves[1]), _TIE * len(weights), 2.0 ** len(weights)
+    upper = len(rest) - np.searchsorted(rest, abs(observed) - margin - halves[0])
+    lower = np.searchsorted(rest, abs(observed) + margin - halves[0], side="right")
+    return float(upper.sum()) / patterns, float(lower.sum()) / patterns
 
 
 def _count(sums: Floats, observed: float, n: int) -> tuple[int, int]:
@@ -185,22 +224,26 @@ def _lattice_tails(steps: Sequence[int], observed: float, total: float) -> tuple
 
 
 def _monte_carlo_tails(weights: Floats, observed: float, size: int) -> tuple[float, float]:
-    n = len(weights)
-    words = -(-n // 64)
-    generator = np.random.PCG64(np.random.SeedSequence([_SEED, crc32(b"sign_flip")]))
-    total = float(weights.sum())
+    n, total = len(weights), float(weights.sum())
     upper = lower = 1
-    rows = max(1, _BLOCK // (64 * words))
-    for start in range(0, size, rows):
-        count = min(rows, size - start)
-        raw = np.asarray(generator.random_raw(count * words), dtype="<u8").reshape(count, words)
-        bits = np.unpackbits(raw.view(np.uint8), axis=1, count=n)
+    for bits in _patterns(n, size):
         more_upper, more_lower = _count(2.0 * (bits @ weights) - total, observed, n)
         upper, lower = upper + more_upper, lower + more_lower
     if abs(observed) <= _TIE * n:
         # At a difference of 0 the two must be equal, else swapping the arms would change them.
         upper = lower = max(upper, lower)
     return upper / (size + 1), lower / (size + 1)
+
+
+def _patterns(n: int, size: int) -> Iterator[NDArray[np.uint8]]:
+    """Yield so many random patterns in blocks, one a row."""
+    words = -(-n // 64)
+    generator = np.random.PCG64(np.random.SeedSequence([_SEED, crc32(b"sign_flip")]))
+    rows = max(1, _BLOCK // (64 * words))
+    for start in range(0, size, rows):
+        count = min(rows, size - start)
+        raw = np.asarray(generator.random_raw(count * words), dtype="<u8").reshape(count, words)
+        yield np.unpackbits(raw.view(np.uint8), axis=1, count=n)
 
 
 def _in_doubt(p: float, size: int, level: float) -> bool:

@@ -204,6 +204,8 @@ def _test(view: DecisionView) -> Iterator[Line]:
     name = {"pass_fail": "pass and fail"}.get(tests.test, tests.test)
     least = view.policy.min_delta if view.policy else 0.0
     above = f" for a gain above {least:g}" if least else ""
+    if view.policy and view.policy.margin and tests.p_value is not None:
+        above = f" that it is worse by {view.policy.margin:g}"
     p = f"{p_value(tests.p_value)}{above} (needed {tests.alpha:.3g})"
     yield Line("test", f"{name}, {p}, {size}")
 

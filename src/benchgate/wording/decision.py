@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
 
 NOTE: Final = "note_"
-OF_PROMOTIONS: Final = frozenset({"note_safety_power", "note_unseen_failure_bound"})
+OF_PROMOTIONS: Final = frozenset({"note_safety_power", "note_unseen_break"})
 """Notes on what a promotion may have overlooked; where there is none they are left out."""
 BETTER: Final = {
     "better": "it is better",

@@ -136,7 +136,7 @@ def test_a_better_system_is_promoted(graded):
     assert read(run, "proof")["failure_analysis"] is None
     significance = read(run, "significance")["significance"]
     assert significance["mean_delta"] == pytest.approx(0.787)
-    assert (significance["test"], significance["pass"]) == ("welch", True)
+    assert (significance["test"], significance["pass"]) == ("paired", True)
 
 
 def test_the_same_system_is_not_promoted(graded):

@@ -57,7 +57,7 @@ def test_a_clear_loss_rejects():
 
 
 def test_a_gain_that_this_size_cannot_prove_holds():
-    better = tuple(min(1.0, score + 0.01 * (n % 3)) for n, score in enumerate(MIXED))
+    better = tuple(min(1.0, score + 0.3 * (n % 3 - 0.9)) for n, score in enumerate(MIXED))
     made = decision(MIXED, better)
     assert made.outcome == "hold"
     assert codes(made) == ["inconclusive_underpowered"]
@@ -392,11 +392,30 @@ def test_sides_without_a_common_case_are_not_compared():
     assert strict.next_step.startswith("run the missing cases, or count each as the worst: ")
 
 
-@pytest.mark.parametrize(("last", "is_noted"), [(0.9, True), (0.0, False)])
-def test_of_failures_that_were_seen_nothing_is_said(last, is_noted):
-    sides = [Arm(scores=(*scores, end)) for scores, end in ((POOR, 0.1), (GOOD, last))]
-    made = compare_vectors(*sides, GatePolicy(safety="optional")).decision
-    assert ("note_unseen_failure_bound" in made.notes) is is_noted
+@pytest.mark.parametrize(
+    ("gain", "loss", "evidence", "is_noted"),
+    [
+        (0.05, 0.0, "standard", True),
+        (0.30, 0.0, "standard", False),  # no loss within the range would undo it
+        (0.05, 0.5, "standard", False),  # it was seen, and outweighed
+        (0.05, 0.0, "exact", False),
+    ],
+)
+def test_a_promotion_names_the_rare_loss_that_would_undo_it(gain, loss, evidence, is_noted):
+    n = 200 if loss else 20
+    before = tuple(0.5 + 0.001 * (k % 7) for k in range(n))
+    after = [score + gain + 0.001 * (k % 3) for k, score in enumerate(before)]
+    after[0] -= gain + loss * bool(loss) if loss else 0.0
+    arms = [
+        Arm(scores=tuple(side), case_ids=tuple(f"c{k:03}" for k in range(n)))
+        for side in (before, after)
+    ]
+    made = compare_vectors(*arms, GatePolicy(safety="optional", evidence=evidence)).decision
+    assert (made.outcome == "promote") is (evidence == "standard")
+    assert ("note_unseen_break" in made.notes) is is_noted
+    if is_noted:
+        (text,) = (r.message for r in made.remarks if r.code == "note_unseen_break")
+        assert text.startswith("a loss of 0.41 in 1 of 8 cases would not have been seen")
 
 
 @pytest.mark.parametrize(("look", "step"), [(1, "add 7 cases"), (2, "add cases: after so many")])

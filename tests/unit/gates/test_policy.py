@@ -24,7 +24,7 @@ def test_defaults_of_the_contract():
         "max_newly_failing": 0,
         "max_cost_increase": None,
         "alpha": 0.05,
-        "test": "welch",
+        "test": "auto",
         "min_delta": 0.0,
         "min_cases": 10,
         "max_safety_regression": 0.05,

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import linalg, stats
 
 from benchgate.statistics.bounds import gaffke_lower, gaffke_upper, mover_gaffke
-from benchgate.statistics.clusters import effective_cases
-from benchgate.statistics.paired import paired_t, paired_test
-from benchgate.statistics.summary import summarize
+from benchgate.statistics.clusters import effective_cases, pooled
+from benchgate.statistics.paired import paired_interval, paired_t, paired_test
+from benchgate.statistics.summary import grouped
 from benchgate.statistics.welch import welch_test
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -57,12 +57,32 @@ def test_variance_and_df_are_those_of_bell_and_mccaffrey(sizes: list[int]) -> No
     values = draw(sizes)
     independent = cr2(values, sizes, np.eye)
     equal = cr2(values, sizes, lambda size: np.ones((size, size)))
-    t = paired_test(values, labels(sizes)).t
-    assert t.se == pytest.approx(math.sqrt(independent[0]), rel=1e-9)
-    assert t.df == pytest.approx(min(independent[1], equal[1]), rel=1e-9)
-    assert t.df <= len(sizes) - 1 + 1e-9
-    assert (t.n, t.delta, t.sd) == (len(values), summarize(values).mean, summarize(values).sd)
-    assert t.p_greater == pytest.approx(stats.t.sf(t.delta / t.se, t.df), rel=1e-9)
+    se, df = of_sample(values, labels(sizes))
+    assert se == pytest.approx(math.sqrt(independent[0]), rel=1e-9)
+    assert df == pytest.approx(min(independent[1], equal[1]), rel=1e-9)
+    assert df <= len(sizes) - 1 + 1e-9
+
+
+def of_sample(values: list[float], of: list[str]) -> tuple[float, float]:
+    """Return the standard error of a sample's mean, and its degrees of freedom."""
+    spread = pooled([grouped(values, of)])
+    assert spread is not None
+    return math.ldexp(math.sqrt(spread.squared_se), spread.exponent), spread.df
+
+
+@pytest.mark.parametrize("sizes", [UNEVEN, [5] * 10])
+def test_the_guard_of_pairs_is_computed_from_the_totals_of_the_clusters(sizes: list[int]) -> None:
+    values, n, count = draw(sizes), sum(sizes), len(sizes)
+    delta = np.mean(values)
+    ends = np.cumsum([0, *sizes])
+    totals = [sum(x - delta for x in values[a:b]) for a, b in itertools.pairwise(ends)]
+    se = math.sqrt(count / (count - 1) * sum(x * x for x in totals)) / n
+    a = stats.skew(totals, bias=False) * (1 + 3 / count) / math.sqrt(count)
+    test = paired_test(values, labels(sizes))
+    assert (test.t.n, test.t.df) == (n, count - 1)
+    assert test.t.se == pytest.approx(se, rel=1e-9)
+    even = test.t.t + a / 6 + a * test.t.t**2 / 3 + a**2 * test.t.t**3 / 27
+    assert test.t.p_greater == pytest.approx(stats.t.sf(even, count - 1), rel=1e-6)
 
 
 @few
@@ -89,9 +109,10 @@ def test_without_shared_clusters_all_figures_are_the_plain_ones(
         of_b, of_c = of[: len(b)], of[: len(c)]
         both = (of_b, of_c)
         assert paired_test(b, of_b, null_delta=null_delta) == paired_test(b, null_delta=null_delta)
-        assert welch_test(b, c, both, null_delta=null_delta) == welch_test(
-            b, c, null_delta=null_delta
-        )
+        assert paired_interval(b, of_b) == paired_interval(b)
+        for is_skewed in (False, True):
+            options = {"null_delta": null_delta, "is_skewed": is_skewed}
+            assert welch_test(b, c, both, **options) == welch_test(b, c, **options)
         assert gaffke_lower(b, of_b) == gaffke_lower(b)
         assert gaffke_upper(b, of_b) == gaffke_upper(b)
         assert mover_gaffke(b, c, both) == mover_gaffke(b, c)
@@ -160,15 +181,15 @@ def test_totals_beyond_the_largest_float_are_no_error() -> None:
 def test_welch_adds_the_arms() -> None:
     b, c, few_cases = draw(UNEVEN), draw([4] * 6, 5), [0.2, 0.5, 0.1]
     of_b, of_c = labels(UNEVEN), labels([4] * 6)
-    one, other = paired_test(b, of_b).t, paired_test(c, of_c).t
+    one, other = of_sample(b, of_b), of_sample(c, of_c)
     both = welch_test(b, c, (of_b, of_c), null_delta=0.01)
-    shares = one.se**2, other.se**2
-    df = sum(shares) ** 2 / (shares[0] ** 2 / one.df + shares[1] ** 2 / other.df)
+    shares = one[0] ** 2, other[0] ** 2
+    df = sum(shares) ** 2 / (shares[0] ** 2 / one[1] + shares[1] ** 2 / other[1])
     assert both.se == pytest.approx(math.sqrt(sum(shares)), rel=1e-12)
     assert both.df == pytest.approx(df, rel=1e-12)
     assert both.t == pytest.approx((both.delta - 0.01) / both.se, rel=1e-12)
     mixed = welch_test(b, few_cases, (of_b, [None] * 3))
-    assert mixed.se == pytest.approx(math.hypot(one.se, paired_t(few_cases).se), rel=1e-12)
+    assert mixed.se == pytest.approx(math.hypot(one[0], paired_t(few_cases).se), rel=1e-12)
 
 
 @few

@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from benchgate.statistics.paired import paired_t, paired_test
-from benchgate.statistics.sign_flip import sign_flip
+from benchgate.statistics.paired import paired_interval, paired_t, paired_test
+from benchgate.statistics.sign_flip import flip_interval, sign_flip
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -22,7 +22,7 @@ FIGURES = ("se", "t", "df", "p_two_sided", "p_greater", "p_less", "ci_low")
 @given(differences, st.sampled_from([0.01, 0.05, 0.2]), st.sampled_from([0.0, 0.05, -0.3]))
 def test_agrees_with_scipy(d: list[float], alpha: float, null: float) -> None:
     assume(min(d) != max(d))
-    result = paired_t(d, alpha=alpha, null_delta=null)
+    result = paired_t(d, alpha=alpha, null_delta=null, is_skewed=False)
     oracle = stats.ttest_1samp(d, null)
     interval = oracle.confidence_interval(1 - alpha)
     assert result.t == pytest.approx(oracle.statistic, rel=1e-9, abs=1e-9)
@@ -32,6 +32,46 @@ def test_agrees_with_scipy(d: list[float], alpha: float, null: float) -> None:
     assert result.ci_high == pytest.approx(interval.high, rel=1e-9, abs=1e-9)
     less = stats.ttest_1samp(d, null, alternative="less")
     assert result.p_less == pytest.approx(less.pvalue, rel=1e-8)
+
+
+@given(differences.filter(lambda d: len(d) > 2), st.sampled_from([0.01, 0.05, 0.2]))
+def test_the_guard_is_halls_cubic_of_t_and_its_interval_where_p_is_half_of_alpha(d, alpha) -> None:
+    assume(min(d) != max(d))
+    n, plain, guard = len(d), paired_t(d, alpha=alpha, is_skewed=False), paired_t(d, alpha=alpha)
+    a = stats.skew(d, bias=False) / math.sqrt(n) * (1 + 3 / n)
+    even = plain.t + a / 6 + a * plain.t**2 / 3 + a**2 * plain.t**3 / 27
+    assert guard.t == plain.t
+    assert guard.p_greater == pytest.approx(stats.t.sf(even, n - 1), rel=1e-6, abs=1e-12)
+    at_low, at_high = (paired_t(d, null_delta=end) for end in (guard.ci_low, guard.ci_high))
+    assert at_low.p_greater == pytest.approx(alpha / 2, rel=1e-6)
+    assert at_high.p_less == pytest.approx(alpha / 2, rel=1e-6)
+
+
+def test_a_larger_gain_never_has_a_larger_p_and_a_long_left_tail_has() -> None:
+    tail = [0.1] * 9 + [-0.1]
+    ps = [paired_t([x + gain for x in tail]).p_greater for gain in (0.0, 0.05, 0.1, 0.5, 5.0, 1e9)]
+    assert ps == sorted(ps, reverse=True)
+    assert paired_t(tail).p_greater > 10 * paired_t(tail, is_skewed=False).p_greater
+    assert paired_t([-x for x in tail]).p_less == paired_t(tail).p_greater
+
+
+@given(st.lists(st.floats(-1, 1), min_size=6, max_size=16, unique=True))
+def test_the_ends_of_the_flips_are_where_its_p_passes_half_of_alpha(d: list[float]) -> None:
+    low, high = flip_interval(d, [1] * len(d))
+    for end, name, way in ((low, "p_greater", 1), (high, "p_less", -1)):
+        inside, outside = (sign_flip(d, null_delta=end + way * at) for at in (1e-9, -1e-9))
+        assert getattr(outside, name) <= 0.025 < getattr(inside, name)
+
+
+@pytest.mark.parametrize("n", [5, 12, 40])
+def test_the_interval_holds_both_and_swaps_with_the_arms(n: int) -> None:
+    d = [0.1 + math.sin(17.0 * i) for i in range(n)]
+    (low, high), t = paired_interval(d), paired_t(d)
+    flips = flip_interval(d, [1] * n)
+    expected = (min(t.ci_low, flips[0]), max(t.ci_high, flips[1]))
+    assert (low, high) == pytest.approx(expected)
+    assert paired_interval([-x for x in d]) == pytest.approx((-high, -low))
+    assert math.isinf(low) is (n < 6)  # no pattern of five signs is as rare as 2.5 %
 
 
 @given(differences)
