@@ -36,8 +36,8 @@ class Spread(NamedTuple):
 
     @property
     def skewness(self) -> float:
-        """Of the estimate; samples show less than there is, hence the factor (form of Hazen 1930, calibrated)."""
-        enlarged = self.third * (1.0 + 3.0 / (self.df + 1.0))
+        """Of the estimate; samples show less than there is, hence the factor, which benchmarks/skew.py calibrates."""
+        enlarged = self.third * (1.0 + 1.0 / math.sqrt(self.df + 1.0))
         return enlarged / (self.squared_se * math.sqrt(self.squared_se))
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from benchgate.statistics.bounds import unseen_failure_ucb
 from benchgate.statistics.clusters import Spread, is_constant, pooled, spread_of_totals
 from benchgate.statistics.numerics import special
-from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile
+from benchgate.statistics.student import check_finite, check_fraction, t_upper_quantile, uneven
 from benchgate.statistics.summary import finite_floats, grouped, mean, saturate, scale, summarize
 from benchgate.statistics.welch import welch_df
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from benchgate.statistics.clusters import Labels
 
-_THICK_TAILS = 2.0
+_THICK_TAILS = 3.0
 """Differences are large more often than normal values are, so that cases tell less of their spread: as if fewer."""
 _ONE_AMOUNT = 1.0 + 1e-9
 _MOST_CASES = 2.0**53
@@ -103,7 +103,7 @@ def detectable(
     sizes = {len(group) for arm in arms for group in arm}
     width = score_range[1] - score_range[0] if score_range else None
     if len(sizes) > 1 and not all(is_constant(*sample) for sample in samples):
-        spread = spread_of_totals(arms[0]) if len(arms) == 1 else pooled(arms)
+        spread = pooled(arms)
         if spread is None or (len(arms) == 1 and len(arms[0]) < goal.fewest(exact=False)):
             return NOTHING
         reach, size = _of_spread(spread, max(len(x) for x, _ in samples), goal), 1
@@ -148,9 +148,10 @@ def paired_detectable(
         return _of_changes(n, amount, len(amounts) / n, goal, exact=exact)
     patterns = 2.0 ** min(n, 60)  # of signs: of few not just any share can be extreme
     level = math.floor(patterns * goal.alpha / 2 * _ONE_AMOUNT) / patterns
-    of_mean = Spread((spread.scaled_variance or 0.0) / n, spread.exponent, n - 1.0)
-    seen = of_mean.df / _THICK_TAILS
-    return _of_spread(of_mean, n, goal, level=level, seen=seen) if level else NOTHING
+    of_mean = spread_of_totals([[x] for x in d])
+    if not level or of_mean is None:
+        return NOTHING
+    return _of_spread(of_mean, n, goal, level=level, seen=of_mean.df / _THICK_TAILS)
 
 
 def welch_detectable(
@@ -205,7 +206,8 @@ def _of_spread(
     error, planned = scale(math.sqrt(spread.squared_se), spread.exponent), seen or spread.df
     if not spread.squared_se:
         return NOTHING
-    effect = goal.null_delta + error * _shift(goal, level or goal.alpha / 2, spread.df, planned)
+    shift = _shift(goal, level or goal.alpha / 2, spread.df, planned, spread.skewness)
+    effect = goal.null_delta + error * shift
     beyond, cases = goal.target - goal.null_delta, None
     if beyond > 0.0:
         # Guenther (1981): t asks for about z**2 / 2 cases more than a known variance would.
@@ -215,14 +217,17 @@ def _of_spread(
     return Detectable(effect=saturate(effect) if math.isfinite(effect) else None, cases=cases)
 
 
-def _shift(goal: Goal, level: float, df: float, seen: float) -> float:
+def _shift(goal: Goal, level: float, df: float, seen: float, skew: float = 0.0) -> float:
     """
     Return the effect, in estimated standard errors, that a t test finds; infinity if none is sure enough.
 
-    Root of ``effect - t = z_power * sqrt(1 + effect**2 / (2 seen) + t**2 / (2 df))``: both deviations vary.
+    Root of ``effect - t = z_power * sqrt(1 + effect**2 / (2 seen) + q**2 / (2 df) + d**2)``: both deviations vary, and
+    so does the sample's skewness, by which the guard asks for t - d or t + d in place of the quantile q.
     """
-    t, half = t_upper_quantile(level, df), goal.quantiles[1] ** 2 / 2.0
-    share, rest = 1.0 - half / seen, t * t - 2.0 * half - half * t * t / df
+    q, half = t_upper_quantile(level, df), goal.quantiles[1] ** 2 / 2.0
+    most, least = uneven(q, -abs(skew)), uneven(q, abs(skew))
+    t, d = (most + least) / 2.0, (most - least) / 2.0
+    share, rest = 1.0 - half / seen, t * t - 2.0 * half * (1.0 + d * d) - half * q * q / df
     return math.inf if share <= 0.0 else (t + math.sqrt(max(0.0, t * t - share * rest))) / share
 
 

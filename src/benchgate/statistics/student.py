@@ -91,8 +91,8 @@ def t_figures(
         p_two_sided=min(1.0, 2.0 * tail),
         p_greater=tail if even > 0 else 1.0 - tail,
         p_less=tail if even < 0 else 1.0 - tail,
-        ci_low=saturate(delta - _uneven(quantile, skew) * real_se),
-        ci_high=saturate(delta - _uneven(-quantile, skew) * real_se),
+        ci_low=saturate(delta - uneven(quantile, skew) * real_se),
+        ci_high=saturate(delta - uneven(-quantile, skew) * real_se),
     )
 
 
@@ -115,7 +115,7 @@ def _evened(t: float, skew: float) -> float:
     return saturate(t * (1.0 + share + share * share / 3.0) + skew / 6.0)
 
 
-def _uneven(even: float, skew: float) -> float:
+def uneven(even: float, skew: float) -> float:
     """Return the t of which :func:`_evened` makes this."""
     if not skew:
         return even
