@@ -62,7 +62,6 @@ class Baseline:
 
     :param path: of its file; else only a name, ``run:`` and the system.
     :param sha256: of its file; else of its system.
-    :param policy: that it was judged by itself, if it was read from a file.
     :param problems: why no run can be compared with it; empty if it is usable.
     """
 
@@ -70,7 +69,6 @@ class Baseline:
     sha256: str | None
     report: BenchRunReport | None
     problems: tuple[str, ...]
-    policy: GatePolicy | None = None
 
 
 def choose_baseline(choice: str | Path, class_path: Path) -> BaselineChoice:
@@ -118,14 +116,11 @@ def read_baseline(path: Path) -> Baseline:
         return Baseline(path=path, sha256=None, report=None, problems=(error.why,))
     sha256 = sha256_hex(data)
     try:
-        record = BaselineRecord.parse(path, data, "record of a run")
+        report = BaselineRecord.parse(path, data, "record of a run").report
     except Unreadable as error:
         why = f"{error.why}; {REMEDY}"
         return Baseline(path=path, sha256=sha256, report=None, problems=(why,))
-    faults = tuple(_faults(record.report))
-    return Baseline(
-        path=path, sha256=sha256, report=record.report, problems=faults, policy=record.policy
-    )
+    return Baseline(path=path, sha256=sha256, report=report, problems=tuple(_faults(report)))
 
 
 def read_policy_of(path: Path) -> GatePolicy:

@@ -246,7 +246,7 @@ def cost_increase(baseline: Arm, candidate: Arm, alpha: float) -> Increase | Non
         ratio = after / before
         by_id = dict(zip(candidate.case_ids or (), candidate.labels, strict=True))
         labels = [by_id[case_id] for case_id in sorted(sides[0])]
-        rest = paired_t([c - ratio * b for b, c in paid], labels, alpha=alpha)
+        rest = paired_t([c - ratio * b for b, c in paid], labels, alpha=alpha, is_skewed=False)
         rise, half = ratio - 1, rest.ci_high and rest.ci_high / before
     elif not after:
         rise = 0.0

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from benchgate.gates.policy import GatePolicy
 
 
-OFF: Final = (None, "standard", "optional", "any")
-
-
 class Condition(NamedTuple):
     """
     What is known of a condition whatever the figures are; its check is in ``decide``.
@@ -43,8 +40,11 @@ class Condition(NamedTuple):
 
     def applies(self, policy: GatePolicy) -> bool:
         """Return whether a policy asks for it; one of ``safety = "optional"`` does if there are penalties."""
-        values = {getattr(policy, key) for key in self.switches}
-        return policy.claim in self.claims and values.isdisjoint(OFF)
+        values, off = (
+            {getattr(policy, key) for key in self.switches},
+            (None, "standard", "optional", "any"),
+        )
+        return policy.claim in self.claims and values.isdisjoint(off)
 
 
 def clusters_needed(policy: GatePolicy) -> int:

@@ -10,8 +10,6 @@ from benchgate.aggregate import mean
 from benchgate.gates.claim_reasons import critical_failing, regressions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
 
@@ -25,30 +23,27 @@ def unchanged(baseline: Arm, policy: GatePolicy, trials: int) -> str | None:
     :param trials: of each case of the candidate.
     :returns: ``None`` if no single case decides, or no case has two trials.
     """
-    of_all = policy.claim == "no_regression"
-    facts = baseline.facts or ()
-    places = [n for n, one in enumerate(facts) if one.critical or of_all]
-    rows = [baseline.rows[n] for n in places]
-    if not any(len(row) > 1 for row in rows):
+    of_all, facts = policy.claim == "no_regression", baseline.facts or ()
+    asked = baseline.at([n for n, one in enumerate(facts) if one.critical or of_all])
+    if not any(len(row) > 1 for row in asked.rows):
         return None
-    both = zip(places, rows, strict=True)
-    differ = [n for n, row in both if len({*row}) > 1 or 0 < len(facts[n].failed) < len(row)]
-    rejected, drawn_from, draw = 0, baseline.at(differ), random.Random(0)  # noqa: S311 - for statistics
+    both = enumerate(zip(asked.rows, asked.facts or (), strict=True))
+    differ = [n for n, (row, one) in both if len({*row}) > 1 or 0 < len(one.failed) < len(row)]
+    rejected, drawn_from, draw = 0, asked.at(differ), random.Random(0)  # noqa: S311 - for statistics
     for _ in range(RUNS if differ else 0):
-        sizes = [len(row) for row in drawn_from.rows]
-        sides = _drawn(drawn_from, sizes, draw), _drawn(drawn_from, [trials] * len(sizes), draw)
+        sides = _drawn(drawn_from, None, draw), _drawn(drawn_from, trials, draw)
         fails = any(critical_failing(*sides, policy))
         rejected += fails or (of_all and any(regressions(*sides, policy)))
-    what = "cases" if of_all else "critical cases"
-    text = f"rejected in {round(100 * rejected / RUNS)} of 100 such runs: its trials disagree on"
-    return f"an unchanged system would be {text} {len(differ)} of {len(places)} {what}"
+    text = f"rejected in {round(100 * rejected / RUNS)} of 100 such runs: its trials disagree on {len(differ)}"
+    what = f"{len(asked.scores)} {'' if of_all else 'critical '}cases"
+    return f"an unchanged system would be {text} of {what}"
 
 
-def _drawn(arm: Arm, sizes: Sequence[int], draw: random.Random) -> Arm:
-    """Return so many trials of each case, drawn with replacement; what they did harm is left out."""
+def _drawn(arm: Arm, trials: int | None, draw: random.Random) -> Arm:
+    """Return so many trials of each case, or as many as it has, drawn with replacement; harm is left out."""
     rows, facts = [], []
-    for row, size, one in zip(arm.rows, sizes, arm.facts or (), strict=True):
-        picked = draw.choices(range(len(row)), k=size)
+    for row, one in zip(arm.rows, arm.facts or (), strict=True):
+        picked = draw.choices(range(len(row)), k=trials or len(row))
         failed = tuple(n for n, at in enumerate(picked) if at in one.failed)
         rows.append(tuple(row[at] for at in picked))
         facts.append(one.model_copy(update={"failed": failed, "passed": not failed, "errors": ()}))

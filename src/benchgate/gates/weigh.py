@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from benchgate.gates.bands import sample_size_sensitivity, seed_reproducibility
@@ -22,7 +21,6 @@ from benchgate.statistics.clusters import effective_cases, is_constant
 from benchgate.statistics.detectable import Goal, detectable
 from benchgate.statistics.effect import effect_size
 from benchgate.statistics.paired import paired_differences, paired_interval, paired_test
-from benchgate.statistics.student import strictest
 from benchgate.statistics.welch import welch_test
 
 if TYPE_CHECKING:
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 
     from benchgate.gates.policy import GatePolicy
     from benchgate.statistics.paired import PairedTest
-    from benchgate.statistics.student import TFigures
-    from benchgate.statistics.welch import WelchTest
 
     Labels = Sequence[str | None]
 
@@ -59,8 +55,12 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     """Test whether the candidate's mean exceeds the baseline's by more than ``min_delta``, as the policy says."""
     b, c = baseline.scores, candidate.scores
     clusters = baseline.labels, candidate.labels
-    plain, zero = _unpaired(baseline, candidate, policy, 0.0)
-    shifted = _unpaired(baseline, candidate, policy, policy.min_delta)[1]
+    plain = welch_test(b, c, clusters, alpha=policy.alpha)
+    is_graded = len({*b, *c}) > 2  # scores of two values need no guard
+    zero, shifted = (
+        welch_test(b, c, clusters, alpha=policy.alpha, null_delta=null, is_skewed=is_graded)
+        for null in (0.0, policy.min_delta)
+    )
     pairs = baseline.paired_with(candidate)
     paired = (
         paired_differences([p.before for p in pairs], [p.after for p in pairs]) if pairs else None
@@ -69,13 +69,19 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     constant = is_constant(b, clusters[0]) or is_constant(c, clusters[1])
     decides = policy.test == "welch" or not pairs
     unpaired_bound = mover_bound(baseline, candidate, policy) if decides or constant else None
-    p_welch = shifted.p_two_sided
-    welch_passed = _passes(p_welch, plain.delta, policy, unpaired_bound, constant=constant)
+    welch_passed = _passes(
+        shifted.p_two_sided, plain.delta, policy, unpaired_bound, constant=constant
+    )
     paired_figures, paired_passed = _paired(paired, labels, policy) if paired else (None, False)
     test = paired_figures if policy.test != "welch" else None
     bound = gaffke_bound(paired, labels, policy) if test and paired else unpaired_bound
-    p_value = test.p_two_sided if test else p_welch
-    p_less = _p_less(test, paired, labels, policy) if test and paired else zero.p_less
+    p_value, p_less = (test or shifted).p_two_sided, zero.p_less
+    if test and paired:
+        p_less = (
+            paired_test(paired, labels, alpha=policy.alpha).p_less
+            if policy.min_delta
+            else test.p_less
+        )
     flat = is_constant(paired, labels) if test and paired else constant
     size, sources = min(len(b), len(c)), min(baseline.sources, candidate.sources)
     is_clustered = any(arm.sources < arm.measured for arm in (baseline, candidate))
@@ -86,17 +92,20 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     welch = {key: getattr(plain, key) for key in ("t", "df", "p_two_sided", "p_greater")}
     ends = [(zero.ci_low, zero.ci_high)]
     if test and paired and policy.claim == "better" and not is_exact:
-        ends = [_paired_interval((paired, labels), policy, test, p_less, bound)]
+        ends = [_paired_interval((paired, labels), policy, test, p_less)]
     if flat:
         ends.append(difference_bounds(baseline, candidate, policy))
-    low, high = _within_all(ends, policy.width)
+    known = [(low, high) for low, high in ends if low is not None and high is not None]
+    most = math.inf if policy.width is None else policy.width
+    low = max(-most, min((end[0] for end in known), default=-math.inf))
+    high = min(most, max((end[1] for end in known), default=math.inf))
     return Significance(
         alpha=policy.alpha,
         p_value=p_value,
         confidence_level=None if p_value is None else 1.0 - p_value,
         mean_delta=plain.delta,
-        delta_ci_low=low,
-        delta_ci_high=high,
+        delta_ci_low=low if known and math.isfinite(low) else None,
+        delta_ci_high=high if known and math.isfinite(high) else None,
         passed=paired_passed if test else welch_passed,
         baseline_mean_reward=plain.baseline_mean,
         trained_mean_reward=plain.candidate_mean,
@@ -115,50 +124,19 @@ def significance(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Significa
     )
 
 
-def _unpaired(
-    baseline: Arm, candidate: Arm, policy: GatePolicy, null: float
-) -> tuple[WelchTest, TFigures]:
-    """Return Welch's test as in the textbook, and guarded: not of two values only, nor where the exact bound agrees."""
-    (b, c), clusters = (baseline.scores, candidate.scores), (baseline.labels, candidate.labels)
-    plain, guard = (
-        welch_test(b, c, clusters, alpha=policy.alpha, null_delta=null, is_skewed=is_skewed)
-        for is_skewed in (False, True)
-    )
-    both, level = strictest(plain, guard), policy.alpha / 2
-    is_free = len({*b, *c}) <= 2
-    if not is_free and (plain.p_two_sided or 1.0) <= policy.alpha < (both.p_two_sided or 0.0):
-        is_above = (plain.p_greater or 0.0) <= level
-        sides, limit = ((baseline, candidate), null) if is_above else ((candidate, baseline), -null)
-        is_free = (mover_bound(*sides, policy) or -math.inf) > limit
-    return plain, plain if is_free else both
-
-
 def _paired_interval(
     pairs: tuple[Sequence[float], Labels],
     policy: GatePolicy,
     test: PairedTest,
     less: float | None,
-    bound: float | None,
 ) -> tuple[float | None, float | None]:
     """Return the interval of the paired test; where patterns were drawn for it, not on another side than p is."""
     if test.p_greater is None or less is None:
         return None, None
-    low, high = paired_interval(*pairs, alpha=policy.alpha, bound=bound)
+    low, high = paired_interval(*pairs, alpha=policy.alpha)
     level, null = policy.alpha / 2, policy.min_delta
     low = max(low, null) if test.p_greater <= level else min(low, null)
     return low, min(high, 0.0) if less <= level else max(high, 0.0)
-
-
-def _within_all(
-    intervals: Sequence[tuple[float | None, float | None]], width: float | None
-) -> tuple[float | None, float | None]:
-    """Return the smallest interval that holds those of all conditions that decide, cut to the possible range."""
-    known = [(low, high) for low, high in intervals if low is not None and high is not None]
-    most = math.inf if width is None else width
-    if not known:
-        return None, None
-    low, high = max(-most, min(known)[0]), min(most, max(high for _, high in known))
-    return None if math.isinf(low) else low, None if math.isinf(high) else high
 
 
 def _effective(
@@ -189,35 +167,10 @@ def _passes(
 def _paired(
     differences: Sequence[float], labels: Labels, policy: GatePolicy
 ) -> tuple[PairedTest, bool]:
-    test = _guarded(differences, labels, policy, policy.min_delta)
+    test = paired_test(differences, labels, alpha=policy.alpha, null_delta=policy.min_delta)
     constant = is_constant(differences, labels)
     bound = gaffke_bound(differences, labels, policy) if constant else None
     return test, _passes(test.p_two_sided, test.t.delta, policy, bound, constant=constant)
-
-
-def _p_less(
-    test: PairedTest, differences: Sequence[float], labels: Labels, policy: GatePolicy
-) -> float | None:
-    if not policy.min_delta:
-        return test.p_less
-    return _guarded(differences, labels, policy, 0.0).p_less
-
-
-def _guarded(
-    differences: Sequence[float], labels: Labels, policy: GatePolicy, null: float
-) -> PairedTest:
-    """Return the paired test, without its guard on a side where the exact bound agrees, which allows for any skew."""
-    test = paired_test(differences, labels, alpha=policy.alpha, null_delta=null)
-    flip, p = test.sign_flip, test.p_two_sided
-    if p is None or not flip.p_two_sided <= policy.alpha < p:
-        return test
-    is_above = flip.p_greater < flip.p_less
-    values, limit = (differences, null) if is_above else ([-x for x in differences], -null)
-    if (gaffke_bound(values, labels, policy) or -math.inf) <= limit:
-        return test
-    if is_above:
-        return replace(test, p_greater=flip.p_greater, p_two_sided=flip.p_two_sided)
-    return replace(test, p_less=flip.p_less, p_two_sided=flip.p_two_sided)
 
 
 def _p_regression(

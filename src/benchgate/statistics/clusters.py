@@ -38,7 +38,8 @@ class Spread(NamedTuple):
     def skewness(self) -> float:
         """Of the estimate; samples show less than there is, hence the factor, which benchmarks/skew.py calibrates."""
         enlarged = self.third * (1.0 + 1.0 / math.sqrt(self.df + 1.0))
-        return enlarged / (self.squared_se * math.sqrt(self.squared_se))
+        cubed = self.squared_se * math.sqrt(self.squared_se)
+        return enlarged / cubed if cubed else 0.0
 
 
 def effective_cases(values: Iterable[float], clusters: Labels) -> float | None:
@@ -80,53 +81,36 @@ def pooled(arms: Sequence[Sequence[Sequence[float]]]) -> Spread | None:
     if not total or len(spreads) == 1:
         return Spread(total, exponent, spreads[0].df)
     df = 1.0 / sum((v / total) ** 2 / s.df for v, s in zip(shares, spreads, strict=True))
-    return Spread(total, exponent, df, third_of_difference(arms, exponent))
-
-
-def third_of_difference(arms: Sequence[Sequence[Sequence[float]]], exponent: int) -> float:
-    """Return the third cumulant of candidate's mean - baseline's, divided by 8**exponent, the largest of both arms."""
-    thirds = []
-    for groups in arms:
-        own, means = _centered(groups)
-        thirds.append(math.ldexp(_third(groups, means), 3 * (own - exponent)))
-    return thirds[1] - thirds[0]
+    b, c = (math.ldexp(s.third, 3 * (s.exponent - exponent)) for s in spreads)
+    return Spread(total, exponent, df, c - b)
 
 
 def spread_of_totals(groups: Sequence[Sequence[float]]) -> Spread | None:
     """Return the spread of the mean over all cases, G - 1 degrees of freedom; None below two clusters."""
+    spread = _spread(groups, by_size=False)
+    return spread and spread._replace(df=len(groups) - 1.0)
+
+
+def _spread(groups: Sequence[Sequence[float]], *, by_size: bool = True) -> Spread | None:
+    """
+    Return the squared standard error of the mean over all cases, its degrees of freedom, and the third cumulant.
+
+    :param by_size: a cluster's residual is enlarged by its share of the cases, not by 1 / G.
+    """
     if len(groups) < 2:
         return None
     exponent, means = _centered(groups)
-    n, df = sum(map(len, groups)), len(groups) - 1.0
-    if max(means) - min(means) <= _ROUNDING:
-        return Spread(0.0, exponent, df)
-    squares = math.fsum((m * len(group)) ** 2 for m, group in zip(means, groups, strict=True))
-    return Spread(squares * (1.0 + 1.0 / df) / n**2, exponent, df, _third(groups, means))
-
-
-def _third(groups: Sequence[Sequence[float]], means: Sequence[float]) -> float:
-    """Return the third cumulant of the mean over all cases: unbiased for independent ones; 0 below three clusters."""
-    count, n = len(groups), sum(map(len, groups))
-    if count < 3 or max(means) - min(means) <= _ROUNDING:
-        return 0.0
-    cubes = math.fsum((m * len(group)) ** 3 for m, group in zip(means, groups, strict=True))
-    return cubes / n**3 * count * count / ((count - 1) * (count - 2))
-
-
-def _spread(groups: Sequence[Sequence[float]]) -> Spread | None:
-    """Return the squared standard error of the mean over all cases, and its degrees of freedom."""
-    if len(groups) < 2:
-        return None
-    exponent, means = _centered(groups)
-    sizes = [len(group) for group in groups]
+    sizes, count = [len(group) for group in groups], len(groups)
     n = sum(sizes)
     if max(means) - min(means) <= _ROUNDING:
-        return Spread(0.0, exponent, len(groups) - 1.0)
-    squares = math.fsum(
-        (m * size) ** 2 / (1.0 - size / n) for m, size in zip(means, sizes, strict=True)
-    )
-    df = min(_df(sizes, sizes), _df(sizes, [size * size for size in sizes]), len(groups) - 1.0)
-    return Spread(squares / n**2, exponent, df)
+        return Spread(0.0, exponent, count - 1.0)
+    totals = [m * size for m, size in zip(means, sizes, strict=True)]
+    shares = [size / n for size in sizes] if by_size else [1.0 / count] * count
+    squares = math.fsum(t * t / (1.0 - share) for t, share in zip(totals, shares, strict=True))
+    df = min(_df(sizes, sizes), _df(sizes, [size * size for size in sizes]), count - 1.0)
+    # Unbiased for independent cases; two clusters do not show it.
+    unbiased = count * count / ((count - 1) * (count - 2)) if count > 2 else 0.0
+    return Spread(squares / n**2, exponent, df, math.fsum(t**3 for t in totals) / n**3 * unbiased)
 
 
 def _centered(groups: Sequence[Sequence[float]]) -> tuple[int, list[float]]:

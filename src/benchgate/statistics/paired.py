@@ -80,7 +80,8 @@ def paired_t(
     """
     values = finite_floats(differences, "differences")
     d, spread = summarize(values), spread_of_totals(_grouped(values, clusters))
-    figures = t_figures(spread, d.mean, null_delta=null_delta, alpha=alpha, is_skewed=is_skewed)
+    skew = spread.skewness if is_skewed and spread else 0.0
+    figures = t_figures(spread, d.mean, null_delta=null_delta, alpha=alpha, skews=[skew])
     return PairedT(n=d.n, delta=d.mean, sd=d.sd, **asdict(figures))
 
 
@@ -121,13 +122,8 @@ def paired_interval(
     clusters: Labels | None = None,
     *,
     alpha: float = 0.05,
-    bound: float | None = None,
 ) -> tuple[float, float]:
-    """
-    Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite without an end.
-
-    :param bound: a lower one that holds whatever the skewness is, which the guard need not exceed.
-    """
+    """Return the smallest interval that holds those of both tests of :func:`paired_test`; infinite without an end."""
     values = finite_floats(differences, "differences")
     t = paired_t(values, clusters, alpha=alpha)
     if t.ci_low is None or t.ci_high is None:
@@ -135,8 +131,7 @@ def paired_interval(
     groups = _grouped(values, clusters)
     totals, exponent = _totals(groups, 0.0)
     low, high = flip_interval(totals, list(map(len, groups)), alpha=alpha)
-    least = t.ci_low if bound is None else max(t.ci_low, bound)
-    return min(least, math.ldexp(low, exponent)), max(t.ci_high, math.ldexp(high, exponent))
+    return min(t.ci_low, math.ldexp(low, exponent)), max(t.ci_high, math.ldexp(high, exponent))
 
 
 def _grouped(values: Sequence[float], clusters: Labels | None) -> list[list[float]]:

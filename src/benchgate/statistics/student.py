@@ -10,6 +10,8 @@ from benchgate.statistics.numerics import special
 from benchgate.statistics.summary import saturate, scale
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from benchgate.statistics.clusters import Spread
 
 
@@ -61,13 +63,18 @@ def t_upper_quantile(tail: float, df: float) -> float:
 
 
 def t_figures(
-    spread: Spread | None, delta: float | None, *, null_delta: float, alpha: float, is_skewed: bool
+    spread: Spread | None,
+    delta: float | None,
+    *,
+    null_delta: float,
+    alpha: float,
+    skews: Sequence[float] = (0.0,),
 ) -> TFigures:
     """
     Test ``delta`` against ``null_delta``, and compute the interval of ``delta``.
 
     :param spread: None if it is not known.
-    :param is_skewed: p and interval allow for the skewness of the estimate (Johnson 1978, with Hall's cubic of 1992:
+    :param skews: skewness of the estimate: p and interval allow for each (Johnson 1978, with Hall's cubic of 1992:
         without its last term a larger gain can have a larger p); t itself is Student's.
     :param alpha: 1 - confidence of the two-sided interval.
     :raises ValueError: if alpha is outside (0, 1) or null_delta is not finite.
@@ -80,33 +87,19 @@ def t_figures(
         return TFigures(se=0.0)
     se, df = math.sqrt(spread.squared_se), spread.df
     t = saturate(scale(saturate(delta - shift), -spread.exponent) / se)
-    skew, quantile = spread.skewness if is_skewed else 0.0, t_upper_quantile(alpha / 2, df)
-    even = _evened(t, skew)
-    tail = float(special.stdtr(df, -abs(even)))
+    evens, quantile = [_evened(t, skew) for skew in skews], t_upper_quantile(alpha / 2, df)
+    greater, less = (max(float(special.stdtr(df, s * x)) for x in evens) for s in (-1.0, 1.0))
     real_se = scale(se, spread.exponent)
     return TFigures(
         se=real_se,
         t=t,
         df=df,
-        p_two_sided=min(1.0, 2.0 * tail),
-        p_greater=tail if even > 0 else 1.0 - tail,
-        p_less=tail if even < 0 else 1.0 - tail,
-        ci_low=saturate(delta - uneven(quantile, skew) * real_se),
-        ci_high=saturate(delta - uneven(-quantile, skew) * real_se),
+        p_two_sided=min(1.0, 2.0 * min(greater, less)),
+        p_greater=greater,
+        p_less=less,
+        ci_low=saturate(delta - max(uneven(quantile, skew) for skew in skews) * real_se),
+        ci_high=saturate(delta - min(uneven(-quantile, skew) for skew in skews) * real_se),
     )
-
-
-def strictest(*tests: TFigures) -> TFigures:
-    """Return the largest p of each side, and the smallest interval that holds all; None where they are undefined."""
-    if tests[0].t is None:
-        return tests[0]
-    low, *rest = (
-        [getattr(test, name) for test in tests]
-        for name in ("ci_low", "ci_high", "p_greater", "p_less")
-    )
-    high, greater, less = map(max, rest)
-    both = min(1.0, 2.0 * min(greater, less))
-    return TFigures(p_two_sided=both, p_greater=greater, p_less=less, ci_low=min(low), ci_high=high)
 
 
 def _evened(t: float, skew: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.clusters import Spread, pooled, third_of_difference
+from benchgate.statistics.clusters import Spread, pooled
 from benchgate.statistics.student import TFigures, t_figures
 from benchgate.statistics.summary import finite_floats, grouped, saturate, scale, summarize
 
@@ -53,18 +53,18 @@ def welch_test(
         them; None if the cases are independent.
     :param alpha: 1 - confidence of the interval, in (0, 1).
     :param null_delta: the difference under the null hypothesis, in the unit of the scores.
-    :param is_skewed: p and interval allow for the skewness of the difference.
+    :param is_skewed: p and interval allow for the skewness of the difference too.
     :raises ValueError: if a value is not a finite real number, alpha is outside (0, 1), or labels are missing.
     """
     arms = finite_floats(baseline, "baseline"), finite_floats(candidate, "candidate")
     b, c = map(summarize, arms)
     labels = clusters or ((None,) * b.n, (None,) * c.n)
     groups = [grouped(*side) for side in zip(arms, labels, strict=True)]
+    of_groups = pooled(groups)
     are_apart = [len(side) for side in groups] == [b.n, c.n]
-    spread, delta = _apart(b, c) if are_apart else pooled(groups), mean_difference(b, c)
-    if is_skewed and are_apart and spread is not None:
-        spread = spread._replace(third=third_of_difference(groups, spread.exponent))
-    figures = t_figures(spread, delta, null_delta=null_delta, alpha=alpha, is_skewed=is_skewed)
+    spread, delta = _apart(b, c) if are_apart else of_groups, mean_difference(b, c)
+    skews = [0.0, of_groups.skewness if of_groups and is_skewed else 0.0]
+    figures = t_figures(spread, delta, null_delta=null_delta, alpha=alpha, skews=skews)
     return WelchTest(baseline_mean=b.mean, candidate_mean=c.mean, delta=delta, **asdict(figures))
 
 
