@@ -255,3 +255,17 @@ def test_every_table_of_the_calibration_names_its_command(harness):
         named = re.findall(r"--only \"?([a-z ]+[a-z])", section)
         assert named, section.splitlines()[0]
         assert set(named) <= set(known)
+
+
+@pytest.mark.parametrize(
+    "name", ["exponential left tail", "10 clusters of 5", "samples, beta .1: wide"]
+)
+def test_the_rule_of_the_table_on_skew_is_that_of_the_gate(harness, name):
+    skew, further = harness("skew"), harness("further_scenarios")
+    scenario = next(s for s in (*further.SKEWED, *further.CLUSTERS) if s.name.startswith(name))
+    labels = further.cluster_labels(50) if scenario in further.CLUSTERS else None
+    sides = skew.sides_of(scenario, scenario.sizes[0], scenario.gain, 60)
+    _, now = skew.both(scenario, sides, labels, harness("numpy").random.default_rng(1))
+    made = skew.asked(scenario, sides, labels, slice(None))
+    assert [one.figures.significance.passed for one in made] == now.tolist()
+    assert 0 < now.sum() < 60

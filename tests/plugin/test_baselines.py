@@ -54,6 +54,19 @@ def test_pinned_without_a_file_is_wrong_use(bench):
 # Decisions
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "said"), [("welch", "", 1), ("welch", "auto", 0), ("auto", "", 0)]
+)
+def test_who_leaves_the_test_to_the_new_default_is_told_how_to_keep_the_old(
+    bench, before, now, said
+):
+    bench.write("gate.toml", f'test = "{before}"\n')
+    bench.pin_once({})
+    bench.write("gate.toml", f'test = "{now}"\n' if now else "")
+    text = bench.run().stdout.str()
+    assert text.count('gate.toml names no test, so pairs decide; test = "welch" keeps') == said
+
+
 def test_a_better_system_is_promoted(graded):
     graded.system(STRONG)
     result = graded.run()

@@ -176,6 +176,11 @@ def test_every_claim_and_limit_is_a_question(policy, asked, limits):
     assert (text["asked"], text["limits"]) == (asked, limits)
 
 
+def test_the_p_of_a_margin_says_what_it_is_the_p_of():
+    _, text, _ = shown(arm((1.0,) * 16), arm((1.0,) * 16), claim="not_worse", margin=0.4)
+    assert text["test"] == "pass and fail, p 0.0011 that it is worse by 0.4 (needed 0.05), 16 cases"
+
+
 def test_figures_that_do_not_speak_about_the_candidate_are_left_out():
     other = Arm(scores=GOOD, case_ids=(*IDS[1:], "other"), penalties=NONE)
     _, text, decision = shown(arm(POOR), other)
