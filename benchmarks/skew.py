@@ -78,7 +78,7 @@ def paired(d: Any, labels: tuple[str, ...] | None, rng: Any) -> tuple[Any, Any]:
         old_t = mean / np.sqrt((rest**2 * weights).sum(axis=1)) * n
         variance = (rest**2).sum(axis=1) * count / (count - 1)
         third = (rest**3).sum(axis=1) * count**2 / ((count - 1) * (count - 2))
-        skew = third / variance**1.5 * (1 + count**-0.5)
+        skew = third / variance**1.5 * (1 + 3 / count)
         new = special.stdtr(count - 1, -evened(mean * n / np.sqrt(variance), skew))
         old = special.stdtr(df, -old_t)
     flip = flips(totals, rng) <= LEVEL
@@ -106,7 +106,7 @@ def welch(before: Any, after: Any) -> tuple[Any, Any]:
     with np.errstate(all="ignore"):
         t = (after.mean(axis=1) - before.mean(axis=1)) / np.sqrt(v_b + v_c)
         df = (v_b + v_c) ** 2 / (v_b**2 / m_b + v_c**2 / m_c)
-        skew = (k_c - k_b) / (v_b + v_c) ** 1.5 * (1 + (df + 1) ** -0.5)
+        skew = (k_c - k_b) / (v_b + v_c) ** 1.5 * (1 + 3 / (df + 1))
         old = special.stdtr(df, -t) <= LEVEL
         new = special.stdtr(df, -evened(t, skew)) <= LEVEL
     varies = (np.ptp(before, axis=1) > 0) & (np.ptp(after, axis=1) > 0)

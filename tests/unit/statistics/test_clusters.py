@@ -77,7 +77,7 @@ def test_the_guard_of_pairs_is_computed_from_the_totals_of_the_clusters(sizes: l
     ends = np.cumsum([0, *sizes])
     totals = [sum(x - delta for x in values[a:b]) for a, b in itertools.pairwise(ends)]
     se = math.sqrt(count / (count - 1) * sum(x * x for x in totals)) / n
-    a = stats.skew(totals, bias=False) * (1 + 1 / math.sqrt(count)) / math.sqrt(count)
+    a = stats.skew(totals, bias=False) * (1 + 3 / count) / math.sqrt(count)
     test = paired_test(values, labels(sizes))
     assert (test.t.n, test.t.df) == (n, count - 1)
     assert test.t.se == pytest.approx(se, rel=1e-9)

@@ -38,7 +38,7 @@ def test_agrees_with_scipy(d: list[float], alpha: float, null: float) -> None:
 def test_the_guard_is_halls_cubic_of_t_and_its_interval_where_p_is_half_of_alpha(d, alpha) -> None:
     assume(min(d) != max(d))
     n, plain, guard = len(d), paired_t(d, alpha=alpha, is_skewed=False), paired_t(d, alpha=alpha)
-    a = stats.skew(d, bias=False) / math.sqrt(n) * (1 + 1 / math.sqrt(n))
+    a = stats.skew(d, bias=False) / math.sqrt(n) * (1 + 3 / n)
     even = plain.t + a / 6 + a * plain.t**2 / 3 + a**2 * plain.t**3 / 27
     assert guard.t == plain.t
     assert guard.p_greater == pytest.approx(stats.t.sf(even, n - 1), rel=1e-6, abs=1e-12)
