@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
-from benchgate.wire.usage import total
+from benchgate.wire.usage import Usage, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +23,11 @@ INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailabl
 
 CAP: Final = "max_cost_usd="
 """Begins the reason of a trial that was not run because the cap on costs has no room for it."""
+
+STOP: Final = "stop=decided: "
+"""Begins the reason of a trial that was not run because no result of it could lead to promote."""
+
+_BEGUN: Final = "; it had begun, and is paid for"
 
 FAILED: Final = frozenset({"scored", "timeout"})
 """Outcomes of a trial that did not pass which say that its system failed."""
@@ -54,6 +59,19 @@ class CaseFigures:
 def is_capped(result: TrialResult) -> bool:
     """Whether a trial was not run because the cap on costs has no room for it."""
     return (result.detail or "").startswith(CAP)
+
+
+def begun(result: TrialResult) -> bool:
+    """Whether a trial had begun when its run stopped."""
+    return (result.detail or "").endswith(_BEGUN)
+
+
+def set_aside(result: TrialResult, reason: str | None) -> TrialResult:
+    """Return such a trial as its run reports it: not run, but with what it cost and the harm that it did."""
+    used = (result.usage or Usage()).model_copy(update={"cost_usd": cost_of(result)})
+    detail = f"{(reason or '').removesuffix(_BEGUN)}{_BEGUN}"
+    new = {"outcome": "not_run", "score": None, "detail": detail, "usage": used}
+    return result.model_copy(update=new)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -163,6 +181,7 @@ def build_report(
     *,
     interrupted: bool = False,
     critical: Iterable[str] = (),
+    order: tuple[str, ...] = (),
 ) -> BenchRunReport:
     """
     Build the report of a run.
@@ -170,9 +189,12 @@ def build_report(
     :param results: one for each planned trial, in any order.
     :param interrupted: the session ended early, which makes the run incomplete.
     :param critical: ids of the cases that may not newly fail.
+    :param order: ids of the cases as they run, if the run may stop early.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
+    lacking = [result for result in ordered if irregular(result)]
+    is_stopped = all((r.detail or "").startswith(STOP) and not r.reruns for r in lacking)
     terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),
@@ -184,10 +206,11 @@ def build_report(
         system=plan.system,
         trial_count=plan.trial_count,
         seed=plan.seed,
-        complete=bool(ordered) and not any(map(irregular, ordered)) and not interrupted,
+        complete=bool(ordered) and not lacking and not interrupted,
         per_case=ordered,
         critical=tuple(sorted({*critical} & {result.case_id for result in ordered})),
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
         clusters=plan.clusters,
+        stopped=order if lacking and is_stopped else (),
     )

@@ -43,6 +43,7 @@ class Comparison:
     :param run_id: the label of the proof; under pytest the report's run_id.
     :param names: labels of baseline and candidate: checkpoint id, else system name.
     :param weighed: the figures; ``None`` of a run that was compared with nothing.
+    :param before: the baseline of a run that stopped early, of which there are no figures.
     """
 
     run_id: str
@@ -55,6 +56,7 @@ class Comparison:
     decision: CheckpointPromotionDecision
     min_confidence_level: float | None = None
     plan: CitedPlan | None = None
+    before: Arm | None = None
 
     @property
     def figures(self) -> Figures:
@@ -86,8 +88,10 @@ class Comparison:
 
     def side(self, kind: Literal["baseline", "trained"]) -> tuple[str, Arm, ArmMetrics]:
         """Return the label, the samples and the figures of one arm."""
-        arm, mean = self.figures.baseline, self.figures.significance.baseline_mean_reward
-        if kind == "trained":
+        arm, mean = self.before, None
+        if arm is None and kind == "baseline":
+            arm, mean = self.figures.baseline, self.figures.significance.baseline_mean_reward
+        elif arm is None:
             arm, mean = self.figures.candidate, self.figures.significance.trained_mean_reward
         metrics = ArmMetrics(
             episodes=len(arm.scores), mean_reward=mean, mean_safety_penalty=mean_penalty(arm)

@@ -22,19 +22,19 @@ TOLERANCE: Final = 1e-12
 """Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
 
 
-def critical_objections(figures: Figures) -> Iterator[Blocker]:
+def critical_objections(baseline: Arm, candidate: Arm) -> Iterator[Blocker]:
     """Yield that cases newly fail which must not under any claim."""
     # Of either side: the other one may be a file of plain scores, or lack the case.
     critical = {
         case_id
-        for arm in (figures.baseline, figures.candidate)
+        for arm in (baseline, candidate)
         for case_id, facts in zip(arm.case_ids or (), arm.facts or (), strict=False)
         if facts.critical
     }
-    lost = [c for c in _newly_failing(figures.baseline, figures.candidate) if c in critical]
+    lost = [c for c in _newly_failing(baseline, candidate) if c in critical]
     if lost:
         yield "critical_case_regressed", f"critical cases newly fail: {few(lost, 3)}"
-    yield from _unknown(figures.baseline, figures.candidate, critical, "critical cases")
+    yield from _unknown(baseline, candidate, critical, "critical cases")
 
 
 def _unknown(

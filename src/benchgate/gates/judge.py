@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
@@ -157,7 +157,8 @@ def judge(
     checkpoint = brief(facts.checkpoint_problems, "; ")
     if checkpoint:
         excluded += (("checkpoint_mismatch", checkpoint),)
-    is_look = before is not None and report.scope == "full" and report.complete
+    is_seen = report.complete or bool(report.stopped)
+    is_look = before is not None and report.scope == "full" and is_seen
     look = count(before, report) if count and before and is_look else None
     further, broken = (asked.further, asked.broken) if asked else ((), ())
     figures, decision = None, None
@@ -202,6 +203,7 @@ def judge(
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
     # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
+    from benchgate.gates.certificate import stop_blockers
     from benchgate.gates.decide import decide
     from benchgate.gates.decision import GateInput
     from benchgate.gates.looks import judged_at
@@ -213,9 +215,13 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     blockers = [*run_blockers(report), *facts.excluded]
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
-    if before is not None:
-        figures, objections = weigh_arms(before, candidate, judged_at(policy, facts.look))
+    early: dict[str, Any] = {}
+    if report.stopped:
+        objections, early = stop_blockers(report, before, policy, facts.look)
         blockers += objections
+    elif before is not None:
+        figures, weighed = weigh_arms(before, candidate, judged_at(policy, facts.look))
+        blockers += weighed
         sides.append(("baseline", before, facts.beside))
         noted += unscored_note(before, "baseline")
     for name, side, of in sides:
@@ -235,7 +241,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             noted=tuple(noted),
         )
     )
-    return figures, decision
+    return figures, decision.model_copy(update=early)
 
 
 def _changes(report: BenchRunReport, baseline: Baseline | None) -> RunChanges | None:

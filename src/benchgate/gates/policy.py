@@ -168,7 +168,7 @@ class RunTable(WireModel):
     """
     The table ``[run]`` of a ``gate.toml``: options for the runs of its class; those left out are ``None``.
 
-    They are no thresholds: no digest and no decision depends on them.
+    They are no thresholds: no digest depends on them.
     """
 
     trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
@@ -178,6 +178,7 @@ class RunTable(WireModel):
     retries: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
     max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
     max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
+    stop: Literal["decided", "never"] | None = None
 
 
 class PolicyOptions(GatePolicy):

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 from benchgate.aggregate import mean
 from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
+from benchgate.gates.certificate import certificate, obstacle
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import RunFacts, judge
+from benchgate.gates.looks import judged_at
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
@@ -21,6 +23,7 @@ from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
+    from benchgate.gates.decision import Certificate
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.vectors import Judged
 
@@ -69,6 +72,30 @@ def accept(
     if isinstance(before, Arm) or isinstance(after, Arm):
         raise EvalError("one side is a run and the other is samples; expected two of a kind")
     return _accept_run(before, after, make_policy(policy or {}), ledger, incumbent)
+
+
+def decided(
+    baseline: Samples, partial: Samples, policy: Mapping[str, Any] | None = None, *, look: int = 1
+) -> Certificate | None:
+    """
+    Return why no score of the cases that ``partial`` lacks can lead :func:`accept` to promote; ``None`` if one may.
+
+    Give :func:`accept` the part with the worst score for the rest: it is a look all the same.
+
+    :param baseline: scores by case id, as ``partial``.
+    :param look: number of the look that this is going to be, for ``looks = "spend"``.
+    :raises EvalError: a side or a threshold cannot be used, or nobody could know.
+    """
+    rules = judged_at(make_policy({**VECTOR_DEFAULTS, **(policy or {})}), look)
+    before, after = samples_of(baseline, "baseline"), samples_of(partial, "partial", least=0)
+    why = obstacle(rules)
+    if rules.claim == "no_regression":
+        why = "the scores of cases do not say which passed"
+    elif after.case_ids is None or not {*after.case_ids} <= {*(before.case_ids or ())}:
+        why = "the baseline has not all of the cases"
+    if why is not None:
+        raise EvalError(f"decided: {why}")
+    return certificate(before, after, rules)
 
 
 def judge_samples(
@@ -141,7 +168,7 @@ def _check_counted(policy: GatePolicy, ledger: LookLedger | None) -> None:
         raise EvalError(f"looks = {policy.looks!r} {why}")
 
 
-def samples_of(side: Samples, name: str) -> Arm:
+def samples_of(side: Samples, name: str, least: int = 2) -> Arm:
     """Return samples as a side of a comparison; ``name`` is what errors call it."""
     if isinstance(side, Mapping):
         if (other := next((case for case in side if not isinstance(case, str)), None)) is not None:
@@ -154,8 +181,8 @@ def samples_of(side: Samples, name: str) -> Arm:
         raise EvalError(f"{name} is a {type(side).__name__}; expected {what}")
     else:
         ids, rows = None, [(_number(one, name, str(place)),) for place, one in enumerate(side)]
-    if len(rows) < 2:
-        raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least 2 are needed")
+    if len(rows) < least:
+        raise EvalError(f"{name}: {counted(len(rows), 'case')}; at least {least} are needed")
     return Arm(
         scores=tuple(mean(row) for row in rows),
         case_ids=ids,

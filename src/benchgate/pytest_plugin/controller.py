@@ -6,6 +6,7 @@ Under xdist this is the controller, which runs no item and knows items only by t
 
 from __future__ import annotations
 
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +138,13 @@ class Controller:
         if not session.testsfailed or session.config.option.continue_on_collection_errors:
             # else pytest refuses to run for its collection errors
             self._plan()
+            runs = [run for run in self.runs.values() if run.candidate.order]
+            keys = [(run.name, *key) for run in runs for key in run.candidate.keys]
+            places = {key: place for place, key in enumerate(keys)}
+            named = attrgetter("task_class", "case_id", "trial")
+            session.items.sort(
+                key=lambda item: places.get(named(item), -1) if isinstance(item, CaseItem) else -1
+            )
         try:
             result = yield
         except BaseException:
@@ -194,7 +202,7 @@ class Controller:
             file_sha256=payload.get("file_sha256"),
             worker=payload.get("worker"),
         )
-        run.record(record, side)
+        result = run.record(record, side)
         if side == "candidate":
             self._hooks.call("pytest_bench_case_finished", result=result)
 

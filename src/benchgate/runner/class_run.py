@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import INCOMPLETE, cost_of
+from benchgate.aggregate import INCOMPLETE, cost_of, set_aside
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
@@ -22,7 +22,7 @@ from benchgate.gates.baseline import read_baseline
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
-from benchgate.runner.judging import facts_of_run, judged, publish
+from benchgate.runner.judging import facts_of_run, judged, publish, stopping
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
 from benchgate.runner.trial_files import TrialFiles
@@ -32,7 +32,7 @@ from benchgate.wire.parsing import collector_paused
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from benchgate.artifacts.record import RunTerms
@@ -84,6 +84,7 @@ class ClassRun:
         self.provenance = Provenance.here()
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
+        self._check: Callable[[], None] = lambda: None
         self._started = clock.now()
 
     @property
@@ -136,6 +137,9 @@ class ClassRun:
                 self._open_store(given.out)
             except OSError as error:
                 raise ArtifactError(given.out, f"cannot be used: {error}") from error
+        if given.stop == "decided" and self._baseline:
+            count = self._looks().number
+            self._check = stopping(self.request, self.candidate, self._baseline, count)
         oldest = clock.now() - MAX_AGE
         stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
         if stale:
@@ -175,25 +179,32 @@ class ClassRun:
                 raise
         self.taken_over = len(os.listdir(self.store.folder / "cases"))
 
-    def record(self, record: TrialRecord, side: Side) -> None:
-        """Record a trial, and write its file unless whoever finished the trial has done so."""
+    def _looks(self) -> ChainLooks:
+        return ChainLooks(self.store.folder.parent, self.store.plan) if self.store else ChainLooks()
+
+    def record(self, record: TrialRecord, side: Side) -> TrialResult:
+        """Record a trial as it counts, and write its file unless whoever finished the trial has done so."""
         trials, result = self.sides[side], record.result
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
             reason = result.detail or "not run"
             trials.not_run((result.case_id, result.trial), reason, result.usage)
-            return
+            return result
+        if stopped := self.request.stopped:
+            result = set_aside(result, stopped[0])
         if self.request.settings.max_cost_usd is not None:
             _warn_of_no_cost(result, self.warnings)
         scorer = record.scorer or self.request.bench.rubric_digest
         trials.record(result, record.output_json, scorer=scorer)
+        self._check()
         if self.store is None or self.store.is_closed:
-            return
+            return result
         try:
             own = {"sha256": record.file_sha256, "worker": record.worker}
             self.store.keep(result, record.output_json, scorer, side, **own)
         except ArtifactError as error:
             self.problems.append(str(error))
             self.store.close()
+        return result
 
     @collector_paused()
     def finish(self, gates: Iterable[Gate] = ()) -> None:
@@ -204,7 +215,7 @@ class ClassRun:
                 self._add_finished(store)
             if len(self.candidate.scorers) > 1:
                 self.warnings.append(TWO_SCORERS)
-            looks = ChainLooks(store.folder.parent) if store else ChainLooks()
+            looks = self._looks()
             counts = store is not None and self.candidate.scope == "full"
             facts = facts_of_run(
                 self.request, self.grounds, self.sides, self._baseline, self._started

@@ -239,7 +239,9 @@ class TrialService:
         self._exit.close()
 
     def _finished(self, request: TrialRequest) -> TrialRecord | None:
-        """Return a trial that a run which is resumed has finished, or a worker that died."""
+        """Return a trial that a run which is resumed has finished, or a worker that died, or that is left out."""
+        if left := self._left_out(request):
+            return left
         if not self._has_counted:
             self._has_counted = True
             # Of all classes before the first trial of one: they may share a cap.
@@ -264,8 +266,12 @@ class TrialService:
         with over, self._alarm(request.limit):
             return run(request)
 
+    def _left_out(self, request: TrialRequest) -> TrialRecord | None:
+        stopped = self._runs[request.case.task_class].stopped
+        return request.not_run(stopped[0]) if stopped else None
+
     def _run(self, request: TrialRequest) -> TrialRecord:
-        return self._runner_of(request).run(request)
+        return self._left_out(request) or self._runner_of(request).run(request)
 
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]

@@ -58,7 +58,7 @@ class PlannedTrials:
     :param trials: how many trials each case has.
     :param checkpoints: the checkpoint that the evidence must belong to, if one is the subject.
 
-    ``scorers`` has the digest of each rubric or hook that scored a trial.
+    ``scorers`` has the digest of each rubric or hook that scored a trial; ``order`` the cases of a run that may stop.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class PlannedTrials:
         self.scope: Scope = "selected"
         self.interrupted = False
         self.keys: tuple[Key, ...] = ()
+        self.order: tuple[str, ...] = ()
         self._entries: defaultdict[Key, Entry] = defaultdict(Entry)
         self._cases: dict[str, PlannedCase] = {}
         self.scorers: set[str] = set()
@@ -175,9 +176,11 @@ class PlannedTrials:
         entry = self._entries[key]
         entry.reason, entry.usage = entry.reason or reason, usage or entry.usage
 
-    def results(self) -> list[TrialResult]:
-        """Return one result for each planned trial."""
-        return [self._result(key, self._entries[key]) for key in self.keys]
+    def results(self, keys: Iterable[Key] | None = None) -> list[TrialResult]:
+        """Return one result for each planned trial, or for each of some."""
+        return [
+            self._result(key, self._entries[key]) for key in (self.keys if keys is None else keys)
+        ]
 
     def _result(self, key: Key, entry: Entry) -> TrialResult:
         # A case that could not be digested was not run on known inputs, whatever came back.
@@ -215,6 +218,7 @@ class PlannedTrials:
             self.bench.taxonomy,
             interrupted=self.interrupted,
             critical=[c for c, p in self._cases.items() if p.case is not None and p.case.critical],
+            order=self.order,
         )
 
     def run_plan(self, baseline: str | None = None) -> RunPlan:
