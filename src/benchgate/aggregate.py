@@ -24,10 +24,10 @@ INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailabl
 CAP: Final = "max_cost_usd="
 """Begins the reason of a trial that was not run because the cap on costs has no room for it."""
 
-STOP: Final = "stop=decided: "
-"""Begins the reason of a trial that was not run because no result of it could lead to promote."""
+STOP: Final = "stop=decided: no result of it could have led to promote"
+"""Reason of a trial that was not run for that."""
 
-_BEGUN: Final = "; it had begun, and is paid for"
+BEGUN: Final = f"{STOP}; it had begun, and is paid for"
 
 FAILED: Final = frozenset({"scored", "timeout"})
 """Outcomes of a trial that did not pass which say that its system failed."""
@@ -61,16 +61,10 @@ def is_capped(result: TrialResult) -> bool:
     return (result.detail or "").startswith(CAP)
 
 
-def begun(result: TrialResult) -> bool:
-    """Whether a trial had begun when its run stopped."""
-    return (result.detail or "").endswith(_BEGUN)
-
-
-def set_aside(result: TrialResult, reason: str | None) -> TrialResult:
-    """Return such a trial as its run reports it: not run, but with what it cost and the harm that it did."""
+def set_aside(result: TrialResult) -> TrialResult:
+    """Return a trial that had begun when its run stopped as not run, but with what it cost and the harm that it did."""
     used = (result.usage or Usage()).model_copy(update={"cost_usd": cost_of(result)})
-    detail = f"{(reason or '').removesuffix(_BEGUN)}{_BEGUN}"
-    new = {"outcome": "not_run", "score": None, "detail": detail, "usage": used}
+    new = {"outcome": "not_run", "score": None, "detail": BEGUN, "usage": used}
     return result.model_copy(update=new)
 
 
@@ -194,7 +188,7 @@ def build_report(
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
     lacking = [result for result in ordered if irregular(result)]
-    is_stopped = all((r.detail or "").startswith(STOP) and not r.reruns for r in lacking)
+    is_stopped = lacking and all(r.detail in (STOP, BEGUN) and not r.reruns for r in lacking)
     terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),
@@ -212,5 +206,5 @@ def build_report(
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
         clusters=plan.clusters,
-        stopped=order if lacking and is_stopped else (),
+        stopped=order if is_stopped else (),
     )

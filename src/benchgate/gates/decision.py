@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from pydantic import Field
 
-from benchgate.errors import counted
 from benchgate.gates.looks import Look
-from benchgate.wire.model import Count, DisplayText, Number, Text, WireModel
+from benchgate.wire.model import DisplayText, Number, WireModel
 
 if TYPE_CHECKING:
     from benchgate.gates.figures import Figures
@@ -29,26 +28,6 @@ class Remark(WireModel):
     message: DisplayText
 
 
-class Certificate(WireModel):
-    """
-    Why no result of the trials that are left can lead to ``promote``.
-
-    :param cases: how many have trials left.
-    :param reasons: conditions that fail already; else every test that may yet be in charge, with the best it can reach.
-    :param begun: the cases of trials that had begun when a run stopped: they are paid for, and count for harm alone.
-    :param saved_trials: how many never began, and what they would have cost at the mean of those that count.
-    """
-
-    cases: Count
-    reasons: tuple[Remark, ...]
-    begun: tuple[Text, ...] = ()
-    saved_trials: Count = 0
-    saved_cost_usd: Number | None = None
-
-    def __str__(self) -> str:
-        return f"no result of the remaining {counted(self.cases, 'case')} could have promoted it"
-
-
 class CheckpointPromotionDecision(WireModel):
     """
     The decision of the gate.
@@ -61,7 +40,7 @@ class CheckpointPromotionDecision(WireModel):
     :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
     :param next_step: of a ``hold``: what to do first about it.
     :param look: how often the baseline was looked at; ``None`` if nobody counts, or this is no look.
-    :param certificate: of a run that stopped early; left out otherwise.
+    :param certificate: of a run that stopped early, why no result of the rest could have promoted it; left out else.
     """
 
     outcome: Outcome
@@ -72,7 +51,7 @@ class CheckpointPromotionDecision(WireModel):
     minimum_detectable_effect: Number | None
     next_step: DisplayText | None = None
     look: Look | None = None
-    certificate: Certificate | None = Field(default=None, exclude_if=lambda found: found is None)
+    certificate: tuple[Remark, ...] = Field(default=(), exclude_if=lambda found: not found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
@@ -33,6 +33,9 @@ A further gate: takes the candidate's report and the baseline's, returns ``None`
 Its name in the decision is its ``name`` attribute, else its ``__name__``.
 """
 
+
+FINAL: Final = ("critical_case_regressed", "newly_failing_cases", "case_regressed")
+"""What no result of the rest of a run that stopped undoes."""
 
 Counter = Callable[["BenchRunReport", "BenchRunReport"], "LookNumber"]
 """Takes the baseline's report and the candidate's, and returns the number of this look at the baseline."""
@@ -157,8 +160,7 @@ def judge(
     checkpoint = brief(facts.checkpoint_problems, "; ")
     if checkpoint:
         excluded += (("checkpoint_mismatch", checkpoint),)
-    is_seen = report.complete or bool(report.stopped)
-    is_look = before is not None and report.scope == "full" and is_seen
+    is_look = before is not None and report.scope == "full" and (report.complete or report.stopped)
     look = count(before, report) if count and before and is_look else None
     further, broken = (asked.further, asked.broken) if asked else ((), ())
     figures, decision = None, None
@@ -203,12 +205,13 @@ def judge(
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
     # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
-    from benchgate.gates.certificate import stop_blockers
+    from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
     from benchgate.gates.decision import GateInput
-    from benchgate.gates.looks import judged_at
+    from benchgate.gates.looks import judged_at, make_look
     from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
     from benchgate.gates.vectors import weigh_arms
+    from benchgate.gates.weigh import weigh
 
     report, before, policy = facts.report, facts.baseline, facts.policy
     candidate, figures = arm(report), None
@@ -216,12 +219,16 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
     early: dict[str, Any] = {}
-    if report.stopped:
-        objections, early = stop_blockers(report, before, policy, facts.look)
-        blockers += objections
+    if before is not None and report.stopped:
+        judged, ran = judged_at(policy, facts.look), arm(report.shown)
+        found = certificate(before, ran, judged) if report.stopped == ordered(before) else ()
+        look = facts.look and make_look(policy, facts.look, weigh(before, before, judged))
+        early = {"certificate": found, "look": look}
+        blockers += [(one.code, one.message) for one in found if one.code in FINAL]
+        blockers += [] if found else [("incomplete_run", "the rest might have promoted it")]
     elif before is not None:
-        figures, weighed = weigh_arms(before, candidate, judged_at(policy, facts.look))
-        blockers += weighed
+        figures, objections = weigh_arms(before, candidate, judged_at(policy, facts.look))
+        blockers += objections
         sides.append(("baseline", before, facts.beside))
         noted += unscored_note(before, "baseline")
     for name, side, of in sides:

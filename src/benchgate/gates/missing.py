@@ -53,8 +53,8 @@ def counted_as_worst(
     lowest, highest = score_range
     before, after = _clusters(baseline), _clusters(candidate)
     return (
-        _completed(baseline, {**after, **before}, highest, _lacking(passed=True)),
-        _completed(candidate, {**before, **after}, lowest, _lacking(passed=False)),
+        _completed(baseline, {**after, **before}, highest, passed=True),
+        _completed(candidate, {**before, **after}, lowest, passed=False),
     )
 
 
@@ -64,24 +64,23 @@ def counted_as_best(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Arm:
     least = (policy.penalty_range or (0.0,))[0] if policy.safety_confidence else 0.0
     if baseline.penalties and candidate.penalties is None:
         candidate = replace(candidate, penalties=(None,) * len(candidate.scores))
-    highest = policy.score_range[1] if policy.score_range else 1.0
     clusters = {**_clusters(baseline), **_clusters(candidate)}
-    best = _completed(candidate, clusters, highest, _lacking(passed=True), max(0.0, least))
-    return replace(best, imputed=())
-
-
-def _lacking(*, passed: bool) -> CaseFacts:
-    return CaseFacts(passed=passed, critical=False, cost_usd=None, duration_seconds=None)
+    highest = policy.score_range[1] if policy.score_range else 1.0
+    return replace(
+        _completed(candidate, clusters, highest, max(0.0, least), passed=True), imputed=()
+    )
 
 
 def _completed(
     arm: Arm,
     clusters: Mapping[str, str | None],
     score: float,
-    lacked: CaseFacts,
     penalty: float | None = None,
+    *,
+    passed: bool,
 ) -> Arm:
     """Return an arm with all of the cases, sorted by id; ``clusters`` has the cluster of each."""
+    lacked = CaseFacts(passed=passed, critical=False, cost_usd=None, duration_seconds=None)
     measured = arm.case_ids or ()
     lacking = tuple(sorted(clusters.keys() - set(measured)))
     count = len(lacking)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchgate.aggregate import mean
 from benchgate.errors import EvalError, counted, excerpt
 from benchgate.gates.baseline import BaselineChoice, baseline_beside
-from benchgate.gates.certificate import certificate, obstacle
+from benchgate.gates.certificate import certificate
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.looks import judged_at
@@ -23,7 +23,7 @@ from benchgate.models import BenchRunReport
 from benchgate.wire.canonical import digest
 
 if TYPE_CHECKING:
-    from benchgate.gates.decision import Certificate
+    from benchgate.gates.decision import Remark
     from benchgate.gates.looks import LookNumber
     from benchgate.gates.vectors import Judged
 
@@ -76,25 +76,20 @@ def accept(
 
 def decided(
     baseline: Samples, partial: Samples, policy: Mapping[str, Any] | None = None, *, look: int = 1
-) -> Certificate | None:
+) -> tuple[Remark, ...]:
     """
-    Return why no score of the cases that ``partial`` lacks can lead :func:`accept` to promote; ``None`` if one may.
-
-    Give :func:`accept` the part with the worst score for the rest: it is a look all the same.
+    Return why no score of the cases that ``partial`` lacks can lead :func:`accept` to promote; nothing if one may.
 
     :param baseline: scores by case id, as ``partial``.
-    :param look: number of the look that this is going to be, for ``looks = "spend"``.
+    :param look: number of the look that this is going to be.
     :raises EvalError: a side or a threshold cannot be used, or nobody could know.
     """
     rules = judged_at(make_policy({**VECTOR_DEFAULTS, **(policy or {})}), look)
     before, after = samples_of(baseline, "baseline"), samples_of(partial, "partial", least=0)
-    why = obstacle(rules)
-    if rules.claim == "no_regression":
-        why = "the scores of cases do not say which passed"
-    elif after.case_ids is None or not {*after.case_ids} <= {*(before.case_ids or ())}:
-        why = "the baseline has not all of the cases"
-    if why is not None:
-        raise EvalError(f"decided: {why}")
+    unfit = rules.test == "welch" or rules.claim == "no_regression" or rules.score_range is None
+    if unfit or after.case_ids is None or not {*after.case_ids} <= {*(before.case_ids or ())}:
+        needs = "test = 'auto', score_range, and scores by case id, of cases of the baseline"
+        raise EvalError(f"decided needs a claim about other cases, {needs}")
     return certificate(before, after, rules)
 
 

@@ -245,8 +245,6 @@ class BenchRunReport(Aggregates):
     @property
     def shown(self) -> BenchRunReport:
         """The report with the trials alone that ran, if it stopped early: no result of the others is missed."""
-        if not self.stopped:
-            return self
-        ran = tuple(result for result in self.per_case if result.outcome != "not_run")
+        ran = tuple(r for r in self.per_case if not self.stopped or r.outcome != "not_run")
         count = len({result.case_id for result in ran})
         return self.model_copy(update={"per_case": ran, "case_count": count})

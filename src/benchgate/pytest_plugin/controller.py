@@ -6,7 +6,6 @@ Under xdist this is the controller, which runs no item and knows items only by t
 
 from __future__ import annotations
 
-from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -140,11 +139,8 @@ class Controller:
             self._plan()
             runs = [run for run in self.runs.values() if run.candidate.order]
             keys = [(run.name, *key) for run in runs for key in run.candidate.keys]
-            places = {key: place for place, key in enumerate(keys)}
-            named = attrgetter("task_class", "case_id", "trial")
-            session.items.sort(
-                key=lambda item: places.get(named(item), -1) if isinstance(item, CaseItem) else -1
-            )
+            places: dict[object, int] = {key: place for place, key in enumerate(keys)}
+            session.items.sort(key=lambda item: places.get(getattr(item, "key", None), -1))
         try:
             result = yield
         except BaseException:

@@ -73,8 +73,7 @@ class ItemTrials:
         is_xdist = config.getoption("dist", "no") != "no"
         is_apart = is_xdist or self._worker is not None
         if is_apart and any(request.settings.stop == "decided" for request in requests):
-            msg = "--bench-stop=decided: it is for runs in one process, without -n"
-            raise pytest.UsageError(msg)
+            raise pytest.UsageError("--bench-stop=decided: for runs in one process, without -n")
         if connects and is_apart:
             msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
             raise pytest.UsageError(msg)

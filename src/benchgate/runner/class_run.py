@@ -84,6 +84,7 @@ class ClassRun:
         self.provenance = Provenance.here()
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
+        self._looks = ChainLooks()
         self._check: Callable[[], None] = lambda: None
         self._started = clock.now()
 
@@ -138,8 +139,8 @@ class ClassRun:
             except OSError as error:
                 raise ArtifactError(given.out, f"cannot be used: {error}") from error
         if given.stop == "decided" and self._baseline:
-            count = self._looks().number
-            self._check = stopping(self.request, self.candidate, self._baseline, count)
+            looks = self._looks.number
+            self._check = stopping(self.request, self.candidate, self._baseline, looks)
         oldest = clock.now() - MAX_AGE
         stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
         if stale:
@@ -166,6 +167,7 @@ class ClassRun:
         )
         self.warnings += self.store.open(plan, given.resume, given.parts)
         self._started = self.store.plan.started_at if self.store.plan else self._started
+        self._looks = ChainLooks(self.store.folder.parent, self.store.plan)
         if scope == "full":
             system, is_called = request.systems["candidate"], not (request.recording or given.parts)
             function = system.call if is_called and system.digest is None else None
@@ -179,9 +181,6 @@ class ClassRun:
                 raise
         self.taken_over = len(os.listdir(self.store.folder / "cases"))
 
-    def _looks(self) -> ChainLooks:
-        return ChainLooks(self.store.folder.parent, self.store.plan) if self.store else ChainLooks()
-
     def record(self, record: TrialRecord, side: Side) -> TrialResult:
         """Record a trial as it counts, and write its file unless whoever finished the trial has done so."""
         trials, result = self.sides[side], record.result
@@ -189,8 +188,8 @@ class ClassRun:
             reason = result.detail or "not run"
             trials.not_run((result.case_id, result.trial), reason, result.usage)
             return result
-        if stopped := self.request.stopped:
-            result = set_aside(result, stopped[0])
+        if self.request.stopped.is_set():
+            result = set_aside(result)
         if self.request.settings.max_cost_usd is not None:
             _warn_of_no_cost(result, self.warnings)
         scorer = record.scorer or self.request.bench.rubric_digest
@@ -215,14 +214,13 @@ class ClassRun:
                 self._add_finished(store)
             if len(self.candidate.scorers) > 1:
                 self.warnings.append(TWO_SCORERS)
-            looks = self._looks()
             counts = store is not None and self.candidate.scope == "full"
             facts = facts_of_run(
                 self.request, self.grounds, self.sides, self._baseline, self._started
             )
-            self.judgement = judged(facts, looks.number if counts else None, gates)
+            self.judgement = judged(facts, self._looks.number if counts else None, gates)
             if store is not None:
-                self._publish(store, self.judgement, looks)
+                self._publish(store, self.judgement)
         except EvalError as error:
             self.problems.append(str(error))
         finally:
@@ -243,11 +241,11 @@ class ClassRun:
                 if (record := files.find(case_id, trial, seed, side)) is not None:
                     self.record(record, side)
 
-    def _publish(self, store: RunStore, judgement: Judgement, looks: ChainLooks) -> None:
+    def _publish(self, store: RunStore, judgement: Judgement) -> None:
         given = self.request.settings
         try:
             self.judgement, self.published = publish(
-                store, judgement, looks.number, partial(_terms, self, self._tiers)
+                store, judgement, self._looks.number, partial(_terms, self, self._tiers)
             )
         except (ArtifactError, OSError, ValueError) as error:
             self.problems.append(f"the run is not recorded: {error}")

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import STOP, irregular
+from benchgate.aggregate import irregular
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
 from benchgate.gates.looks import judged_at
-from benchgate.ids import RunPlan, run_id
+from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
 from benchgate.wire.writing import make_folder, write_file
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from benchgate.gates.judge import Gate, Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.looks.chain import Counting
-    from benchgate.models import BenchRunReport, Side, TrialResult
+    from benchgate.models import BenchRunReport, Side
     from benchgate.runner.settings import Grounds, RunRequest
     from benchgate.trials.planned import PlannedTrials
 
@@ -67,14 +68,9 @@ def facts_of_run(
 def stopping(
     request: RunRequest, trials: PlannedTrials, baseline: Baseline, count: Counting
 ) -> Callable[[], None]:
-    """
-    Put the trials of a run in their order.
-
-    :returns: is called after each; says in the request when it is known that no further result could lead to promote.
-    """
+    """Put the trials of a run in their order; return what notes in the request, after each, that they are decided."""
     from benchgate.gates.certificate import certificate, ordered
 
-    ran: list[TrialResult] = []
     if (before := baseline.report) is None:
         return lambda: None
     side, number = arm(before), counter_of(count, request.bench.policy)
@@ -84,19 +80,13 @@ def stopping(
     whole = cache(lambda: trials.report(baseline.sha256))
 
     def check() -> None:
-        case = trials.results(trials.keys[len(ran) : len(ran) + trials.trials])
-        if any(map(irregular, case)) or len(ran) + len(case) == len(trials.keys):
+        ran = tuple(takewhile(lambda result: not irregular(result), trials.results()))
+        if not ran or len(ran) % trials.trials or len(ran) == len(trials.keys):
             return
-        ran.extend(case)  # the next of the order, with results that stay
-        results = tuple(trials.results())
-        new = {"per_case": results, "run_id": run_id(request.bench.name, results)}
-        report = whole().model_copy(update=new)
-        if request.stopped or any(baseline_blockers(report, baseline)):
-            return
-        policy = judged_at(request.bench.policy, number(before, report))
-        partial = arm(report.model_copy(update={"per_case": tuple(ran)}))
-        if found := certificate(side, partial, policy):
-            request.stopped.append(f"{STOP}{found}")
+        policy = judged_at(request.bench.policy, number(before, whole()))
+        partial = arm(whole().model_copy(update={"per_case": ran}))
+        if not any(baseline_blockers(whole(), baseline)) and certificate(side, partial, policy):
+            request.stopped.set()
 
     return check
 

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from benchgate.aggregate import STOP
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
 from benchgate.live.loop import SessionLoop
@@ -240,8 +241,6 @@ class TrialService:
 
     def _finished(self, request: TrialRequest) -> TrialRecord | None:
         """Return a trial that a run which is resumed has finished, or a worker that died, or that is left out."""
-        if left := self._left_out(request):
-            return left
         if not self._has_counted:
             self._has_counted = True
             # Of all classes before the first trial of one: they may share a cap.
@@ -250,7 +249,7 @@ class TrialService:
                 if served.run.settings.max_cost_usd is not None and folder is not None:
                     served.lane.spending.before(taken_over(folder, own=self._is_replacement))
         files = self._classes[request.case.task_class].files
-        record = files.of(request) if files else None
+        record = self._left_out(request) or (files.of(request) if files else None)
         if record is None or not awaits_score(record):
             return record
         runner = self._runner_of(request)
@@ -267,8 +266,8 @@ class TrialService:
             return run(request)
 
     def _left_out(self, request: TrialRequest) -> TrialRecord | None:
-        stopped = self._runs[request.case.task_class].stopped
-        return request.not_run(stopped[0]) if stopped else None
+        is_over = self._runs[request.case.task_class].stopped.is_set()
+        return request.not_run(STOP) if is_over else None
 
     def _run(self, request: TrialRequest) -> TrialRecord:
         return self._left_out(request) or self._runner_of(request).run(request)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 from benchgate.audit.chain import RECORD_FILE
@@ -111,7 +112,7 @@ class RunRequest:
     :param unfinished: name of the folder that a full run has until it is recorded.
     :param recording: what is played in the place of the system.
     :param scoring: returns what scores outputs, and its digest, asked when a trial is run; ``None``: the rubric does.
-    :param stopped: why no other trial begins; empty until then.
+    :param stopped: set once no other trial is to begin.
     """
 
     bench: LoadedClass
@@ -120,7 +121,7 @@ class RunRequest:
     unfinished: str
     recording: Recording | None = None
     scoring: Callable[[], tuple[Scorer, str]] | None = None
-    stopped: list[str] = field(default_factory=list)
+    stopped: Event = field(default_factory=Event)
 
     @classmethod
     def of(cls, bench: LoadedClass, settings: RunSettings, unfinished: str = "") -> RunRequest:
@@ -222,9 +223,9 @@ def check_options(
 
     :raises ArtifactError: it cannot.
     """
-    given, looks = request.settings, request.bench.policy.looks
-    if given.out is None and grounds.choice.binding and looks != "count":
-        why = f"looks = '{looks}' counts the records of runs, and this run would write none"
+    given, policy = request.settings, request.bench.policy
+    if given.out is None and grounds.choice.binding and policy.looks != "count":
+        why = f"looks = '{policy.looks}' counts the records of runs, and this run would write none"
         raise ArtifactError("output folder", why)
     if given.shard is not None and given.resume not in {"none", "auto"}:
         why = "a shard goes on with what is in its own folder, and no other run is named"
@@ -233,11 +234,9 @@ def check_options(
     if given.resume != "none" and (given.out is None or is_part):
         why = "a part of the cases is selected" if given.out else "nothing is written"
         raise ArtifactError(f"resume {given.resume}", f"only a full run can be resumed; here {why}")
-    if given.stop == "decided":
-        from benchgate.gates.certificate import obstacle
-
-        if why_not := obstacle(request.bench.policy):
-            raise ArtifactError("stop = 'decided'", why_not)
+    if given.stop == "decided" and (policy.test == "welch" or policy.score_range is None):
+        why = "it needs test = 'auto', for welch does not compare case by case, and a score_range"
+        raise ArtifactError("stop = 'decided'", why)
     if request.recording is not None:
         request.recording.check(plan, keys)
     if recorder := request.recorder:

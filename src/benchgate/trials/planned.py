@@ -176,11 +176,9 @@ class PlannedTrials:
         entry = self._entries[key]
         entry.reason, entry.usage = entry.reason or reason, usage or entry.usage
 
-    def results(self, keys: Iterable[Key] | None = None) -> list[TrialResult]:
-        """Return one result for each planned trial, or for each of some."""
-        return [
-            self._result(key, self._entries[key]) for key in (self.keys if keys is None else keys)
-        ]
+    def results(self) -> list[TrialResult]:
+        """Return one result for each planned trial."""
+        return [self._result(key, self._entries[key]) for key in self.keys]
 
     def _result(self, key: Key, entry: Entry) -> TrialResult:
         # A case that could not be digested was not run on known inputs, whatever came back.

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, Literal
 
 from benchgate.aggregate import INCOMPLETE, cost_of, is_capped
-from benchgate.errors import RubricViolation, counted, excerpt, few
+from benchgate.errors import RubricViolation, counted, excerpt
 from benchgate.gates.claim_reasons import spent
 from benchgate.gates.unscored import error_count
 from benchgate.wire.usage import Usage, usd
@@ -117,16 +117,10 @@ def _usage(report: BenchRunReport) -> str:
 
 def capped(judgement: Judgement, prefix: str, *, is_recorded: bool) -> Iterator[Line]:
     """
-    Yield what a run saved that stopped early, or that the cap ended it, what was spent and how to go on.
+    Yield that the cap ended a run, what was spent and how to go on; nothing if it did not.
 
     :param is_recorded: it can be resumed.
     """
-    decision = judgement.decision
-    if decision is not None and (saved := decision.certificate) is not None:
-        usual = saved.saved_cost_usd
-        cost = "" if usual is None else f", about {usd(usual)} USD"
-        paid = f"; begun, paid and not counted: {few(saved.begun)}" * bool(saved.begun)
-        yield Line("saved", f"{counted(saved.saved_trials, 'trial')}{cost}{paid}")
     reports = judgement.reports.values()
     results = [result for report in reports for result in report.per_case]
     reasons = [r.detail for r in results if is_capped(r)]

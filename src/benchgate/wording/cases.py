@@ -36,8 +36,7 @@ def case_lines(
     :param has_gain: the last one shown is the largest gain, if all before it became worse.
     """
     text = f"{report.passed_count} of {report.case_count} pass"
-    is_known = passed_before is not None and not report.stopped
-    if is_known and changes is not None and not changes.is_rescored:
+    if passed_before is not None and changes is not None and not changes.is_rescored:
         text += f", before {passed_before}: {counts(changes)}"
     yield Line("cases", text)
     rows = change_rows(changes) if changes else {}
