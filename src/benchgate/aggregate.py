@@ -25,9 +25,8 @@ CAP: Final = "max_cost_usd="
 """Begins the reason of a trial that was not run because the cap on costs has no room for it."""
 
 STOP: Final = "stop=decided: no result of it could have led to promote"
-"""Reason of a trial that was not run for that."""
-
 BEGUN: Final = f"{STOP}; it had begun, and is paid for"
+"""Reasons of a trial that was not run because its run stopped, or had begun then."""
 
 FAILED: Final = frozenset({"scored", "timeout"})
 """Outcomes of a trial that did not pass which say that its system failed."""
@@ -175,15 +174,13 @@ def build_report(
     *,
     interrupted: bool = False,
     critical: Iterable[str] = (),
-    order: tuple[str, ...] = (),
 ) -> BenchRunReport:
     """
     Build the report of a run.
 
-    :param results: one for each planned trial, in any order.
+    :param results: one for each planned trial, in any order; of a run that may stop, in that of its cases.
     :param interrupted: the session ended early, which makes the run incomplete.
     :param critical: ids of the cases that may not newly fail.
-    :param order: ids of the cases as they run, if the run may stop early.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
@@ -206,5 +203,5 @@ def build_report(
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
         clusters=plan.clusters,
-        stopped=order if is_stopped else (),
+        stopped=tuple(dict.fromkeys(r.case_id for r in results)) if is_stopped else (),
     )

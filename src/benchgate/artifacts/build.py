@@ -42,8 +42,7 @@ class Comparison:
 
     :param run_id: the label of the proof; under pytest the report's run_id.
     :param names: labels of baseline and candidate: checkpoint id, else system name.
-    :param weighed: the figures; ``None`` of a run that was compared with nothing.
-    :param before: the baseline of a run that stopped early, of which there are no figures.
+    :param weighed: the figures; ``None`` of a run that was compared with nothing, or has ``before``, as it stopped.
     """
 
     run_id: str

@@ -45,7 +45,6 @@ def comparison_of(
     """
     Return what the evidence of a run is built from: when it ends, or by verify from its record.
 
-    :param before: the baseline, which a run that stopped early has beside it.
     :param sealed: the plan that the run cites.
     """
     return Comparison(

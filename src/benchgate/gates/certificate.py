@@ -4,7 +4,8 @@ Says that no result of the cases that are left can lead to promote, so that a ru
 This is curtailment of the fixed test: no alpha is spent, the verdict is that of the whole run. What is left is taken at
 its best: passed, with the best score and no harm. Bounds grow with each score, and the p of a sign flip, the share of
 sets of cases whose differences sum to 0 or less, falls; of the exact p each outcome that can still come is tried. That
-of t may rise, and a guard against skew: they stop nothing, nor does what can only hold.
+of t may rise, and a guard against skew: they stop nothing, nor does what can only hold. A certificate has what fails
+already, else each test that may yet be in charge, with the best that it can reach.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from benchgate.gates.claim_reasons import critical_objections, regressions
 from benchgate.gates.claims import gaffke_bound, pass_fail_counts
 from benchgate.gates.decide import safety_objections
 from benchgate.gates.decision import Remark
+from benchgate.gates.looks import judged_at
 from benchgate.gates.missing import counted_as_best
 from benchgate.gates.safety import safety
 from benchgate.statistics.paired import paired_differences, paired_test
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from benchgate.gates.figures import Arm
     from benchgate.gates.policy import GatePolicy
 
-_ERROR: Final = 2.576  # standard errors that a drawn value is within, in 99 % of the draws
 _SLACK: Final = 1e-6  # of a bound, which is the root of a function
 
 
@@ -39,15 +40,10 @@ def ordered(before: Arm) -> tuple[str, ...]:
     return tuple(sorted(scores, key=lambda c: (scores[c], hashlib.sha256(c.encode()).digest())))
 
 
-def certificate(before: Arm, partial: Arm, policy: GatePolicy) -> tuple[Remark, ...]:
-    """
-    Return why no result of the cases that ``partial`` lacks can lead to promote; nothing if one may.
-
-    :param policy: at the level of the look.
-    :returns: conditions that fail already; else every test that may yet be in charge, with the best it can reach.
-    """
+def certificate(before: Arm, partial: Arm, stated: GatePolicy, look: int | None) -> list[Remark]:
+    """Return why no result of the cases that ``partial`` lacks can lead to promote at a look; nothing if one may."""
+    policy = judged_at(stated, look)
     best = counted_as_best(before, partial, policy)
-    left = {*(before.case_ids or ())} - {*(partial.case_ids or ())}
     reasons = [*critical_objections(before, best)]
     # A case that the baseline has no penalty of is left out where the candidate has no score.
     if None not in (before.penalties or ()):
@@ -56,37 +52,34 @@ def certificate(before: Arm, partial: Arm, policy: GatePolicy) -> tuple[Remark, 
     if policy.claim == "no_regression":
         reasons += regressions(before, best, policy)
     elif not reasons:
-        for code, value, needed, may_pass in _tests(before, best, left, policy):
+        for code, value, needed, may_pass in _tests(before, best, policy):
             if may_pass:
-                return ()
+                return []
             reasons.append((code, f"{value:.3g} at best, needed {needed:.3g}"))
-    return tuple(Remark(code=code, message=text) for code, text in reasons)
+    return [Remark(code=code, message=text) for code, text in reasons]
 
 
-def _tests(
-    before: Arm, best: Arm, left: set[str], policy: GatePolicy
-) -> Iterator[tuple[str, float, float, bool]]:
+def _tests(before: Arm, best: Arm, policy: GatePolicy) -> Iterator[tuple[str, float, float, bool]]:
     """Yield each test that some results may put in charge: its best value, its limit, and whether it may pass."""
-    pairs, level, limit = before.paired_with(best) or (), policy.alpha / 2, policy.min_delta
+    pairs, level = before.paired_with(best) or (), policy.alpha / 2
+    limit = policy.min_delta if policy.margin is None else -policy.margin
     labels = [pair.cluster for pair in pairs]
     differences = paired_differences([p.before for p in pairs], [p.after for p in pairs])
     if policy.claim == "better":
         flip = paired_test(differences, labels, alpha=policy.alpha, null_delta=limit).sign_flip
         p, draws = flip.p_greater, flip.n_resamples or 99_999
-        # Up to 20 every p is exact; else this one, or that of other scores, may be drawn.
-        error = _ERROR * math.sqrt(p * (1.0 - p) / draws) if flip.n > 20 else 0.0
+        # Up to 20 every p is exact; else this one, or that of other scores, may be drawn: its error in 99 % of draws.
+        error = 2.576 * math.sqrt(p * (1.0 - p) / draws) if flip.n > 20 else 0.0
         yield "p_sign_flip", p, level, p - error <= level
-    else:
-        limit = -(policy.margin or 0.0)
     bound = gaffke_bound(differences, labels, policy)  # of a margin, or of clusters that are alike
     low = -math.inf if bound is None else bound
     yield "exact_lower_bound", low, limit, low > limit - _SLACK
-    counts = pass_fail_counts(pairs, policy) if best.sources == best.measured else None
+    counts = pass_fail_counts(pairs, policy) if before.sources == before.measured else None
     if counts is not None:
         (gains, losses, n), least = counts, 1.0
-        open_gains = sum(pair.case_id in left and pair.before < pair.after for pair in pairs)
-        lost = range(losses, losses + len(left) - open_gains + 1)
-        for gained, failed in product(range(gains, gains - open_gains - 1, -1), lost):
+        left = [pair.before < pair.after for pair in pairs if pair.case_id in best.imputed]
+        lost = range(losses, losses + left.count(False) + 1)
+        for gained, failed in product(range(gains, gains - left.count(True) - 1, -1), lost):
             if least > level and (gained - failed) / n > limit - _SLACK:
                 p = pass_fail_p(gained, failed, n, alpha=policy.alpha, null_delta=limit)
                 least = min(least, p)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
@@ -33,9 +33,6 @@ A further gate: takes the candidate's report and the baseline's, returns ``None`
 Its name in the decision is its ``name`` attribute, else its ``__name__``.
 """
 
-
-FINAL: Final = ("critical_case_regressed", "newly_failing_cases", "case_regressed")
-"""What no result of the rest of a run that stopped undoes."""
 
 Counter = Callable[["BenchRunReport", "BenchRunReport"], "LookNumber"]
 """Takes the baseline's report and the candidate's, and returns the number of this look at the baseline."""
@@ -211,7 +208,6 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     from benchgate.gates.looks import judged_at, make_look
     from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
     from benchgate.gates.vectors import weigh_arms
-    from benchgate.gates.weigh import weigh
 
     report, before, policy = facts.report, facts.baseline, facts.policy
     candidate, figures = arm(report), None
@@ -219,12 +215,15 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
     early: dict[str, Any] = {}
-    if before is not None and report.stopped:
-        judged, ran = judged_at(policy, facts.look), arm(report.shown)
-        found = certificate(before, ran, judged) if report.stopped == ordered(before) else ()
-        look = facts.look and make_look(policy, facts.look, weigh(before, before, judged))
-        early = {"certificate": found, "look": look}
-        blockers += [(one.code, one.message) for one in found if one.code in FINAL]
+    if before is not None and report.stopped == ordered(before):
+        found = certificate(before, arm(report.shown), policy, facts.look)
+        itself, _ = weigh_arms(before, before, policy, advice=False)
+        early = {
+            "certificate": tuple(found),
+            "look": facts.look and make_look(policy, facts.look, itself),
+        }
+        counts = ("case_regressed", "newly_failing_cases", "critical_case_regressed")
+        blockers += [(one.code, one.message) for one in found if one.code in counts]
         blockers += [] if found else [("incomplete_run", "the rest might have promoted it")]
     elif before is not None:
         figures, objections = weigh_arms(before, candidate, judged_at(policy, facts.look))

@@ -165,11 +165,7 @@ Policy = TypeVar("Policy", bound=GatePolicy)
 
 
 class RunTable(WireModel):
-    """
-    The table ``[run]`` of a ``gate.toml``: options for the runs of its class; those left out are ``None``.
-
-    They are no thresholds: no digest depends on them.
-    """
+    """The table ``[run]`` of a ``gate.toml``: options of the runs of its class, no thresholds; ``None`` if left out."""
 
     trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
     seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import CAP, INCOMPLETE, STOP, cost_of, is_capped, mean
+from benchgate.aggregate import CAP, INCOMPLETE, STOP, is_capped
 from benchgate.errors import counted, few
 from benchgate.wire.usage import usd
 
@@ -63,7 +63,11 @@ def _trial_count(side: Arm) -> int:
 def incompleteness(report: BenchRunReport) -> str:
     """Return which trials make a run incomplete, or that the session ended early, as a text."""
     if report.stopped:
-        return _saved(report)
+        left = counted(len(report.stopped) - report.shown.case_count, "case")
+        trials = sum(result.detail == STOP for result in report.per_case)
+        cost = report.total_cost_usd / (len(report.per_case) - trials) * trials
+        saved = f"{counted(trials, 'trial')}{f', about {usd(cost)} USD' if cost else ''}"
+        return f"no result of the remaining {left} could have promoted it; saved: {saved}"
     parts = []
     if by_cap := [str(r.detail) for r in report.per_case if is_capped(r)]:
         cap = re.split("[:,]", by_cap[0].removeprefix(CAP))[0]
@@ -81,15 +85,6 @@ def incompleteness(report: BenchRunReport) -> str:
     if report.source is not None:
         ended = "its log says that it did not end"
     return "; ".join(parts) or ended
-
-
-def _saved(report: BenchRunReport) -> str:
-    ran = report.shown
-    left = counted(len(report.stopped) - ran.case_count, "case")
-    trials = sum(result.detail == STOP for result in report.per_case)
-    costs = [cost for result in ran.per_case if (cost := cost_of(result)) is not None]
-    about = f", about {usd(mean(costs) * trials)} USD" if costs else ""
-    return f"no result of the remaining {left} could have promoted it; saved: {counted(trials, 'trial')}{about}"
 
 
 def _errors(report: BenchRunReport) -> list[TrialResult]:

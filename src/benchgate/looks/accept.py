@@ -12,7 +12,6 @@ from benchgate.gates.baseline import BaselineChoice, baseline_beside
 from benchgate.gates.certificate import certificate
 from benchgate.gates.figures import Arm
 from benchgate.gates.judge import RunFacts, judge
-from benchgate.gates.looks import judged_at
 from benchgate.gates.policy import VECTOR_DEFAULTS, GatePolicy, make_policy
 from benchgate.gates.vectors import compare_vectors
 from benchgate.ids import run_id
@@ -76,7 +75,7 @@ def accept(
 
 def decided(
     baseline: Samples, partial: Samples, policy: Mapping[str, Any] | None = None, *, look: int = 1
-) -> tuple[Remark, ...]:
+) -> list[Remark]:
     """
     Return why no score of the cases that ``partial`` lacks can lead :func:`accept` to promote; nothing if one may.
 
@@ -84,13 +83,13 @@ def decided(
     :param look: number of the look that this is going to be.
     :raises EvalError: a side or a threshold cannot be used, or nobody could know.
     """
-    rules = judged_at(make_policy({**VECTOR_DEFAULTS, **(policy or {})}), look)
+    rules = make_policy({**VECTOR_DEFAULTS, **(policy or {})})
     before, after = samples_of(baseline, "baseline"), samples_of(partial, "partial", least=0)
     unfit = rules.test == "welch" or rules.claim == "no_regression" or rules.score_range is None
     if unfit or after.case_ids is None or not {*after.case_ids} <= {*(before.case_ids or ())}:
-        needs = "test = 'auto', score_range, and scores by case id, of cases of the baseline"
-        raise EvalError(f"decided needs a claim about other cases, {needs}")
-    return certificate(before, after, rules)
+        needs = "test = 'auto', a score_range, scores by id of the baseline's cases, and a claim about others too"
+        raise EvalError(f"decided needs {needs}")
+    return certificate(before, after, rules, look)
 
 
 def judge_samples(

@@ -1,10 +1,9 @@
 """
 Counts the looks at a baseline in the chain of a class.
 
-A look is a full run that was complete, or stopped early, and was compared with a baseline. Looks at one baseline have
-the same cases, the same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a
-log, the same file. Results that were seen before are no further look, nor is completing a run that stopped. All of this
-is in the records: nothing is stored that could be reset.
+A look is a full run, complete or stopped early, that was compared with a baseline. Looks at one baseline have the same
+cases, the same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a log, the
+same file. Results seen before are no further look, nor is completing a run that stopped. All of this is in the records.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from benchgate.artifacts.run_kinds import Resumed
 from benchgate.audit.chain import RECORD_FILE, numbered
 from benchgate.errors import Unreadable
 from benchgate.gates.looks import LookNumber
@@ -26,7 +24,6 @@ from benchgate.wire.model import Count, Sha256, Version, WireModel, empty_mappin
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from benchgate.artifacts.run_kinds import PlanFile
     from benchgate.gates.judge import Counter
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
@@ -66,7 +63,7 @@ class SeenRecord(WireModel):
     baseline: SeenBaseline | None = None
     policy: Mapping[str, Any] = Field(default_factory=empty_mapping)
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
-    resumes: Resumed | None = None
+    resumes: Mapping[str, Any] | None = None
 
     def looked(self) -> Looked | None:
         """Return what was looked at; ``None`` if this is no look."""
@@ -119,13 +116,12 @@ class ChainLooks:
     The looks in ``runs/<class>/``, in the order of the chain.
 
     :param runs: that folder; ``None`` if the records are only added one by one.
-    :param plan: of the run whose look it is; completing one that stopped is the same look.
+    :param resumes: number of the run that is completed; if that was a look, this is the same one.
     """
 
-    def __init__(self, runs: Path | None = None, plan: PlanFile | None = None) -> None:
-        self._runs = runs
-        self._resumes = plan.resumes if plan else None
-        self._by_seq: dict[int, Looked] = {}
+    def __init__(self, runs: Path | None = None, resumes: int | None = None) -> None:
+        self._runs, self._resumes = runs, resumes
+        self._by_seq: dict[int | None, Looked] = {}
         self._tally = Tally()
         self._last = 0
 
@@ -144,8 +140,8 @@ class ChainLooks:
                 self._last = seq
         return self._tally.number(self._same(looked, self._resumes))
 
-    def _same(self, looked: Looked, resumes: Resumed | None) -> Looked:
-        before = self._by_seq.get(resumes.seq or 0) if resumes else None
+    def _same(self, looked: Looked, resumes: int | None) -> Looked:
+        before = self._by_seq.get(resumes)
         return before if before and before.at == looked.at else looked
 
     def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
@@ -163,5 +159,5 @@ class ChainLooks:
             return None
         if (looked := record.looked()) is None:
             return None
-        self._by_seq[record.seq] = looked = self._same(looked, record.resumes)
+        self._by_seq[record.seq] = looked = self._same(looked, (record.resumes or {}).get("seq"))
         return self._tally.add(looked)

@@ -137,7 +137,7 @@ class Controller:
         if not session.testsfailed or session.config.option.continue_on_collection_errors:
             # else pytest refuses to run for its collection errors
             self._plan()
-            runs = [run for run in self.runs.values() if run.candidate.order]
+            runs = [run for run in self.runs.values() if run.request.settings.stop == "decided"]
             keys = [(run.name, *key) for run in runs for key in run.candidate.keys]
             places: dict[object, int] = {key: place for place, key in enumerate(keys)}
             session.items.sort(key=lambda item: places.get(getattr(item, "key", None), -1))

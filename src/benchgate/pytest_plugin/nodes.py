@@ -214,12 +214,11 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.record = record = self.bench.run(self)
         self.result = record.result
         self.user_properties.extend(properties(record.result, self.side))
-        from benchgate.aggregate import STOP, is_capped
-
-        if self.bench.requests[self.task_class].stopped.is_set():
-            raise pytest.skip.Exception(STOP, _use_item_location=True)
+        if stopped := self.bench.requests[self.task_class].stopped:
+            raise pytest.skip.Exception(stopped[0], _use_item_location=True)
         if record.result.passed:
             return
+        from benchgate.aggregate import is_capped
         from benchgate.artifacts.run_kinds import case_file_name
 
         if is_capped(record.result):

@@ -138,9 +138,8 @@ class ClassRun:
                 self._open_store(given.out)
             except OSError as error:
                 raise ArtifactError(given.out, f"cannot be used: {error}") from error
-        if given.stop == "decided" and self._baseline:
-            looks = self._looks.number
-            self._check = stopping(self.request, self.candidate, self._baseline, looks)
+        if given.stop == "decided" and self._baseline and self._baseline.report:
+            self._check = stopping(self.request, self.candidate, self._baseline, self._looks.number)
         oldest = clock.now() - MAX_AGE
         stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
         if stale:
@@ -166,8 +165,9 @@ class ClassRun:
             shard=given.shard,
         )
         self.warnings += self.store.open(plan, given.resume, given.parts)
-        self._started = self.store.plan.started_at if self.store.plan else self._started
-        self._looks = ChainLooks(self.store.folder.parent, self.store.plan)
+        if made := self.store.plan:
+            self._started, resumes = made.started_at, made.resumes and made.resumes.seq
+            self._looks = ChainLooks(self.store.folder.parent, resumes)
         if scope == "full":
             system, is_called = request.systems["candidate"], not (request.recording or given.parts)
             function = system.call if is_called and system.digest is None else None
@@ -188,7 +188,7 @@ class ClassRun:
             reason = result.detail or "not run"
             trials.not_run((result.case_id, result.trial), reason, result.usage)
             return result
-        if self.request.stopped.is_set():
+        if self.request.stopped:
             result = set_aside(result)
         if self.request.settings.max_cost_usd is not None:
             _warn_of_no_cost(result, self.warnings)

@@ -8,12 +8,11 @@ from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from benchgate.aggregate import irregular
+from benchgate.aggregate import STOP, irregular
 from benchgate.audit.store import RunStore, unfinished_name
 from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
-from benchgate.gates.looks import judged_at
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
 from benchgate.wire import clock
@@ -71,11 +70,11 @@ def stopping(
     """Put the trials of a run in their order; return what notes in the request, after each, that they are decided."""
     from benchgate.gates.certificate import certificate, ordered
 
-    if (before := baseline.report) is None:
-        return lambda: None
-    side, number = arm(before), counter_of(count, request.bench.policy)
-    trials.order = ordered(side)
-    places = {case_id: place for place, case_id in enumerate(trials.order)}
+    before = baseline.report
+    assert before is not None  # noqa: S101 - else nothing is decided
+    side, policy = arm(before), request.bench.policy
+    number = counter_of(count, policy)
+    places = {case_id: place for place, case_id in enumerate(ordered(side))}
     trials.keys = tuple(sorted(trials.keys, key=lambda key: places.get(key[0], -1)))
     whole = cache(lambda: trials.report(baseline.sha256))
 
@@ -83,10 +82,9 @@ def stopping(
         ran = tuple(takewhile(lambda result: not irregular(result), trials.results()))
         if not ran or len(ran) % trials.trials or len(ran) == len(trials.keys):
             return
-        policy = judged_at(request.bench.policy, number(before, whole()))
-        partial = arm(whole().model_copy(update={"per_case": ran}))
-        if not any(baseline_blockers(whole(), baseline)) and certificate(side, partial, policy):
-            request.stopped.set()
+        look, part = number(before, whole()), arm(whole().model_copy(update={"per_case": ran}))
+        if not any(baseline_blockers(whole(), baseline)) and certificate(side, part, policy, look):
+            request.stopped.append(STOP)
 
     return check
 

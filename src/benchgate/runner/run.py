@@ -44,7 +44,6 @@ def run_eval(
     trials: int = 1,
     seed: int = 0,
     jobs: int = 1,
-    baseline: str | Path = "none",
     stop: str = "never",
 ) -> BenchRunReport:
     """
@@ -60,8 +59,7 @@ def run_eval(
     :param bench_root: the folder that holds the task classes.
     :param trials: trials of each case, at least 1.
     :param jobs: trials that run at once: async systems on one event loop, others in threads.
-    :param baseline: what ``--baseline`` takes; without one nothing is compared.
-    :param stop: ``decided`` leaves out the rest once no result of it could lead to promote; ``stopped`` says so.
+    :param stop: as ``--stop``, against the pinned baseline; ``stopped`` in the report says if it did.
     :raises EvalError: the class, a system, a policy or the output folder is unusable.
     """
     settings = RunSettings(
@@ -74,7 +72,7 @@ def run_eval(
         trials=trials,
         seed=seed,
         jobs=jobs,
-        baseline=baseline,
+        baseline="pinned" if stop == "decided" else "none",
         stop=stop,
     )
     run = run_class(settings)

@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from benchgate.aggregate import STOP
 from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
 from benchgate.live.loop import SessionLoop
@@ -266,8 +265,8 @@ class TrialService:
             return run(request)
 
     def _left_out(self, request: TrialRequest) -> TrialRecord | None:
-        is_over = self._runs[request.case.task_class].stopped.is_set()
-        return request.not_run(STOP) if is_over else None
+        stopped = self._runs[request.case.task_class].stopped
+        return request.not_run(stopped[0]) if stopped else None
 
     def _run(self, request: TrialRequest) -> TrialRecord:
         return self._left_out(request) or self._runner_of(request).run(request)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING
 
 from benchgate.audit.chain import RECORD_FILE
@@ -112,7 +111,7 @@ class RunRequest:
     :param unfinished: name of the folder that a full run has until it is recorded.
     :param recording: what is played in the place of the system.
     :param scoring: returns what scores outputs, and its digest, asked when a trial is run; ``None``: the rubric does.
-    :param stopped: set once no other trial is to begin.
+    :param stopped: why no other trial begins; empty until then.
     """
 
     bench: LoadedClass
@@ -121,7 +120,7 @@ class RunRequest:
     unfinished: str
     recording: Recording | None = None
     scoring: Callable[[], tuple[Scorer, str]] | None = None
-    stopped: Event = field(default_factory=Event)
+    stopped: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, bench: LoadedClass, settings: RunSettings, unfinished: str = "") -> RunRequest:
@@ -235,8 +234,7 @@ def check_options(
         why = "a part of the cases is selected" if given.out else "nothing is written"
         raise ArtifactError(f"resume {given.resume}", f"only a full run can be resumed; here {why}")
     if given.stop == "decided" and (policy.test == "welch" or policy.score_range is None):
-        why = "it needs test = 'auto', for welch does not compare case by case, and a score_range"
-        raise ArtifactError("stop = 'decided'", why)
+        raise ArtifactError("stop = 'decided'", "it needs a score_range, and not test = 'welch'")
     if request.recording is not None:
         request.recording.check(plan, keys)
     if recorder := request.recorder:

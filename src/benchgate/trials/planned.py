@@ -58,7 +58,7 @@ class PlannedTrials:
     :param trials: how many trials each case has.
     :param checkpoints: the checkpoint that the evidence must belong to, if one is the subject.
 
-    ``scorers`` has the digest of each rubric or hook that scored a trial; ``order`` the cases of a run that may stop.
+    ``scorers`` has the digest of each rubric or hook that scored a trial.
     """
 
     def __init__(
@@ -78,7 +78,6 @@ class PlannedTrials:
         self.scope: Scope = "selected"
         self.interrupted = False
         self.keys: tuple[Key, ...] = ()
-        self.order: tuple[str, ...] = ()
         self._entries: defaultdict[Key, Entry] = defaultdict(Entry)
         self._cases: dict[str, PlannedCase] = {}
         self.scorers: set[str] = set()
@@ -216,7 +215,6 @@ class PlannedTrials:
             self.bench.taxonomy,
             interrupted=self.interrupted,
             critical=[c for c, p in self._cases.items() if p.case is not None and p.case.critical],
-            order=self.order,
         )
 
     def run_plan(self, baseline: str | None = None) -> RunPlan:

@@ -134,7 +134,7 @@ class Comparison:
 
     def found(self, count):
         """The certificate after so many cases."""
-        return certificate(self.before, self.partial(count), self.policy)
+        return certificate(self.before, self.partial(count), self.policy, None)
 
     def fills(self, count):
         """Every way in which the rest may end."""
@@ -232,7 +232,7 @@ def test_each_outcome_of_pass_and_fail_that_may_come_is_tried():
             before = {f"c{i:02}": [(float(i >= failing), None)] for i in range(n)}
             side = arm(run(before))
             reachable = {(g, b) for g in range(failing + 1) for b in range(n - failing + 1)}
-            found = certificate(side, Arm(scores=(), case_ids=()), policy)
+            found = certificate(side, Arm(scores=(), case_ids=()), policy, None)
             assert not (found and reachable & outcomes)
 
 
@@ -253,5 +253,5 @@ def test_a_drawn_p_must_exceed_the_level_by_its_error(monkeypatch):
     for p, is_decided in ((0.0255, False), (0.03, True)):
         monkeypatch.setattr(module, "paired_test", flip(p))
         policy = make_policy({"test": "auto", "safety": "optional"})
-        assert bool(certificate(before, partial, policy)) == is_decided
+        assert bool(certificate(before, partial, policy, None)) == is_decided
     assert made == [40, 40]
