@@ -22,6 +22,7 @@ from benchgate.gates.decision import PREFIX, Remark
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.rollback import rollback_gate
 from benchgate.gates.safety import mean_penalty
+from benchgate.statistics.summary import mean
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -87,13 +88,12 @@ class Comparison:
 
     def side(self, kind: Literal["baseline", "trained"]) -> tuple[str, Arm, ArmMetrics]:
         """Return the label, the samples and the figures of one arm."""
-        arm, mean = self.before, None
-        if arm is None and kind == "baseline":
-            arm, mean = self.figures.baseline, self.figures.significance.baseline_mean_reward
-        elif arm is None:
-            arm, mean = self.figures.candidate, self.figures.significance.trained_mean_reward
+        arm = self.before or (
+            self.figures.candidate if kind == "trained" else self.figures.baseline
+        )
+        reward = mean(arm.scores) if arm.scores else None
         metrics = ArmMetrics(
-            episodes=len(arm.scores), mean_reward=mean, mean_safety_penalty=mean_penalty(arm)
+            episodes=len(arm.scores), mean_reward=reward, mean_safety_penalty=mean_penalty(arm)
         )
         return self.names[kind == "trained"], arm, metrics
 

@@ -71,9 +71,8 @@ def _tests(before: Arm, best: Arm, policy: GatePolicy) -> Iterator[tuple[str, fl
         # Up to 20 every p is exact; else this one, or that of other scores, may be drawn: its error in 99 % of draws.
         error = 2.576 * math.sqrt(p * (1.0 - p) / draws) if flip.n > 20 else 0.0
         yield "p_sign_flip", p, level, p - error <= level
-    bound = gaffke_bound(differences, labels, policy)  # of a margin, or of clusters that are alike
-    low = -math.inf if bound is None else bound
-    yield "exact_lower_bound", low, limit, low > limit - _SLACK
+    low = gaffke_bound(differences, labels, policy)  # of a margin, or of clusters that are alike
+    yield "exact_lower_bound", low or 0.0, limit, low is None or low > limit - _SLACK
     counts = pass_fail_counts(pairs, policy) if before.sources == before.measured else None
     if counts is not None:
         (gains, losses, n), least = counts, 1.0

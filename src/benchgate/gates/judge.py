@@ -215,13 +215,10 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
     early: dict[str, Any] = {}
-    if before is not None and report.stopped == ordered(before):
+    if before and report.stopped and report.stopped == ordered(before):
         found = certificate(before, arm(report.shown), policy, facts.look)
-        itself, _ = weigh_arms(before, before, policy, advice=False)
-        early = {
-            "certificate": tuple(found),
-            "look": facts.look and make_look(policy, facts.look, itself),
-        }
+        look = facts.look and make_look(policy, facts.look, weigh_arms(before, before, policy)[0])
+        early = {"certificate": tuple(found), "look": look}
         counts = ("case_regressed", "newly_failing_cases", "critical_case_regressed")
         blockers += [(one.code, one.message) for one in found if one.code in counts]
         blockers += [] if found else [("incomplete_run", "the rest might have promoted it")]

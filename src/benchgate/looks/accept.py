@@ -87,8 +87,9 @@ def decided(
     before, after = samples_of(baseline, "baseline"), samples_of(partial, "partial", least=0)
     unfit = rules.test == "welch" or rules.claim == "no_regression" or rules.score_range is None
     if unfit or after.case_ids is None or not {*after.case_ids} <= {*(before.case_ids or ())}:
-        needs = "test = 'auto', a score_range, scores by id of the baseline's cases, and a claim about others too"
-        raise EvalError(f"decided needs {needs}")
+        raise EvalError(
+            "decided needs ids, test = auto, score_range, and claim better or not_worse"
+        )
     return certificate(before, after, rules, look)
 
 

@@ -166,8 +166,8 @@ class ClassRun:
         )
         self.warnings += self.store.open(plan, given.resume, given.parts)
         if made := self.store.plan:
-            self._started, resumes = made.started_at, made.resumes and made.resumes.seq
-            self._looks = ChainLooks(self.store.folder.parent, resumes)
+            self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
+            self._looks = ChainLooks(self.store.folder.parent, seq)
         if scope == "full":
             system, is_called = request.systems["candidate"], not (request.recording or given.parts)
             function = system.call if is_called and system.digest is None else None
@@ -195,14 +195,13 @@ class ClassRun:
         scorer = record.scorer or self.request.bench.rubric_digest
         trials.record(result, record.output_json, scorer=scorer)
         self._check()
-        if self.store is None or self.store.is_closed:
-            return result
-        try:
-            own = {"sha256": record.file_sha256, "worker": record.worker}
-            self.store.keep(result, record.output_json, scorer, side, **own)
-        except ArtifactError as error:
-            self.problems.append(str(error))
-            self.store.close()
+        if self.store is not None and not self.store.is_closed:
+            try:
+                own = {"sha256": record.file_sha256, "worker": record.worker}
+                self.store.keep(result, record.output_json, scorer, side, **own)
+            except ArtifactError as error:
+                self.problems.append(str(error))
+                self.store.close()
         return result
 
     @collector_paused()

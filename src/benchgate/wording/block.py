@@ -71,8 +71,7 @@ def block(judgement: Judgement, door: Door) -> Iterator[Line]:
     """Yield the result of a run."""
     judgement = replace(judgement, report=judgement.report.shown)
     before = judgement.baseline.report if judgement.baseline else None
-    passed = before.passed_count if before and not judgement.report.stopped else None
-    most = None if door.verbosity else MOST
+    passed, most = before.passed_count if before else None, None if door.verbosity else MOST
     view, report = DecisionView.of_run(judgement), judgement.report
     gain = view.outcome == "promote"
     cases = case_lines(report, passed, judgement.changes, most, door.more, has_gain=gain)
