@@ -63,7 +63,7 @@ def test_a_run_stops_after_the_first_cases_of_its_order_that_decide_it(twelve, c
     assert twelve.calls == FOUR
     assert (codes(run), decision.outcome, run.exit_status) == (["stopped"], "hold", HELD)
     assert report.stopped == tuple(ORDER)
-    saved = "saved: 8 trials, about 2.0000 USD"
+    saved = "saved: 8 of their 8 trials, about 2.0000 USD"
     text = f"no result of the remaining 8 cases could have promoted it; {saved}"
     assert decision.remarks[0].message == text
     assert [one.code for one in decision.certificate] == CERTIFIED
@@ -134,7 +134,7 @@ def test_what_was_in_flight_is_kept_and_its_harm_rejects(twelve):
     report, decision = run.judgement.report, run.judgement.decision
     began = begun(report)
     assert ORDER[4] in began
-    assert f"saved: {8 - len(began)} trial" in decision.remarks[0].message
+    assert f"saved: {8 - len(began)} of their 8 trials" in decision.remarks[0].message
     assert report.total_cost_usd == 0.25 * (4 + len(began))
     assert (codes(run), run.exit_status) == (["stopped", "block_severity_failure_mode"], 1)
     assert decision.outcome == "reject"

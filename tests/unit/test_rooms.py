@@ -47,7 +47,7 @@ BUDGETS = {
     "live": 500,
     "loader": 1275,
     "looks": 750,
-    "models": 500,
+    "models": 475,
     "promotion": 300,
     "pytest_plugin": 2525,
     "registry": 225,

@@ -63,11 +63,12 @@ def _trial_count(side: Arm) -> int:
 def incompleteness(report: BenchRunReport) -> str:
     """Return which trials make a run incomplete, or that the session ended early, as a text."""
     if report.stopped:
-        left = counted(len(report.stopped) - report.shown.case_count, "case")
-        trials = sum(result.detail == STOP for result in report.per_case)
-        cost = report.total_cost_usd / (len(report.per_case) - trials) * trials
-        saved = f"{counted(trials, 'trial')}{f', about {usd(cost)} USD' if cost else ''}"
-        return f"no result of the remaining {left} could have promoted it; saved: {saved}"
+        ran, saved = report.shown, [result.detail for result in report.per_case].count(STOP)
+        rest = counted(len(report.stopped) - ran.case_count, "case")
+        trials = counted(len(report.per_case) - len(ran.per_case), "trial")
+        cost = f", about {usd(report.total_cost_usd / (len(report.per_case) - saved) * saved)} USD"
+        text = f"no result of the remaining {rest} could have promoted it; saved: {saved} of their {trials}"
+        return text + cost * bool(report.total_cost_usd)
     parts = []
     if by_cap := [str(r.detail) for r in report.per_case if is_capped(r)]:
         cap = re.split("[:,]", by_cap[0].removeprefix(CAP))[0]

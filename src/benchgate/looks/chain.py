@@ -157,7 +157,8 @@ class ChainLooks:
                 raise
             self._tally.unknown += 1
             return None
-        if (looked := record.looked()) is None:
-            return None
-        self._by_seq[record.seq] = looked = self._same(looked, (record.resumes or {}).get("seq"))
-        return self._tally.add(looked)
+        if looked := record.looked():
+            self._by_seq[record.seq] = looked = self._same(
+                looked, (record.resumes or {}).get("seq")
+            )
+        return None if looked is None else self._tally.add(looked)
