@@ -46,7 +46,7 @@ def test_the_rest_is_skipped_and_the_gate_holds(twelve):
     result.stdout.fnmatch_lines_random(
         [
             f"SKIPPED * {SAYS}",
-            "HOLD * no result of the remaining 8 cases could have promoted it; saved: 8 of their 8 trials, about 2.0000 USD",
+            "HOLD * no result of the remaining 8 cases could have promoted it; saved: 8 of *",
             "cases     0 of 4 pass",
             "next      improve the candidate: the rest would not help",
         ]

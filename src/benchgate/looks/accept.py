@@ -87,9 +87,7 @@ def decided(
     before, after = samples_of(baseline, "baseline"), samples_of(partial, "partial", least=0)
     unfit = rules.test == "welch" or rules.claim == "no_regression" or rules.score_range is None
     if unfit or after.case_ids is None or not {*after.case_ids} <= {*(before.case_ids or ())}:
-        raise EvalError(
-            "decided needs ids, test = auto, score_range, and claim better or not_worse"
-        )
+        raise EvalError("decided: needs ids, test = auto, score_range, claim better or not_worse")
     return certificate(before, after, rules, look)
 
 

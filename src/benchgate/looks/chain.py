@@ -158,7 +158,6 @@ class ChainLooks:
             self._tally.unknown += 1
             return None
         if looked := record.looked():
-            self._by_seq[record.seq] = looked = self._same(
-                looked, (record.resumes or {}).get("seq")
-            )
+            completed = (record.resumes or {}).get("seq")
+            self._by_seq[record.seq] = looked = self._same(looked, completed)
         return None if looked is None else self._tally.add(looked)
