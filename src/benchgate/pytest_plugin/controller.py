@@ -140,7 +140,7 @@ class Controller:
             runs = [run for run in self.runs.values() if run.request.settings.stop == "decided"]
             keys = [(run.name, *key) for run in runs for key in run.candidate.keys]
             places: dict[object, int] = {key: place for place, key in enumerate(keys)}
-            session.items.sort(key=lambda item: places.get(getattr(item, "key", None), -1))
+            session.items.sort(key=lambda item: places.get(getattr(item, "bench_key", None), -1))
         try:
             result = yield
         except BaseException:

@@ -173,7 +173,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.case_id, self.task_class = self.path.parent.name, self.path.parents[2].name
         self.bench = bench
         self.trial = trial
-        self.key = self.task_class, self.case_id, trial
+        self.bench_key = self.task_class, self.case_id, trial
         self.side: Side = side
         self.loaded = loaded
         self.result: TrialResult | None = None
