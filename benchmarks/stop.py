@@ -44,7 +44,7 @@ def share_run(before: Arm, after: Arm) -> float:
     scores = dict(zip(ids, after.scores, strict=True))
     for count in range(1, len(order)):
         ran = order[:count]
-        if certificate(before, side(ran, (scores[c] for c in ran)), POLICY) is not None:
+        if certificate(before, side(ran, (scores[c] for c in ran)), POLICY, None):
             return count / len(order)
     return 1.0
 
