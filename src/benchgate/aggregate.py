@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.ids import RunPlan, run_id, suite_version
 from benchgate.models import Aggregates, BenchRunReport, Suite
-from benchgate.wire.usage import total
+from benchgate.wire.usage import Usage, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +23,10 @@ INCOMPLETE: Final = frozenset({"rubric_error", "skipped", "not_run", "unavailabl
 
 CAP: Final = "max_cost_usd="
 """Begins the reason of a trial that was not run because the cap on costs has no room for it."""
+
+STOP: Final = "stop=decided: no result of it could have led to promote"
+BEGUN: Final = f"{STOP}; it had begun, and is paid for"
+"""Reasons of a trial that was not run because its run stopped, or had begun then."""
 
 FAILED: Final = frozenset({"scored", "timeout"})
 """Outcomes of a trial that did not pass which say that its system failed."""
@@ -56,6 +60,13 @@ class CaseFigures:
 def is_capped(result: TrialResult) -> bool:
     """Whether a trial was not run because the cap on costs has no room for it."""
     return (result.detail or "").startswith(CAP)
+
+
+def set_aside(result: TrialResult) -> TrialResult:
+    """Return a trial that had begun when its run stopped as not run, but with what it cost and the harm that it did."""
+    used = (result.usage or Usage()).model_copy(update={"cost_usd": cost_of(result)})
+    new = {"outcome": "not_run", "score": None, "detail": BEGUN, "usage": used}
+    return result.model_copy(update=new)
 
 
 def mean(values: Sequence[float]) -> float:
@@ -171,12 +182,14 @@ def build_report(
     """
     Build the report of a run.
 
-    :param results: one for each planned trial, in any order.
+    :param results: one for each planned trial, in any order; of a run that may stop, in that of its cases.
     :param interrupted: the session ended early, which makes the run incomplete.
     :param critical: ids of the cases that may not newly fail.
     """
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
+    lacking = [result for result in ordered if irregular(result)]
+    is_stopped = lacking and all(r.detail in (STOP, BEGUN) and not r.reruns for r in lacking)
     terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),
@@ -188,10 +201,11 @@ def build_report(
         system=plan.system,
         trial_count=plan.trial_count,
         seed=plan.seed,
-        complete=bool(ordered) and not any(map(irregular, ordered)) and not interrupted,
+        complete=bool(ordered) and not lacking and not interrupted,
         per_case=ordered,
         critical=tuple(sorted({*critical} & {result.case_id for result in ordered})),
         held_out=aggregates(held_out, taxonomy, **terms) if held_out else None,
         digests=plan.digests,
         clusters=plan.clusters,
+        stopped=tuple(dict.fromkeys(r.case_id for r in results)) if is_stopped else (),
     )

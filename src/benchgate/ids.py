@@ -38,7 +38,7 @@ def run_id(task_class: str, results: Iterable[TrialResult]) -> str:
             result.trial,
             result.outcome,
             result.score.model_dump(mode="json", include=set(SCORE)) if result.score else None,
-            [mode.code for mode in result.failure_modes],
+            [mode.code for mode in result.failure_modes if result.outcome != "not_run"],
         )
         whole.update(comma + canonical_bytes(row))
         comma = b","

@@ -33,42 +33,42 @@ FLOORS = (
 
 BUDGETS = {
     "__init__": 125,
-    "aggregate": 200,
+    "aggregate": 250,
     "artifacts": 1725,
     "audit": 1125,
     "cassettes": 300,
     "check": 700,
     "cli": 2375,
     "errors": 300,
-    "gates": 3950,
+    "gates": 4000,
     "http": 525,
     "ids": 150,
     "interop": 2075,
     "live": 500,
     "loader": 1275,
-    "looks": 725,
+    "looks": 750,
     "models": 475,
     "promotion": 300,
-    "pytest_plugin": 2500,
+    "pytest_plugin": 2525,
     "registry": 225,
     "remote": 1075,
     "replay": 225,
     "report": 1450,
     "rubric": 50,
-    "runner": 1700,
-    "statistics": 2350,
+    "runner": 1750,
+    "statistics": 2300,
     "taxonomy": 75,
     "testing": 100,
     "training": 875,
     "training_types": 100,
-    "trials": 1540,
+    "trials": 1560,
     "verify": 1400,
-    "wire": 1975,
+    "wire": 2000,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32603
+TOTAL = 33103
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -22,6 +22,7 @@ from benchgate.gates.decision import PREFIX, Remark
 from benchgate.gates.looks import judged_at, number_of
 from benchgate.gates.rollback import rollback_gate
 from benchgate.gates.safety import mean_penalty
+from benchgate.statistics.summary import mean
 from benchgate.wire.model import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Comparison:
 
     :param run_id: the label of the proof; under pytest the report's run_id.
     :param names: labels of baseline and candidate: checkpoint id, else system name.
-    :param weighed: the figures; ``None`` of a run that was compared with nothing.
+    :param weighed: the figures; ``None`` of a run that was compared with nothing, or has ``before``, as it stopped.
     """
 
     run_id: str
@@ -55,6 +56,7 @@ class Comparison:
     decision: CheckpointPromotionDecision
     min_confidence_level: float | None = None
     plan: CitedPlan | None = None
+    before: Arm | None = None
 
     @property
     def figures(self) -> Figures:
@@ -86,11 +88,12 @@ class Comparison:
 
     def side(self, kind: Literal["baseline", "trained"]) -> tuple[str, Arm, ArmMetrics]:
         """Return the label, the samples and the figures of one arm."""
-        arm, mean = self.figures.baseline, self.figures.significance.baseline_mean_reward
-        if kind == "trained":
-            arm, mean = self.figures.candidate, self.figures.significance.trained_mean_reward
+        arm = self.before or (
+            self.figures.candidate if kind == "trained" else self.figures.baseline
+        )
+        reward = mean(arm.scores) if arm.scores else None
         metrics = ArmMetrics(
-            episodes=len(arm.scores), mean_reward=mean, mean_safety_penalty=mean_penalty(arm)
+            episodes=len(arm.scores), mean_reward=reward, mean_safety_penalty=mean_penalty(arm)
         )
         return self.names[kind == "trained"], arm, metrics
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchgate.artifacts.build import Comparison
+from benchgate.artifacts.build import Comparison, arm_report
 from benchgate.artifacts.proof import evidence_files
 from benchgate.artifacts.run_kinds import PromotionOutcome, PromotionReport, RecordRef, Subject
 from benchgate.artifacts.sealed_plan import CitedPlan
+from benchgate.gates.baseline import arm
 from benchgate.promotion.tiers import TIER_FILE
 from benchgate.promotion.verdict import promotion_lines
 from benchgate.wire.model import SCHEMA_VERSION
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from benchgate.artifacts.run_kinds import Verdict
     from benchgate.artifacts.sealed_plan import SealedPlan
     from benchgate.gates.decision import CheckpointPromotionDecision
-    from benchgate.gates.figures import Figures
+    from benchgate.gates.figures import Arm, Figures
     from benchgate.gates.judge import Judgement
     from benchgate.gates.policy import GatePolicy
     from benchgate.models import BenchRunReport
@@ -39,6 +40,7 @@ def comparison_of(
     decision: CheckpointPromotionDecision,
     finished: datetime,
     sealed: SealedPlan | None,
+    before: Arm | None = None,
 ) -> Comparison:
     """
     Return what the evidence of a run is built from: when it ends, or by verify from its record.
@@ -55,6 +57,7 @@ def comparison_of(
         weighed=weighed,
         decision=decision,
         plan=CitedPlan(seal=sealed.seal, sealed_at=sealed.sealed_at) if sealed else None,
+        before=before if decision.certificate else None,
     )
 
 
@@ -82,6 +85,7 @@ def judged_comparison(
         decision=decision,
         finished=finished,
         sealed=sealed,
+        before=arm(baseline.report) if baseline and baseline.report else None,
     )
     return comparison, subject
 
@@ -116,6 +120,8 @@ def run_files(
         record_ref=record,
     )
     files = evidence_files(comparison) if comparison.weighed else {}
+    if comparison.before is not None:
+        files["baseline.json"] = model_bytes(arm_report(comparison, "baseline"))
     files["promotion.json"] = model_bytes(promotion)
     if record and verdict != "not_evaluated" and verdict.invites(decision.outcome):
         files["promotion.toml"] = promotion_toml(verdict, record.seq)

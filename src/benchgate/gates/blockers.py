@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def run_blockers(report: BenchRunReport) -> Iterator[Blocker]:
     """Yield why a run cannot be promoted, whatever a comparison would show."""
     if not report.complete:
-        yield "incomplete_run", incompleteness(report)
+        yield "stopped" if report.stopped else "incomplete_run", incompleteness(report)
     if report.block_severity_failure_modes:
         yield "block_severity_failure_mode", f"severity block: {blocking(report)}"
 

@@ -22,13 +22,13 @@ TOLERANCE: Final = 1e-12
 """Allows for float rounding (0.55 - 0.5 > 0.05), so that a change of exactly a limit does not block."""
 
 
-def critical_objections(figures: Figures, policy: GatePolicy) -> Iterator[Blocker]:
+def critical_objections(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Iterator[Blocker]:
     """Yield that cases newly fail which must not under any claim."""
-    sides = figures.baseline, figures.candidate
-    if lost := critical_failing(*sides, policy):
+    if lost := critical_failing(baseline, candidate, policy):
         most = " in most trials" if policy.critical_rule == "majority" else ""
         yield "critical_case_regressed", f"critical cases newly fail{most}: {few(lost, 3)}"
-    yield from _unknown(*sides, _critical(*sides), "critical cases", policy.critical_rule)
+    critical = _critical(baseline, candidate)
+    yield from _unknown(baseline, candidate, critical, "critical cases", policy.critical_rule)
 
 
 def critical_failing(baseline: Arm, candidate: Arm, policy: GatePolicy) -> list[str]:

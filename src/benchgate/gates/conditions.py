@@ -142,6 +142,7 @@ CONDITIONS: Final[Mapping[str, Condition]] = {
         "give complete logs, one sample per case and repetition (--map trial=FIELD)",
         is_blind=True,
     ),
+    "stopped": Condition(step="improve the candidate: the rest would not help", is_blind=True),
     "too_many_unscored": Condition(
         "too many trials ended in an error, which says little about it",
         "fix the errors, then run again",

@@ -82,7 +82,7 @@ def _objections(inputs: GateInput) -> Iterator[Blocker]:
         return
     if CONDITIONS["insufficient_cases"].applies(policy):
         yield from _size_objection(figures, policy)
-    yield from critical_objections(figures, policy)
+    yield from critical_objections(figures.baseline, figures.candidate, policy)
     yield from safety_objections(figures.safety, policy, figures.candidate.labels)
     yield from cost_objections(figures, policy)
     if policy.claim == "no_regression":

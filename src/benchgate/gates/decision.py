@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from pydantic import Field
+
 from benchgate.gates.looks import Look
 from benchgate.wire.model import DisplayText, Number, WireModel
 
@@ -38,6 +40,7 @@ class CheckpointPromotionDecision(WireModel):
     :param minimum_detectable_effect: the difference that a comparison of this size would have detected.
     :param next_step: of a ``hold``: what to do first about it.
     :param look: how often the baseline was looked at; ``None`` if nobody counts, or this is no look.
+    :param certificate: of a run that stopped early, why no result of the rest could have promoted it; left out else.
     """
 
     outcome: Outcome
@@ -48,6 +51,7 @@ class CheckpointPromotionDecision(WireModel):
     minimum_detectable_effect: Number | None
     next_step: DisplayText | None = None
     look: Look | None = None
+    certificate: tuple[Remark, ...] = Field(default=(), exclude_if=lambda found: not found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

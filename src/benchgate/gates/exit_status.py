@@ -41,9 +41,9 @@ def failures(
         yield "the gate decided reject"
     if report.block_severity_failure_modes:
         yield f"severity block: {blocking(report)}"
-    if not report.complete:
+    if not report.complete and not report.stopped:
         yield f"the run is incomplete: {incompleteness(report)}"
-    failed = len({r.case_id for r in report.per_case if not (r.passed or is_capped(r))})
+    failed = len({r.case_id for r in report.shown.per_case if not (r.passed or is_capped(r))})
     if failed and (exit_rule == "strict" or (decision is None and not is_part)):
         is_good = decision is not None and decision.outcome == "promote"
         hint = "; --bench-exit=gate goes by the gate alone" if is_good else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchgate.errors import brief
 from benchgate.gates.baseline import arm
@@ -157,7 +157,7 @@ def judge(
     checkpoint = brief(facts.checkpoint_problems, "; ")
     if checkpoint:
         excluded += (("checkpoint_mismatch", checkpoint),)
-    is_look = before is not None and report.scope == "full" and report.complete
+    is_look = before is not None and report.scope == "full" and (report.complete or report.stopped)
     look = count(before, report) if count and before and is_look else None
     further, broken = (asked.further, asked.broken) if asked else ((), ())
     figures, decision = None, None
@@ -202,9 +202,10 @@ def judge(
 def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecision]:
     """Return what follows from the facts: the figures, ``None`` if nothing is compared, and the decision."""
     # Imported here: where a part of the cases is run, as from an editor, nothing is decided.
+    from benchgate.gates.certificate import certificate, ordered
     from benchgate.gates.decide import decide
     from benchgate.gates.decision import GateInput
-    from benchgate.gates.looks import judged_at
+    from benchgate.gates.looks import judged_at, make_look
     from benchgate.gates.notes import advantages_note, http_note, replay_note, source_note
     from benchgate.gates.vectors import weigh_arms
 
@@ -213,7 +214,15 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
     blockers = [*run_blockers(report), *facts.excluded]
     sides: list[tuple[str, Arm, BenchRunReport | None]] = [("candidate", candidate, report)]
     noted = [*advantages_note(facts.without_advantages), *replay_note(facts.replays)]
-    if before is not None:
+    early: dict[str, Any] = {}
+    if before and report.stopped and report.stopped == ordered(before):
+        found = certificate(before, arm(report.shown), policy, facts.look)
+        look = facts.look and make_look(policy, facts.look, weigh_arms(before, before, policy)[0])
+        early = {"certificate": tuple(found), "look": look}
+        counts = ("case_regressed", "newly_failing_cases", "critical_case_regressed")
+        blockers += [(one.code, one.message) for one in found if one.code in counts]
+        blockers += [] if found else [("incomplete_run", "the rest might have promoted it")]
+    elif before is not None:
         figures, objections = weigh_arms(before, candidate, judged_at(policy, facts.look))
         blockers += objections
         sides.append(("baseline", before, facts.beside))
@@ -235,7 +244,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
             noted=tuple(noted),
         )
     )
-    return figures, decision
+    return figures, decision.model_copy(update=early)
 
 
 def _changes(report: BenchRunReport, baseline: Baseline | None) -> RunChanges | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from benchgate.gates.figures import Arm
+    from benchgate.gates.policy import GatePolicy
 
 
 def mismatch(baseline: Arm, candidate: Arm) -> str | None:
@@ -52,29 +53,35 @@ def counted_as_worst(
     lowest, highest = score_range
     before, after = _clusters(baseline), _clusters(candidate)
     return (
-        _completed(baseline, {**after, **before}, highest, _lacking(passed=True)),
-        _completed(candidate, {**before, **after}, lowest, _lacking(passed=False)),
+        _completed(baseline, {**after, **before}, highest, None, passed=True),
+        _completed(candidate, {**before, **after}, lowest, None, passed=False),
     )
 
 
-def _lacking(*, passed: bool) -> CaseFacts:
-    return CaseFacts(passed=passed, critical=False, cost_usd=None, duration_seconds=None)
+def counted_as_best(baseline: Arm, candidate: Arm, policy: GatePolicy) -> Arm:
+    """Return a candidate that passes the cases that it lacks, with the highest score and no harm."""
+    # A penalty below the range would leave its rise without a bound.
+    least = (policy.penalty_range or (0.0,))[0] if policy.safety_confidence else 0.0
+    harm = max(0.0, least) if baseline.penalties else None
+    highest = policy.score_range[1] if policy.score_range else 1.0
+    return _completed(candidate, _clusters(baseline), highest, harm, passed=True)
 
 
 def _completed(
-    arm: Arm, clusters: Mapping[str, str | None], worst: float, lacked: CaseFacts
+    arm: Arm, clusters: Mapping[str, str | None], score: float, penalty: float | None, passed: bool
 ) -> Arm:
     """Return an arm with all of the cases, sorted by id; ``clusters`` has the cluster of each."""
+    lacked = CaseFacts(passed=passed, critical=False, cost_usd=None, duration_seconds=None)
     measured = arm.case_ids or ()
     lacking = tuple(sorted(clusters.keys() - set(measured)))
     count = len(lacking)
     everything = measured + lacking
     order = sorted(range(len(everything)), key=everything.__getitem__)
-    scores = arm.scores + (worst,) * count
-    penalties = arm.penalties and arm.penalties + (None,) * count
+    scores = arm.scores + (score,) * count
+    penalties = (arm.penalties or (None,) * len(measured)) + (penalty,) * count
     # As many trials as the others have, so that the trials can still be compared with each other.
     facts = arm.facts and arm.facts + (lacked,) * count
-    trials = arm.trials and arm.trials + ((worst,) * len(arm.trials[0]),) * count
+    trials = arm.trials and arm.trials + ((score,) * len(arm.trials[0]),) * count
     return replace(
         arm,
         case_ids=everything,

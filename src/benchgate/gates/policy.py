@@ -176,6 +176,7 @@ class RunTable(WireModel):
     retries: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
     max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
     max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
+    stop: Literal["decided", "never"] | None = None
 
 
 class PolicyOptions(GatePolicy):

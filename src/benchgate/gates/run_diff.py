@@ -85,7 +85,7 @@ def changes(before: BenchRunReport, after: BenchRunReport) -> RunChanges:
     edited = {case_id for case_id in both if files.get(case_id) != files_now.get(case_id)}
     silent = {r.case_id for r in (*before.per_case, *after.per_case) if r.outcome in INCOMPLETE}
     codes = _by_case((r.case_id, mode.code) for r in after.per_case for mode in r.failure_modes)
-    errors = _by_case((r.case_id, r.outcome) for r in after.per_case if r.outcome != "scored")
+    errors = _by_case((r.case_id, r.outcome) for r in after.shown.per_case if r.outcome != "scored")
     kinds: dict[str, list[CaseChange]] = defaultdict(list)
     for case_id in both - silent - edited:
         was, now = old[case_id], new[case_id]

@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import CAP, INCOMPLETE, is_capped
-from benchgate.errors import few
+from benchgate.aggregate import CAP, INCOMPLETE, STOP, is_capped
+from benchgate.errors import counted, few
+from benchgate.wire.usage import usd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +62,13 @@ def _trial_count(side: Arm) -> int:
 
 def incompleteness(report: BenchRunReport) -> str:
     """Return which trials make a run incomplete, or that the session ended early, as a text."""
+    if report.stopped:
+        ran, saved = report.shown, [result.detail for result in report.per_case].count(STOP)
+        rest = counted(len(report.stopped) - ran.case_count, "case")
+        trials = counted(len(report.per_case) - len(ran.per_case), "trial")
+        cost = f", about {usd(report.total_cost_usd / (len(report.per_case) - saved) * saved)} USD"
+        text = f"no result of the remaining {rest} could have promoted it; saved: {saved} of their {trials}"
+        return text + cost * bool(report.total_cost_usd)
     parts = []
     if by_cap := [str(r.detail) for r in report.per_case if is_capped(r)]:
         cap = re.split("[:,]", by_cap[0].removeprefix(CAP))[0]

@@ -1,9 +1,9 @@
 """
 Counts the looks at a baseline in the chain of a class.
 
-A look is a full run that was complete and was compared with a baseline. Looks at one baseline have the same cases, the
-same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a log, the same file.
-Results that were seen before are no further look. All of this is in the records: nothing is stored that could be reset.
+A look is a full run, complete or stopped early, that was compared with a baseline. Looks at one baseline have the same
+cases, the same rubric and the same results of the baseline; of a baseline that runs too, the same system; of a log, the
+same file. Results seen before are no further look, nor is completing a run that stopped. All of this is in the records.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Counting = Callable[[Looked], LookNumber]
 """Returns the number of a look."""
 
-COMPARED: Final = "significance.json"
+COMPARED: Final = "baseline.json"
 """The evidence that a run has only if it was compared with a baseline."""
 
 
@@ -43,6 +43,7 @@ class SeenReport(WireModel):
     complete: bool
     digests: RunDigests
     source: Mapping[str, Any] | None = None
+    stopped: tuple[Any, ...] = ()
 
 
 class SeenBaseline(WireModel):
@@ -62,6 +63,7 @@ class SeenRecord(WireModel):
     baseline: SeenBaseline | None = None
     policy: Mapping[str, Any] = Field(default_factory=empty_mapping)
     evidence_files: Mapping[str, str] = Field(default_factory=empty_mapping)
+    resumes: Mapping[str, Any] | None = None
 
     def looked(self) -> Looked | None:
         """Return what was looked at; ``None`` if this is no look."""
@@ -70,7 +72,7 @@ class SeenRecord(WireModel):
             return None
         beside = baseline.report
         before = beside.run_id if beside else baseline.run_id
-        if not report.complete or before is None:
+        if not (report.complete or report.stopped) or before is None:
             return None
         return _looked(report, before, beside, str(self.policy.get("looks", "count")))
 
@@ -114,10 +116,12 @@ class ChainLooks:
     The looks in ``runs/<class>/``, in the order of the chain.
 
     :param runs: that folder; ``None`` if the records are only added one by one.
+    :param resumes: number of the run that is completed; if that was a look, this is the same one.
     """
 
-    def __init__(self, runs: Path | None = None) -> None:
-        self._runs = runs
+    def __init__(self, runs: Path | None = None, resumes: int | None = None) -> None:
+        self._runs, self._resumes = runs, resumes
+        self._by_seq: dict[int | None, Looked] = {}
         self._tally = Tally()
         self._last = 0
 
@@ -134,7 +138,11 @@ class ChainLooks:
             if seq > self._last:
                 self.add(folder / RECORD_FILE, later=True)
                 self._last = seq
-        return self._tally.number(looked)
+        return self._tally.number(self._same(looked, self._resumes))
+
+    def _same(self, looked: Looked, resumes: int | None) -> Looked:
+        before = self._by_seq.get(resumes)
+        return before if before and before.at == looked.at else looked
 
     def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
         """
@@ -143,10 +151,13 @@ class ChainLooks:
         :param later: somebody counts again later, and has to come to the same.
         """
         try:
-            looked = SeenRecord.read_file(path, "record").looked()
+            record = SeenRecord.read_file(path, "record")
         except Unreadable as error:
             if later and not error.missing and isinstance(error.__cause__, OSError):
                 raise
             self._tally.unknown += 1
             return None
+        if looked := record.looked():
+            completed = (record.resumes or {}).get("seq")
+            self._by_seq[record.seq] = looked = self._same(looked, completed)
         return None if looked is None else self._tally.add(looked)

@@ -220,6 +220,7 @@ class BenchRunReport(Aggregates):
     :param clusters: the ``cluster`` of each case that names one, by case id.
     :param critical: ids of the cases that may not newly fail under any claim, sorted.
     :param source: the log that the results were read from; left out for a run of a bench.
+    :param stopped: ids of the cases in the order in which they ran, of a run that stopped early; left out of others.
     """
 
     schema_version: Version = SCHEMA_VERSION
@@ -239,3 +240,11 @@ class BenchRunReport(Aggregates):
     digests: RunDigests
     clusters: Clusters = Field(default_factory=empty_mapping)
     source: LogSource | None = Field(default=None, exclude_if=lambda source: source is None)
+    stopped: tuple[Text, ...] = Field(default=(), exclude_if=lambda ids: not ids)
+
+    @property
+    def shown(self) -> BenchRunReport:
+        """The report with the trials alone that ran, if it stopped early: no result of the others is missed."""
+        ran = tuple(r for r in self.per_case if not self.stopped or r.outcome != "not_run")
+        count = len({result.case_id for result in ran})
+        return self.model_copy(update={"per_case": ran, "case_count": count})

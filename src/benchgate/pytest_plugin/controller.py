@@ -137,6 +137,10 @@ class Controller:
         if not session.testsfailed or session.config.option.continue_on_collection_errors:
             # else pytest refuses to run for its collection errors
             self._plan()
+            runs = [run for run in self.runs.values() if run.request.settings.stop == "decided"]
+            keys = [(run.name, *key) for run in runs for key in run.candidate.keys]
+            places: dict[object, int] = {key: place for place, key in enumerate(keys)}
+            session.items.sort(key=lambda item: places.get(getattr(item, "bench_key", None), -1))
         try:
             result = yield
         except BaseException:
@@ -194,7 +198,7 @@ class Controller:
             file_sha256=payload.get("file_sha256"),
             worker=payload.get("worker"),
         )
-        run.record(record, side)
+        result = run.record(record, side)
         if side == "candidate":
             self._hooks.call("pytest_bench_case_finished", result=result)
 

@@ -173,6 +173,7 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.case_id, self.task_class = self.path.parent.name, self.path.parents[2].name
         self.bench = bench
         self.trial = trial
+        self.bench_key = self.task_class, self.case_id, trial
         self.side: Side = side
         self.loaded = loaded
         self.result: TrialResult | None = None
@@ -213,6 +214,8 @@ class CaseItem(_HookedAtCases, pytest.Item):
         self.record = record = self.bench.run(self)
         self.result = record.result
         self.user_properties.extend(properties(record.result, self.side))
+        if stopped := self.bench.requests[self.task_class].stopped:
+            raise pytest.skip.Exception(stopped[0], _use_item_location=True)
         if record.result.passed:
             return
         from benchgate.aggregate import is_capped

@@ -71,7 +71,10 @@ class ItemTrials:
         address = next((request.settings.executor for request in requests), None)
         connects = address is not None and not config.option.collectonly
         is_xdist = config.getoption("dist", "no") != "no"
-        if connects and (is_xdist or self._worker is not None):
+        is_apart = is_xdist or self._worker is not None
+        if is_apart and any(request.settings.stop == "decided" for request in requests):
+            raise pytest.UsageError("--bench-stop=decided: for runs in one process, without -n")
+        if connects and is_apart:
             msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
             raise pytest.UsageError(msg)
         own = None

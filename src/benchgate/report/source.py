@@ -154,6 +154,7 @@ def _file(path: Path) -> Path:
 def _run(file: Path, record: RunRecord) -> Source:
     files = _Files(file.parent / "evidence", record.evidence_files)
     parts: dict[str, Any] = {name: files.read(f"{name}.json", model) for name, model in EVIDENCE}
+    record = record.model_copy(update={"report": record.report.shown})
     return Source(folder=file.parent, record=record, problems=tuple(files.problems), **parts)
 
 

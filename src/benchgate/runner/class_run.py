@@ -13,7 +13,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from benchgate.aggregate import INCOMPLETE, cost_of
+from benchgate.aggregate import INCOMPLETE, cost_of, set_aside
 from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
@@ -22,7 +22,7 @@ from benchgate.gates.baseline import read_baseline, read_policy_of
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
-from benchgate.runner.judging import facts_of_run, judged, publish
+from benchgate.runner.judging import facts_of_run, judged, publish, stopping
 from benchgate.runner.scored_again import score_again
 from benchgate.runner.settings import check_options, set_scope
 from benchgate.runner.trial_files import TrialFiles
@@ -32,7 +32,7 @@ from benchgate.wire.parsing import collector_paused
 from benchgate.wire.writing import model_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from benchgate.artifacts.record import RunTerms
@@ -85,6 +85,8 @@ class ClassRun:
         self.provenance = Provenance.here()
         self._tiers: TierConfig | None = None
         self._baseline: Baseline | None = None
+        self._looks = ChainLooks()
+        self._check: Callable[[], None] = lambda: None
         self._started = clock.now()
 
     @property
@@ -140,6 +142,8 @@ class ClassRun:
                 self._open_store(given.out)
             except OSError as error:
                 raise ArtifactError(given.out, f"cannot be used: {error}") from error
+        if given.stop == "decided" and self._baseline and self._baseline.report:
+            self._check = stopping(self.request, self.candidate, self._baseline, self._looks.number)
         oldest = clock.now() - MAX_AGE
         stale = [case.case_id for case in self.candidate.cases if case.last_validated_at < oldest]
         if stale:
@@ -165,7 +169,9 @@ class ClassRun:
             shard=given.shard,
         )
         self.warnings += self.store.open(plan, given.resume, given.parts)
-        self._started = self.store.plan.started_at if self.store.plan else self._started
+        if made := self.store.plan:
+            self._started, seq = made.started_at, made.resumes.seq if made.resumes else None
+            self._looks = ChainLooks(self.store.folder.parent, seq)
         if scope == "full":
             system, is_called = request.systems["candidate"], not (request.recording or given.parts)
             function = system.call if is_called and system.digest is None else None
@@ -179,25 +185,28 @@ class ClassRun:
                 raise
         self.taken_over = len(os.listdir(self.store.folder / "cases"))
 
-    def record(self, record: TrialRecord, side: Side) -> None:
-        """Record a trial, and write its file unless whoever finished the trial has done so."""
+    def record(self, record: TrialRecord, side: Side) -> TrialResult:
+        """Record a trial as it counts, and write its file unless whoever finished the trial has done so."""
         trials, result = self.sides[side], record.result
         if result.outcome == "not_run":  # its file may be there, from the run that is resumed
             reason = result.detail or "not run"
             trials.not_run((result.case_id, result.trial), reason, result.usage)
-            return
+            return result
+        if self.request.stopped:
+            result = set_aside(result)
         if self.request.settings.max_cost_usd is not None:
             _warn_of_no_cost(result, self.warnings)
         scorer = record.scorer or self.request.bench.rubric_digest
         trials.record(result, record.output_json, scorer=scorer)
-        if self.store is None or self.store.is_closed:
-            return
-        try:
-            own = {"sha256": record.file_sha256, "worker": record.worker}
-            self.store.keep(result, record.output_json, scorer, side, **own)
-        except ArtifactError as error:
-            self.problems.append(str(error))
-            self.store.close()
+        self._check()
+        if self.store is not None and not self.store.is_closed:
+            try:
+                own = {"sha256": record.file_sha256, "worker": record.worker}
+                self.store.keep(result, record.output_json, scorer, side, **own)
+            except ArtifactError as error:
+                self.problems.append(str(error))
+                self.store.close()
+        return result
 
     @collector_paused()
     def finish(self, gates: Iterable[Gate] = ()) -> None:
@@ -208,14 +217,13 @@ class ClassRun:
                 self._add_finished(store)
             if len(self.candidate.scorers) > 1:
                 self.warnings.append(TWO_SCORERS)
-            looks = ChainLooks(store.folder.parent) if store else ChainLooks()
             counts = store is not None and self.candidate.scope == "full"
             facts = facts_of_run(
                 self.request, self.grounds, self.sides, self._baseline, self._started
             )
-            self.judgement = judged(facts, looks.number if counts else None, gates)
+            self.judgement = judged(facts, self._looks.number if counts else None, gates)
             if store is not None:
-                self._publish(store, self.judgement, looks)
+                self._publish(store, self.judgement)
         except EvalError as error:
             self.problems.append(str(error))
         finally:
@@ -236,11 +244,11 @@ class ClassRun:
                 if (record := files.find(case_id, trial, seed, side)) is not None:
                     self.record(record, side)
 
-    def _publish(self, store: RunStore, judgement: Judgement, looks: ChainLooks) -> None:
+    def _publish(self, store: RunStore, judgement: Judgement) -> None:
         given = self.request.settings
         try:
             self.judgement, self.published = publish(
-                store, judgement, looks.number, partial(_terms, self, self._tiers)
+                store, judgement, self._looks.number, partial(_terms, self, self._tiers)
             )
         except (ArtifactError, OSError, ValueError) as error:
             self.problems.append(f"the run is not recorded: {error}")

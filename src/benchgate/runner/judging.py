@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import cache
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from benchgate.aggregate import STOP, irregular
 from benchgate.audit.store import RunStore, unfinished_name
-from benchgate.gates.baseline import BaselineChoice, baseline_beside
+from benchgate.gates.baseline import BaselineChoice, arm, baseline_beside
+from benchgate.gates.blockers import baseline_blockers
 from benchgate.gates.judge import RunFacts, judge
 from benchgate.ids import RunPlan
 from benchgate.looks.chain import ChainLooks, counter_of
@@ -58,6 +62,31 @@ def facts_of_run(
         is_part=request.settings.shard is not None,
     )
     return _held_to(grounds.sealed, facts, started)
+
+
+def stopping(
+    request: RunRequest, trials: PlannedTrials, baseline: Baseline, count: Counting
+) -> Callable[[], None]:
+    """Put the trials of a run in their order; return what notes in the request, after each, that they are decided."""
+    from benchgate.gates.certificate import certificate, ordered
+
+    before = baseline.report
+    assert before is not None  # noqa: S101 - else nothing is decided
+    side, policy = arm(before), request.bench.policy
+    number = counter_of(count, policy)
+    places = {case_id: place for place, case_id in enumerate(ordered(side))}
+    trials.keys = tuple(sorted(trials.keys, key=lambda key: places.get(key[0], -1)))
+    whole = cache(lambda: trials.report(baseline.sha256))
+
+    def check() -> None:
+        ran = tuple(takewhile(lambda result: not irregular(result), trials.results()))
+        if not ran or len(ran) % trials.trials or len(ran) == len(trials.keys):
+            return
+        look, part = number(before, whole()), arm(whole().model_copy(update={"per_case": ran}))
+        if not any(baseline_blockers(whole(), baseline)) and certificate(side, part, policy, look):
+            request.stopped.append(STOP)
+
+    return check
 
 
 def facts_of_logs(

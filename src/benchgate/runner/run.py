@@ -44,9 +44,10 @@ def run_eval(
     trials: int = 1,
     seed: int = 0,
     jobs: int = 1,
+    stop: str = "never",
 ) -> BenchRunReport:
     """
-    Run the cases of a task class from Python, without a baseline, and return the report.
+    Run the cases of a task class from Python, and return the report.
 
     The ``run_id`` is that of ``pytest --bench``, unless a hook scores there in the rubric's place.
 
@@ -58,6 +59,7 @@ def run_eval(
     :param bench_root: the folder that holds the task classes.
     :param trials: trials of each case, at least 1.
     :param jobs: trials that run at once: async systems on one event loop, others in threads.
+    :param stop: as ``--stop``, against the pinned baseline; ``stopped`` in the report says if it did.
     :raises EvalError: the class, a system, a policy or the output folder is unusable.
     """
     settings = RunSettings(
@@ -70,6 +72,8 @@ def run_eval(
         trials=trials,
         seed=seed,
         jobs=jobs,
+        baseline="pinned" if stop == "decided" else "none",
+        stop=stop,
     )
     run = run_class(settings)
     if run.judgement is None or run.problems:
@@ -147,12 +151,12 @@ def _run_all(
 ) -> None:
     warning_count = len(run.warnings)
     for side, record in _records(run, service):
-        run.record(record, side)
+        result = run.record(record, side)
         for text in run.warnings[warning_count:]:
             warnings.warn(text, stacklevel=4)
         warning_count = len(run.warnings)
         if side == "candidate":
-            on_result(record.result)
+            on_result(result)
         if record.violation:
             for trials in run.sides.values():
                 for key in trials.keys:

@@ -239,7 +239,7 @@ class TrialService:
         self._exit.close()
 
     def _finished(self, request: TrialRequest) -> TrialRecord | None:
-        """Return a trial that a run which is resumed has finished, or a worker that died."""
+        """Return a trial that a run which is resumed has finished, or a worker that died, or that is left out."""
         if not self._has_counted:
             self._has_counted = True
             # Of all classes before the first trial of one: they may share a cap.
@@ -248,7 +248,7 @@ class TrialService:
                 if served.run.settings.max_cost_usd is not None and folder is not None:
                     served.lane.spending.before(taken_over(folder, own=self._is_replacement))
         files = self._classes[request.case.task_class].files
-        record = files.of(request) if files else None
+        record = self._left_out(request) or (files.of(request) if files else None)
         if record is None or not awaits_score(record):
             return record
         runner = self._runner_of(request)
@@ -264,8 +264,12 @@ class TrialService:
         with over, self._alarm(request.limit):
             return run(request)
 
+    def _left_out(self, request: TrialRequest) -> TrialRecord | None:
+        stopped = self._runs[request.case.task_class].stopped
+        return request.not_run(stopped[0]) if stopped else None
+
     def _run(self, request: TrialRequest) -> TrialRecord:
-        return self._runner_of(request).run(request)
+        return self._left_out(request) or self._runner_of(request).run(request)
 
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]

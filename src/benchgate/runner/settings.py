@@ -66,6 +66,7 @@ class RunSettings:
     retries: int = 3
     max_rpm: int | None = None
     max_cost_usd: float | None = None
+    stop: str = "never"
     resume: str | Path = "none"
     shard: Shard | None = None
     parts: tuple[Path, ...] = ()
@@ -110,6 +111,7 @@ class RunRequest:
     :param unfinished: name of the folder that a full run has until it is recorded.
     :param recording: what is played in the place of the system.
     :param scoring: returns what scores outputs, and its digest, asked when a trial is run; ``None``: the rubric does.
+    :param stopped: why no other trial begins; empty until then.
     """
 
     bench: LoadedClass
@@ -118,6 +120,7 @@ class RunRequest:
     unfinished: str
     recording: Recording | None = None
     scoring: Callable[[], tuple[Scorer, str]] | None = None
+    stopped: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, bench: LoadedClass, settings: RunSettings, unfinished: str = "") -> RunRequest:
@@ -219,9 +222,9 @@ def check_options(
 
     :raises ArtifactError: it cannot.
     """
-    given, looks = request.settings, request.bench.policy.looks
-    if given.out is None and grounds.choice.binding and looks != "count":
-        why = f"looks = '{looks}' counts the records of runs, and this run would write none"
+    given, policy = request.settings, request.bench.policy
+    if given.out is None and grounds.choice.binding and policy.looks != "count":
+        why = f"looks = '{policy.looks}' counts the records of runs, and this run would write none"
         raise ArtifactError("output folder", why)
     if given.shard is not None and given.resume not in {"none", "auto"}:
         why = "a shard goes on with what is in its own folder, and no other run is named"
@@ -230,6 +233,8 @@ def check_options(
     if given.resume != "none" and (given.out is None or is_part):
         why = "a part of the cases is selected" if given.out else "nothing is written"
         raise ArtifactError(f"resume {given.resume}", f"only a full run can be resumed; here {why}")
+    if given.stop == "decided" and (policy.test == "welch" or policy.score_range is None):
+        raise ArtifactError("stop = 'decided'", "it needs a score_range, and not test = 'welch'")
     if request.recording is not None:
         request.recording.check(plan, keys)
     if recorder := request.recorder:

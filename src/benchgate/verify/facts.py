@@ -111,6 +111,7 @@ def rebuilt_files(
         decision=decision,
         finished=record.finished_at,
         sealed=record.sealed_plan,
+        before=facts.baseline,
     )
     reference = RecordRef(seq=record.seq, path=record_path)
     return decision, run_files(comparison, record.subject, record.verdict, reference)

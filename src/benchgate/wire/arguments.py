@@ -121,6 +121,9 @@ CONFLICTS: Final = (
     ("record", "executor", "record where the run is started"),
     ("shard", "record", WHOLE),
     ("shard", "replay", WHOLE),
+    ("stop", "shard", "a part does not see the results of the others"),
+    ("stop", "executor", "it is for runs in one process"),
+    ("stop", "baseline", "both sides are run case by case; pin the baseline, or name its file"),
     ("shard", "plan", "the whole run cites a plan; give it to benchgate merge"),
 )
 """Pairs of options that exclude each other, and why; a baseline only if it is one that runs."""
@@ -155,7 +158,7 @@ def read_options(
 
 def _conflicts(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield each pair of options that exclude each other."""
-    chosen = {key: value for key, value in values.items() if value not in (None, "none")}
+    chosen = {key: value for key, value in values.items() if value not in (None, "none", "never")}
     if not str(chosen.get("baseline")).startswith("run:"):
         chosen.pop("baseline", None)
     for one, other, why in CONFLICTS:

@@ -99,6 +99,13 @@ RUN_OPTIONS: Final = (
         parse=dollars,
     ),
     RunOption(
+        name="stop",
+        metavar="decided|never",
+        help="Stop once no result of the rest could lead to promote (default: never)",
+        parse=choice("decided", "never"),
+        default="never",
+    ),
+    RunOption(
         name="resume",
         metavar="auto|none|RUN",
         help="Finish an interrupted run: alone the newest, else this one. Write it as one word (default: none)",

@@ -6,7 +6,7 @@ Every door prints these lines. They repeat figures of the comparison and of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from benchgate.errors import counted
@@ -69,6 +69,7 @@ class Door:
 
 def block(judgement: Judgement, door: Door) -> Iterator[Line]:
     """Yield the result of a run."""
+    judgement = replace(judgement, report=judgement.report.shown)
     before = judgement.baseline.report if judgement.baseline else None
     passed, most = before.passed_count if before else None, None if door.verbosity else MOST
     view, report = DecisionView.of_run(judgement), judgement.report

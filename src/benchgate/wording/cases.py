@@ -36,7 +36,7 @@ def case_lines(
     :param has_gain: the last one shown is the largest gain, if all before it became worse.
     """
     text = f"{report.passed_count} of {report.case_count} pass"
-    if passed_before is not None and changes is not None and not changes.is_rescored:
+    if passed_before is not None and changes and not (changes.is_rescored or report.stopped):
         text += f", before {passed_before}: {counts(changes)}"
     yield Line("cases", text)
     rows = change_rows(changes) if changes else {}
