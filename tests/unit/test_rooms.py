@@ -40,7 +40,7 @@ BUDGETS = {
     "check": 700,
     "cli": 2375,
     "errors": 300,
-    "gates": 4000,
+    "gates": 4025,
     "http": 525,
     "ids": 150,
     "interop": 2075,

@@ -132,6 +132,13 @@ def read_policy_of(path: Path) -> GatePolicy:
     return BaselineRecord.read_file(path, "record of a run").policy
 
 
+def default_test_note(baseline: Baseline, policy: GatePolicy) -> list[str]:
+    """Return how to keep the test that judged a baseline, where a policy names none, and the default has changed."""
+    text = 'gate.toml names no test, so pairs decide; test = "welch" keeps what judged before'
+    is_named = baseline.problems or "test" in policy.model_fields_set
+    return [] if is_named else [text] * (read_policy_of(baseline.path).test == "welch")
+
+
 def _faults(report: BenchRunReport) -> Iterator[str]:
     if run_id(report.task_class, report.per_case) != report.run_id:
         yield "its results do not have the run_id that it claims: it was edited"

@@ -91,11 +91,7 @@ def _newly_failing(baseline: Arm, candidate: Arm, rule: str = "any") -> list[str
 
 
 def passed(arm: Arm, rule: str = "any") -> Mapping[str, bool | None]:
-    """
-    Return which cases passed: a run says so, and so do scores of 0 and 1; nothing of others, or without ids.
-
-    :param rule: a case fails if ``any`` of its trials does, or the ``majority``.
-    """
+    """Return which cases passed, by a rule: a run says so, and so do scores of 0 and 1; else, or without ids, none."""
     ids = arm.case_ids
     if ids is None:
         return {}

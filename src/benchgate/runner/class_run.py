@@ -18,7 +18,7 @@ from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
-from benchgate.gates.baseline import read_baseline, read_policy_of
+from benchgate.gates.baseline import default_test_note, read_baseline
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from benchgate.trials.planned import Key
 
 MAX_AGE: Final = timedelta(days=90)
-TEST: Final = 'gate.toml names no test, so pairs decide; test = "welch" keeps what judged before'
 NO_COST: Final = "max_cost_usd: trial "
 TWO_SCORERS: Final = (
     "trials were scored by different code, though their scores are compared: a hook or another rubric scored some of "
@@ -128,9 +127,7 @@ class ClassRun:
         set_scope(self.sides.values(), given.shard)
         if choice.path and (self.candidate.scope == "full" or given.shard):
             self._baseline = read_baseline(choice.path)
-            is_named = "test" in self.request.bench.policy.model_fields_set
-            if not (is_named or self._baseline.problems):
-                self.warnings += [TEST] * (read_policy_of(choice.path).test == "welch")
+            self.warnings += default_test_note(self._baseline, self.request.bench.policy)
         tier_file = self.request.bench.path.parents[1] / TIER_FILE
         try:
             self._tiers = TierConfig.read(tier_file) if os.path.lexists(tier_file) else None

@@ -92,11 +92,7 @@ def spread_of_totals(groups: Sequence[Sequence[float]]) -> Spread | None:
 
 
 def _spread(groups: Sequence[Sequence[float]], *, by_size: bool = True) -> Spread | None:
-    """
-    Return the squared standard error of the mean over all cases, its degrees of freedom, and the third cumulant.
-
-    :param by_size: a cluster's residual is enlarged by its share of the cases, not by 1 / G.
-    """
+    """Return the spread of the mean over all cases; a residual counts for more by its cluster's size, or all alike."""
     if len(groups) < 2:
         return None
     exponent, means = _centered(groups)

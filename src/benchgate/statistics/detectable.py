@@ -4,10 +4,9 @@ What a comparison of this size can detect, and how many cases find a difference:
 The minimum detectable effect is the true difference at which the test that decides is passed with
 probability ``power``. Scores that pass or fail have McNemar's formula (Connor 1987) or that of two
 proportions, and where every change has to be a gain, a quantile of the binomial distribution.
-Others have that of the t test, which allows for a standard deviation that these cases only estimate:
-an effect that ignored this would be found in 70% of runs of 10 cases instead of 80%. Where cases
-share clusters, error and degrees of freedom are those that the tests use, and further clusters have
-the sizes of those there are.
+Others have that of the t test, which allows for standard deviation and skewness that these cases only
+estimate; without the former an effect would be found in 70% of runs of 10 cases instead of 80%. Where
+cases share clusters, the error is that of CR2, and further clusters have the sizes of those there are.
 
 No function takes the observed difference: power computed from it only restates the p-value.
 """
@@ -128,8 +127,8 @@ def paired_detectable(
 
     If they are all of one amount or 0, as on 0/1 scores, or at most half of them are not 0, then as
     many cases change as here, and more only where the effect exceeds that share. If all are equal,
-    it is plausible (95%) that a share 1 - .05**(1/n) of cases changes by the whole range. That is
-    the most, and so good for an effect, but no ground to promise that some number of cases would do.
+    it is plausible (95%) that a share 1 - .05**(1/n) of cases changes by the whole range: the most,
+    which is good for an effect, but no ground to promise that some number of cases would do.
 
     :param width: length of the score range; None if unbounded.
     :param exact: the test of pass and fail decides, not t with sign-flip.
@@ -149,9 +148,8 @@ def paired_detectable(
     patterns = 2.0 ** min(n, 60)  # of signs: of few not just any share can be extreme
     level = math.floor(patterns * goal.alpha / 2 * _ONE_AMOUNT) / patterns
     of_mean = spread_of_totals([[x] for x in d])
-    if not level or of_mean is None:
-        return NOTHING
-    return _of_spread(of_mean, n, goal, level=level, seen=of_mean.df / _THICK_TAILS)
+    seen = (n - 1) / _THICK_TAILS
+    return _of_spread(of_mean, n, goal, level=level, seen=seen) if of_mean and level else NOTHING
 
 
 def welch_detectable(
@@ -164,10 +162,9 @@ def welch_detectable(
     """
     Return what Welch's test detects where scores are spread as these.
 
-    If all are at an end of the range, as 0/1 scores, as many of the baseline's are at the upper end
-    as here, and fewer only where the effect leaves no room. In a constant arm a share
-    1 - .05**(1/n), at most 1/2, of cases is taken to be at the other end; no number of cases is
-    named where both are constant.
+    If all are at an end of the range, as 0/1 scores, as many of the baseline's are at the upper end as here, and fewer
+    only where the effect leaves no room. In a constant arm a share 1 - .05**(1/n), at most 1/2, of cases is taken to be
+    at the other end; no number of cases is named where both are constant.
 
     :param score_range: lowest and highest possible score; None if unbounded.
     :raises ValueError: as :func:`paired_detectable`.
@@ -189,8 +186,7 @@ def welch_detectable(
             return NOTHING
         spread = Spread(v_b + v_c, 0, welch_df(v_b, b.n, v_c, c.n))
         reach = _of_spread(spread, 2.0 / (1.0 / b.n + 1.0 / c.n), goal)
-    is_known = not (b.constant and c.constant)
-    return Detectable(effect=reach.effect, cases=reach.cases if is_known else None)
+    return Detectable(effect=reach.effect, cases=None if b.constant and c.constant else reach.cases)
 
 
 def _of_spread(
@@ -203,18 +199,18 @@ def _of_spread(
     :param level: one-sided, if it is not alpha / 2.
     :param seen: degrees of freedom that the spread is known with, if they are not those of the test.
     """
-    error, planned = scale(math.sqrt(spread.squared_se), spread.exponent), seen or spread.df
     if not spread.squared_se:
         return NOTHING
+    error, planned = scale(math.sqrt(spread.squared_se), spread.exponent), seen or spread.df
     shift = _shift(goal, level or goal.alpha / 2, spread.df, planned, spread.skewness)
-    effect = goal.null_delta + error * shift
     beyond, cases = goal.target - goal.null_delta, None
     if beyond > 0.0:
         # Guenther (1981): t asks for about z**2 / 2 cases more than a known variance would.
         more = goal.quantiles[0] ** 2 / 2.0 * n / (spread.df + 1.0)
         ratio = _shift(goal, goal.alpha / 2, math.inf, planned) * error / beyond
         cases = _whole(n * ratio * ratio + more)
-    return Detectable(effect=saturate(effect) if math.isfinite(effect) else None, cases=cases)
+    effect = saturate(goal.null_delta + error * shift) if math.isfinite(shift) else None
+    return Detectable(effect=effect, cases=cases)
 
 
 def _shift(goal: Goal, level: float, df: float, seen: float, skew: float = 0.0) -> float:
@@ -222,11 +218,10 @@ def _shift(goal: Goal, level: float, df: float, seen: float, skew: float = 0.0) 
     Return the effect, in estimated standard errors, that a t test finds; infinity if none is sure enough.
 
     Root of ``effect - t = z_power * sqrt(1 + effect**2 / (2 seen) + q**2 / (2 df) + d**2)``: both deviations vary, and
-    so does the sample's skewness, by which the guard asks for t - d or t + d in place of the quantile q.
+    so does the skewness, for which the guard asks for t - d to t + d in place of the quantile q.
     """
     q, half = t_upper_quantile(level, df), goal.quantiles[1] ** 2 / 2.0
-    most, least = uneven(q, -abs(skew)), uneven(q, abs(skew))
-    t, d = (most + least) / 2.0, (most - least) / 2.0
+    t, d = ((uneven(q, -abs(skew)) + sign * uneven(q, abs(skew))) / 2.0 for sign in (1.0, -1.0))
     share, rest = 1.0 - half / seen, t * t - 2.0 * half * (1.0 + d * d) - half * q * q / df
     return math.inf if share <= 0.0 else (t + math.sqrt(max(0.0, t * t - share * rest))) / share
 

@@ -127,13 +127,9 @@ def flip_interval(
 
     :param totals: sum of the cases of each cluster; ``sizes`` is their number.
     """
-    cases = sorted(zip(totals, sizes, strict=True))
-    mirrored = sorted((-total, size) for total, size in cases)
-    if mirrored < cases:  # so that swapping the arms swaps the ends, whatever is drawn
-        negated, sizes = zip(*mirrored, strict=True)
-        low, high = flip_interval(negated, sizes, alpha=alpha, n_resamples=n_resamples)
-        return -high, -low
-    rows = np.array(cases, dtype=np.float64)
+    cases = zip(totals, sizes, strict=True)
+    # By size of the total: then swapping the arms swaps the ends, whatever is drawn.
+    rows = np.array(sorted(cases, key=lambda case: (abs(case[0]), case[1])), dtype=np.float64)
     if len(rows) <= _ENUMERATED_SUBSETS:
         sums = np.zeros((1, 2))
         for row in rows:
