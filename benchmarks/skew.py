@@ -22,6 +22,7 @@ from scipy import special
 from shares import simulated, table_of
 from streams import stream
 
+from benchgate.statistics.bounds import gaffke_lower, mover_gaffke
 from benchgate.statistics.clusters import pooled
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ def flips(totals: Any, rng: Any) -> Any:
     return (np.concatenate(hits) + extra) / (len(signs) + extra)
 
 
-def paired(d: Any, labels: tuple[str, ...] | None, rng: Any) -> tuple[Any, Any]:
-    """Return for each row of differences whether it passes, before and now."""
+def paired(d: Any, labels: tuple[str, ...] | None, rng: Any) -> tuple[Any, Any, Any]:
+    """Return for each row of differences whether it passes, before and now, and the sign-flip test alone."""
     names = list(dict.fromkeys(labels or range(d.shape[1])))
     at = np.array([names.index(label) for label in labels or range(d.shape[1])])
     sizes, count, n = np.bincount(at), len(names), d.shape[1]
@@ -84,7 +85,7 @@ def paired(d: Any, labels: tuple[str, ...] | None, rng: Any) -> tuple[Any, Any]:
     flip = flips(totals, rng) <= LEVEL
     varies = np.ptp(rest / sizes, axis=1) > 1e-12
     flip &= varies
-    return flip & (old <= LEVEL), flip & (new <= LEVEL)
+    return flip & (old <= LEVEL), flip & (new <= LEVEL), flip
 
 
 def _of_clusters(sizes: Any) -> tuple[Any, float]:
@@ -121,10 +122,22 @@ def sides_of(scenario: Scenario, n: int, gain: float, count: int) -> tuple[Any, 
 
 
 def both(scenario: Scenario, sides: tuple[Any, Any], labels: Any, rng: Any) -> tuple[Any, Any]:
-    """Return whether each row is promoted, before and now."""
+    """Return whether each row is promoted, before and now: where the exact bound agrees there is no guard."""
     if not scenario.paired:
-        return welch(*sides)
-    return paired((sides[1] - sides[0]).round(12), labels, rng)
+        old, new = welch(*sides)
+        for at in np.flatnonzero(old & ~new):
+            arms = [side[at].tolist() for side in sides]
+            new[at] = mover_gaffke(*arms, confidence=1 - LEVEL)[0] > 0
+        return old, new
+    d = (sides[1] - sides[0]).round(12)
+    old, new, flip = paired(d, labels, rng)
+    inside = scenario not in SKEWED or scenario.name in RANGES
+    for at in np.flatnonzero(flip & ~new) if inside else ():
+        low, high = RANGES.get(scenario.name, (0.0, 1.0))
+        width = high - low
+        values = d[at].tolist()
+        new[at] = gaffke_lower(values, labels, confidence=1 - LEVEL, low=-width, high=width) > 0
+    return old, new
 
 
 def row(scenario: Scenario, n: int, count: int) -> list[str]:
