@@ -63,7 +63,7 @@ def is_capped(result: TrialResult) -> bool:
 
 
 def set_aside(result: TrialResult) -> TrialResult:
-    """Return a trial that had begun when its run stopped as not run, but with what it cost and the harm that it did."""
+    """Return a trial that had begun when its run stopped as not run, but with its cost and its failure modes."""
     used = (result.usage or Usage()).model_copy(update={"cost_usd": cost_of(result)})
     new = {"outcome": "not_run", "score": None, "detail": BEGUN, "usage": used}
     return result.model_copy(update=new)

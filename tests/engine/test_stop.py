@@ -174,6 +174,28 @@ def test_a_killed_run_that_is_resumed_stops_at_the_same_case(twelve):
     assert is_valid(twelve)
 
 
+def test_harm_that_an_interrupted_run_has_seen_beyond_the_stop_is_not_lost(twelve):
+    modes = (twelve.path / "failure_modes.toml").read_text()
+    harm = '[failure_modes.harm]\nseverity = "block"\ndescription = "harm"\n'
+    twelve.write("failure_modes.toml", modes + harm)
+    twelve.rubric("""
+        if "harm" in output:
+            return BenchScore(passed=False, score=0.0, failure_modes=["harm"], cost_usd=0.25, safety_penalty=0.0)
+    """)
+    fails(twelve, *(case_id for case_id in IDS if int(case_id) % 3))
+    twelve.run()
+    twelve.pin()
+    fails(twelve, *IDS)
+    twelve.instead["01"] = {**FAILED, "harm": True}
+    left = twelve.left(at="03", baseline="auto")
+    fails(twelve, *IDS)
+    run = stopped(twelve, resume=left.name)
+    assert begun(run.judgement.report) == ["01", "02"]
+    assert codes(run) == ["stopped", "block_severity_failure_mode"]
+    assert run.judgement.decision.outcome == "reject"
+    assert is_valid(twelve)
+
+
 def test_a_trial_without_a_result_that_stays_stops_nothing(twelve):
     fails(twelve, *IDS)
     twelve.instead["07"] = SystemUnavailable("down")
