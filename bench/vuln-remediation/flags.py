@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .lockfile import ROOT, edges_from, links, resolve
+from .lockfile import FLAGS, ROOT, edges_from, links, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     Packages = Mapping[str, Mapping[str, Any]]
 
-FLAGS: Final = ("dev", "optional", "devOptional", "peer")
 _OPTIONAL: Final = frozenset({"optional", "peerOptional"})
 _PEER: Final = frozenset({"peer", "peerOptional"})
 

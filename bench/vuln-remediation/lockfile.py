@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = ""
 FOLDER: Final = "node_modules/"
+FLAGS: Final = ("dev", "optional", "devOptional", "peer")
+"""Keys of an entry that say which place it has in the tree."""
 TABLES: Final = ("peerDependencies", "dependencies", "optionalDependencies")
 """Dependency tables of an entry; if two name the same package, the later one counts."""
 ROOT_TABLES: Final = (*TABLES, "devDependencies")
