@@ -128,8 +128,7 @@ def loosened_specs(
         one = after.direct[key]
         package, wanted = split_alias(one.name, one.spec)
         given = split_alias(one.name, before.direct[key].spec)[1]
-        gone = affected.get(package, [])
-        left = None if gone else old[key]
+        gone, left = affected.get(package, []), old[key]
         if lets_in(wanted, new[key], registry.versions(package), gone, given=given, left=left):
             found.add(key)
     return found

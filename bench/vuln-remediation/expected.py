@@ -49,6 +49,7 @@ class Expected(BaseModel):
     :param range_breaks_allowed: ``[dependent, package]`` pairs that may end out of range.
     :param sentinels: direct dependencies with the version that they must keep.
     :param advisories: further known advisories that must not enter the tree.
+    :param advisories_of: the day of the advisory data; what was published later does not count.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -66,6 +67,7 @@ class Expected(BaseModel):
     range_breaks_allowed: frozenset[tuple[str, str]]
     sentinels: dict[str, str]
     advisories: tuple[Advisory, ...]
+    advisories_of: str = "2026-11-22"
 
     @property
     def targets(self) -> tuple[Advisory, ...]:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from _benchgate_bench.vuln_remediation.expected import read_expected
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import INPUTS, SCHEMA_VERSION, SYSTEM
 
@@ -44,9 +45,15 @@ def frozen_packages(case_id: str) -> dict[str, Any]:
     return found
 
 
-def known_advisories(packages: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the frozen advisories of some packages: no others can matter to a case that has only these."""
-    return {name: found for name, found in frozen_advisories().items() if name in packages}
+def known_advisories(case_id: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the advisories that a case knows, in the form of npm's bulk endpoint; later ones do not change it."""
+    expected = read_expected(CLASS / "cases" / case_id / "expected")
+    ids = {one.ghsa for one in (*expected.targets, *expected.no_fix, *expected.advisories)}
+    found = {
+        name: [one for one in listed if one["url"].rpartition("/")[2] in ids]
+        for name, listed in frozen_advisories().items()
+    }
+    return {name: listed for name, listed in found.items() if listed}
 
 
 def project_files(folder: Path) -> dict[str, str]:
@@ -81,7 +88,7 @@ def record(
     ids = list(case_ids)
     packages = {case_id: metadata or frozen_packages(case_id) for case_id in ids}
     with (
-        LoopbackRegistry(packages, frozen_advisories()) as registry,
+        LoopbackRegistry(packages, {one: known_advisories(one) for one in ids}) as registry,
         ThreadPoolExecutor(WORKERS) as pool,
     ):
         made = pool.map(lambda case_id: _record(npm, case_id, registry.url(case_id)), ids)
@@ -112,8 +119,8 @@ def _record(npm: Npm, case_id: str, url: str) -> bytes:
 
 
 def advisories_digest(case_id: str) -> str:
-    """Return the digest of the frozen advisories that can matter to a case."""
-    return _sha256(json.dumps(known_advisories(frozen_packages(case_id)), sort_keys=True).encode())
+    """Return the digest of the advisories that a case knows."""
+    return _sha256(json.dumps(known_advisories(case_id), sort_keys=True).encode())
 
 
 def store(case_id: str, cassette: bytes) -> None:
