@@ -308,12 +308,16 @@ def needless_overrides(
     """
     Return packages that are overridden and need not be; an override is allowed only if it is narrow.
 
+    A rule that the project had, and that says something else now, is not counted.
+
     :param hit: paths of the vulnerable entries before the fix.
     """
+    given = {(rule.scope, rule.name, rule.when) for rule in read_overrides(before.manifest)}
     return {
         rule.name
         for rule in fresh_overrides(before, after)
-        if not (rule.name in allowed and is_narrow(rule, before, hit))
+        if (rule.scope, rule.name, rule.when) not in given
+        and not (rule.name in allowed and is_narrow(rule, before, hit))
     }
 
 

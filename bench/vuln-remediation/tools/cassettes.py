@@ -15,7 +15,7 @@ from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import INPUTS, SCHEMA_VERSION, SYSTEM
 
 from .loopback_registry import LoopbackRegistry
-from .npm import FLAGS, Npm
+from .npm import FLAGS, Npm, NpmRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -58,7 +58,7 @@ def known_advisories(case_id: str) -> dict[str, list[dict[str, Any]]]:
 
 def project_files(folder: Path) -> dict[str, str]:
     """Return the files of a case's project: manifest, lock, and the manifests of its workspaces."""
-    paths = [folder / LOCK, *sorted(folder.rglob(MANIFEST))]
+    paths = [path for path in (folder / LOCK, *sorted(folder.rglob(MANIFEST))) if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
@@ -75,6 +75,23 @@ def unpruned_packages(path: Path) -> dict[str, Any]:
         }
         for name, source in metadata.items()
     }
+
+
+def forced(npm: Npm, case_ids: Iterable[str]) -> dict[str, NpmRun]:
+    """Return case id to what ``npm audit fix --force`` does; nothing of it is kept."""
+    ids = list(case_ids)
+    packages = {case_id: frozen_packages(case_id) for case_id in ids}
+    known = {one: known_advisories(one) for one in ids}
+    with LoopbackRegistry(packages, known) as registry, ThreadPoolExecutor(WORKERS) as pool:
+        made = pool.map(
+            lambda case_id: npm.run(
+                (*COMMAND, "--force"),
+                project_files(CLASS / "cases" / case_id / "input"),
+                registry.url(case_id),
+            ),
+            ids,
+        )
+        return dict(zip(ids, made, strict=True))
 
 
 def record(

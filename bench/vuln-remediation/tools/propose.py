@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -232,7 +233,7 @@ def _observed(before: Project, after: Project) -> str:
     if edits:
         return f"direct {', '.join(edits)}"
     if after.manifest.get("overrides") != before.manifest.get("overrides"):
-        return f"overrides {after.manifest.get('overrides')}"
+        return f"overrides {json.dumps(after.manifest.get('overrides'))}"
     moved = [name for name in old if old[name] != new.get(name)]
     names = sorted(changes.changed_packages(before, after))
     return f"in-range update of {', '.join(moved or names)}"
