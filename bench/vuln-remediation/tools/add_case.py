@@ -8,7 +8,7 @@ Write a new case: from advisory records, a project and registry metadata.
 Records are as OSV or GitHub publish them (``records.py``), the first is the case's own. DIR has a manifest and its
 lock, made with ``--omit-lockfile-registry-resolved``, and the manifests of its workspaces. The metadata maps names to
 documents of a registry, or is the ``registry.json`` of another case. ``--answer`` is a right answer, where ``ladder``
-has none: manifests, and the lock, which npm makes if it is not there.
+has none: manifests, and the lock; if it is not there, npm makes it by an install and an ``audit fix``.
 
 What it writes: the case, with fix class and bounds proposed from the right answer and from what npm does; the
 cassette, by the recorded versions of npm and Node.js only; the record, and its entry in ``advisories.json``. Other
@@ -253,10 +253,11 @@ def _proposal(
         else:
             files = {**project_files(folder), **project_files(given.answer)}
             if not (given.answer / LOCK).is_file():
-                made = npm.run(("install", "--no-audit"), files, served.url("new"))
-                if made.exit_code:
-                    _stop(f"npm cannot lock the answer: {made.stderr.strip()[-800:]}")
-                files |= made.files
+                for command in (("install", "--no-audit"), COMMAND):
+                    made = npm.run(command, files, served.url("new"))
+                    if made.exit_code not in (0, 1) or "npm error" in made.stderr:
+                        _stop(f"npm cannot lock the answer: {made.stderr.strip()[-800:]}")
+                    files |= made.files
             answer = {"files": files, "status": "fixed"}
     solved, fixable = (
         read_output(answer, before),
