@@ -22,7 +22,13 @@ from _benchgate_bench.vuln_remediation.lockfile import (
     split_alias,
 )
 from _benchgate_bench.vuln_remediation.overrides import Bending, read_overrides
-from _benchgate_bench.vuln_remediation.semver import breaking_line, satisfies, sort_key
+from _benchgate_bench.vuln_remediation.semver import (
+    breaking_line,
+    intersects,
+    is_range,
+    satisfies,
+    sort_key,
+)
 
 from .resolver import Change, Unresolvable
 from .sources import sources_digest
@@ -118,7 +124,13 @@ def _raise_one(
 ) -> Project | None:
     """Raise one direct dependency by as little as removes what is vulnerable below it."""
     now = _resolved(task.project, name)
-    fresh = [v for v in _versions(task, name) if sort_key(v) > sort_key(now) and allowed(now, v)]
+    fresh = [
+        version
+        for version in _versions(task, name)
+        if sort_key(version) > sort_key(now)
+        and allowed(now, version)
+        and not _is_hopeless(task, manifest, name, version)
+    ]
     for line in sorted({breaking_line(version) for version in fresh}):
         found: list[tuple[int, bool, int, Project]] = []
         for version in (v for v in fresh if breaking_line(v) == line):
@@ -130,6 +142,22 @@ def _raise_one(
         if found:
             return min(found)[-1]
     return None
+
+
+def _is_hopeless(task: Task, manifest: Mapping[str, Any], name: str, version: str) -> bool:
+    """Return whether a version asks for an affected one, or for a peer that the project's own range excludes."""
+    package = split_alias(name, task.project.direct[name].spec)[0]
+    entry = task.registry.manifest(package, version) or {}
+    asked = entry.get("dependencies", {}).get(task.package)
+    if asked is not None and not any(satisfies(one, asked) for one in task.patched()):
+        return True
+    meta = entry.get("peerDependenciesMeta", {})
+    own = {dep: spec for table in ROOT_TABLES for dep, spec in manifest.get(table, {}).items()}
+    return any(
+        is_range(own[peer]) and not intersects(own[peer], spec)
+        for peer, spec in entry.get("peerDependencies", {}).items()
+        if peer in own and peer != name and not meta.get(peer, {}).get("optional")
+    )
 
 
 def _direct_above(task: Task) -> list[str]:
@@ -150,7 +178,7 @@ def _left_below(task: Task, project: Project, name: str) -> int:
 
 
 def _versions(task: Task, name: str) -> list[str]:
-    return task.registry.versions(split_alias(name, task.project.direct[name][1])[0])
+    return task.registry.versions(split_alias(name, task.project.direct[name].spec)[0])
 
 
 def _resolved(project: Project, name: str) -> str:
