@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from benchgate import BenchCase
 
 
+LARGE: Final = 500
+"""Packages of a project beyond which only the newest version of a breaking line is tried: each try resolves them all."""
+
+
 class Ladder:
     """Tries the rungs in order; within one, the change that touches the fewest entries wins."""
 
@@ -131,6 +135,8 @@ def _raise_one(
         and allowed(now, version)
         and not _is_hopeless(task, manifest, name, version)
     ]
+    if len(task.project.packages) > LARGE:
+        fresh = list({breaking_line(version): version for version in fresh}.values())
     for line in sorted({breaking_line(version) for version in fresh}):
         found: list[tuple[int, bool, int, Project]] = []
         for version in (v for v in fresh if breaking_line(v) == line):
@@ -208,8 +214,9 @@ def _override(task: Task) -> Project | None:
     names = sorted({folder_name(path) for path in askers})
     floor = max(sort_key(packages[path]["version"]) for path in hit)
     found = []
-    for version in task.patched():
-        if sort_key(version) > floor:
+    above = [version for version in task.patched() if sort_key(version) > floor]
+    for version in above:
+        if breaking_line(version) == breaking_line(above[0]):
             scoped = {name: {task.package: version} for name in names}
             manifest = {**task.project.manifest, "overrides": scoped}
             bent = {(name, task.package): version for name in names}
