@@ -9,8 +9,8 @@ from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 from _benchgate_bench.vuln_remediation.tests.support import LODASH, Output, load
 
 VERSIONS = {
-    "top": {"1.0.0": {"bad": "^1.0.0"}, "1.1.0": {"bad": "^1.0.0"}, "2.0.0": {"bad": "^1.1.0"}},
-    "bad": {"0.9.0": {}, "1.0.0": {}, "1.1.0": {}, "1.2.0": {}, "2.0.0": {}},
+    "top": {"1.0.0": {"bad": ">=1.0.0 <1.3.0"}, "1.1.0": {"bad": "^1.0.0"}, "2.0.0": {"bad": "^1.1.0"}},
+    "bad": {"0.9.0": {}, "1.0.0": {}, "1.1.0": {}, "1.2.0": {}, "1.3.0": {}, "2.0.0": {}},
     "keep": {"1.0.0": {}, "1.1.0": {}},
     "spare": {"1.0.0": {}, "1.1.0": {}},
     "engines": {"1.0.0": {}},
@@ -43,7 +43,7 @@ EXPECTED = {
     "overrides_allowed": [],
     "range_breaks_allowed": [],
     "sentinels": {"keep": "1.0.0"},
-    "advisories": [{"ghsa": "GHSA-o", "package": "bad", "vulnerable_range": ">=1.2.0 <2.0.0"}],
+    "advisories": [{"ghsa": "GHSA-o", "package": "bad", "vulnerable_range": ">=1.2.0 <1.3.0"}],
 }
 
 
@@ -175,10 +175,10 @@ MAJOR = {
     ("made", "edited", "axis", "cost"),
     [
         (fixed, {"fix_classes": {"parent-bump": 1.0}}, "fix_class", (0.80, "fix_class_unexpected")),
-        (lock_broken, {}, "lock_consistent", (0.85 / 4, "entry_mismatch")),
-        (lambda: overridden("2.0.0"), SCOPED, "edges_in_range", (0.94, "range_broken")),
+        (lock_broken, {}, "lock_consistent", (0.85 / 2, "entry_mismatch")),
+        (lambda: overridden("1.3.0"), SCOPED, "edges_in_range", (0.96, "range_broken")),
         (
-            lambda: overridden("2.0.0"),
+            lambda: overridden("1.3.0"),
             {**SCOPED, **BREAK, "overrides_allowed": ["top"]},
             "no_needless_override",
             (0.96, "override_needless"),
@@ -220,7 +220,7 @@ def test_a_field_of_the_manifest_is_not_the_systems_to_edit(scored):
 
     assert lacking(result) == {"specs_kept", "lock_consistent"}
     assert (result.passed, result.safety_penalty) == (False, 0.0)
-    assert result.score == pytest.approx((1 - 0.03 - 0.15) / 4)
+    assert result.score == pytest.approx((1 - 0.03 - 0.15) * 0.75)
     assert result.failure_modes == ("manifest_edit_needless", "manifest_field_changed")
 
 
@@ -238,6 +238,7 @@ def test_a_fix_without_a_fault(scored):
         "project_kept",
         "no_needless_major",
         "no_downgrade",
+        "engines_kept",
         "sentinels_kept",
         "no_added_direct",
         "specs_kept",
@@ -271,7 +272,7 @@ def test_what_is_allowed_need_not_be_done(scored):
 
 def test_what_is_allowed_costs_nothing(scored):
     assert scored(major(), **MAJOR, majors_allowed=["top"]).score == 1.0
-    assert scored(overridden("2.0.0"), **SCOPED, **BREAK).score == 1.0
+    assert scored(overridden("1.3.0"), **SCOPED, **BREAK).score == 1.0
     allowed = {"fix_classes": {"parent-bump": 1.0}, "spec_edits_allowed": ["spare"]}
     assert scored(spec_edited(), **allowed).score == 1.0
 
@@ -284,8 +285,7 @@ def test_a_range_that_was_broken_before_is_no_new_break(scored):
 
     result = scored(after, before=before)
 
-    assert result.breakdown["edges_in_range"] == 1.0
-    assert lacking(result) == {"lock_consistent"}
+    assert lacking(result) == set()
 
 
 def test_a_field_and_a_dependency_of_one_name_do_not_cancel_out(scored):
