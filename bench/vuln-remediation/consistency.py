@@ -56,6 +56,7 @@ def lock_problems(
 
 def _problems(project: Project, registry: Registry, given: Collection[str]) -> set[tuple[str, str]]:
     """Return failure codes, each with where it is; an entry that is among ``given`` is not looked at."""
+    stray = set(project.packages) - reachable(project.packages)
     return {
         *_edge_problems(project, registry),
         *_root_problems(project),
@@ -66,14 +67,12 @@ def _problems(project: Project, registry: Registry, given: Collection[str]) -> s
             if path != ROOT and entry_text(path, entry) not in given
             for code in _entry_problems(path, entry, registry)
         ),
-        *(
-            ("entry_extraneous", path)
-            for path in set(project.packages) - reachable(project.packages)
-        ),
+        *(("entry_extraneous", path) for path in stray),
         *(
             ("flags_mismatch", path)
             for path, wanted in placement(project.packages).items()
             if path != ROOT
+            and path not in stray
             and {flag for flag in _OMITTED if project.packages[path].get(flag)} != wanted & _OMITTED
         ),
     }

@@ -58,14 +58,13 @@ class Ladder:
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
         """Return the fixed project, or the given files with the reason: ``not-affected`` or ``no-fix``."""
         tasks = Task.read(case.input_path)
-        project = tasks[0].project
+        project, hopeless = tasks[0].project, False
         for task in tasks:
             fixed = _climb(task.on(project))
-            if fixed is None:
-                return unchanged(case.input_path, "no-fix")
-            project = fixed
+            hopeless |= fixed is None
+            project = fixed or project
         if project is tasks[0].project:
-            return unchanged(case.input_path, "not-affected")
+            return unchanged(case.input_path, "no-fix" if hopeless else "not-affected")
         return answer(project, "fixed")
 
 

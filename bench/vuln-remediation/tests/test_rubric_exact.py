@@ -9,7 +9,11 @@ from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 from _benchgate_bench.vuln_remediation.tests.support import LODASH, Output, load
 
 VERSIONS = {
-    "top": {"1.0.0": {"bad": ">=1.0.0 <1.3.0"}, "1.1.0": {"bad": "^1.0.0"}, "2.0.0": {"bad": "^1.1.0"}},
+    "top": {
+        "1.0.0": {"bad": ">=1.0.0 <1.3.0"},
+        "1.1.0": {"bad": "^1.0.0"},
+        "2.0.0": {"bad": "^1.1.0"},
+    },
     "bad": {"0.9.0": {}, "1.0.0": {}, "1.1.0": {}, "1.2.0": {}, "1.3.0": {}, "2.0.0": {}},
     "keep": {"1.0.0": {}, "1.1.0": {}},
     "spare": {"1.0.0": {}, "1.1.0": {}},
