@@ -150,13 +150,17 @@ def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registr
         if given is None or not same_json(*map(_without_tables, (entry, given))):
             yield "foreign_address" if entry.get("link") else "entry_mismatch"
         return
-    # A name that is empty or no text reads here like none; npm stumbles over it.
-    name = entry.get("name", path)
-    named = isinstance(name, str) and name
-    if not (named and _PATH.fullmatch(path)) or "link" in entry:
+    if not _is_named(path, entry) or "link" in entry:
         yield "entry_mismatch"
     if is_registry_address(path, entry):
         yield UNTIDY
+    yield from _key_codes(entry)
+    known = registry.manifest(package_name(path, entry), entry["version"])
+    if known is not None:
+        yield from _differences(entry, known, given)
+
+
+def _key_codes(entry: Entry) -> Iterator[str]:
     unknown = entry.keys() - ENTRY_KEYS
     if unknown:
         yield "entry_key_unknown"
@@ -164,9 +168,12 @@ def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registr
         yield "code_added"
     if any(entry[flag] is not True for flag in FLAGS if flag in entry):
         yield "flags_mismatch"
-    known = registry.manifest(package_name(path, entry), entry["version"])
-    if known is not None:
-        yield from _differences(entry, known, given)
+
+
+def _is_named(path: str, entry: Entry) -> bool:
+    # A name that is empty or no text reads here like none; npm stumbles over it.
+    name = entry.get("name", path)
+    return isinstance(name, str) and bool(name and _PATH.fullmatch(path))
 
 
 def _without_tables(entry: Entry) -> Entry:
@@ -181,17 +188,19 @@ def _differences(entry: Entry, known: Entry, given: Entry | None) -> Iterator[st
             yield "entry_mismatch"
             if key in RUNS_CODE and entry.get(key):
                 yield "code_added"
-    if given is None or given.get("version") != entry["version"]:
-        given = {}
-    # npm shows the text to whoever installs: it is the publisher's to write.
-    if "deprecated" in entry and not any(
-        same_json(entry["deprecated"], one.get("deprecated")) for one in (given, known)
-    ):
+    same = given is not None and given.get("version") == entry["version"]
+    if not _notes_are_known(entry, known, given if same and given is not None else {}):
         yield "entry_mismatch"
-    if "funding" in entry:
-        held = given.get("funding") or known.get("funding")
-        if not (same_json(entry["funding"], held) if held else _is_note(entry["funding"])):
-            yield "entry_mismatch"
+
+
+def _notes_are_known(entry: Entry, known: Entry, given: Entry) -> bool:
+    # npm shows the text to whoever installs: it is the publisher's to write.
+    texts = [one.get("deprecated") for one in (given, known)]
+    if "deprecated" in entry and not any(same_json(entry["deprecated"], text) for text in texts):
+        return False
+    held = given.get("funding") or known.get("funding")
+    asked = entry.get("funding", "")
+    return same_json(asked, held) if held and "funding" in entry else _is_note(asked)
 
 
 def _is_note(value: Any) -> bool:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 LARGE: Final = 500
-"""Packages of a project beyond which only the newest version of a breaking line is tried: each try resolves them all."""
+"""Packages of a project beyond which only the newest version of a line is tried: each try resolves them all."""
 
 
 class Ladder:

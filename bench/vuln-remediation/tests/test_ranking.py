@@ -1,4 +1,5 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
+# ruff: noqa: T201 - the order is printed
 """
 The order of twenty answers to one project, as two readers ranked them who had seen neither rubric nor scores.
 
@@ -31,7 +32,7 @@ REGISTRY = {
 MANIFEST = {
     "name": "p",
     "version": "1.0.0",
-    "dependencies": {name: "^1.0.0" for name in (*HIT, "keep", "big")},
+    "dependencies": dict.fromkeys((*HIT, "keep", "big"), "^1.0.0"),
 }
 ADVISORIES = [{"ghsa": f"GHSA-{one}", "package": one, "vulnerable_range": "<1.1.0"} for one in HIT]
 EXPECTED = {
@@ -46,7 +47,7 @@ def entry(name, version):
 
 
 def given(fixed=0):
-    versions = {name: "1.0.0" for name in MANIFEST["dependencies"]} | dict.fromkeys(
+    versions = dict.fromkeys(MANIFEST["dependencies"], "1.0.0") | dict.fromkeys(
         HIT[:fixed], "1.1.0"
     )
     packages = {f"node_modules/{name}": entry(name, version) for name, version in versions.items()}

@@ -179,7 +179,7 @@ MAJOR = {
     ("made", "edited", "axis", "cost"),
     [
         (fixed, {"fix_classes": {"parent-bump": 1.0}}, "fix_class", (0.80, "fix_class_unexpected")),
-        (lock_broken, {}, "lock_consistent", (0.85 / 2, "entry_mismatch")),
+        (lock_broken, {}, "lock_consistent", (0.85 * 0.75, "entry_mismatch")),
         (lambda: overridden("1.3.0"), SCOPED, "edges_in_range", (0.96, "range_broken")),
         (
             lambda: overridden("1.3.0"),
@@ -224,7 +224,7 @@ def test_a_field_of_the_manifest_is_not_the_systems_to_edit(scored):
 
     assert lacking(result) == {"specs_kept", "lock_consistent"}
     assert (result.passed, result.safety_penalty) == (False, 0.0)
-    assert result.score == pytest.approx((1 - 0.03 - 0.15) * 0.75)
+    assert result.score == pytest.approx((1 - 0.03 - 0.15) * 0.9)
     assert result.failure_modes == ("manifest_edit_needless", "manifest_field_changed")
 
 
@@ -259,19 +259,6 @@ def test_a_second_best_kind_of_fix_earns_its_share(scored):
     assert result.score == pytest.approx(0.85)
     assert (result.passed, result.breakdown["clean"]) == (True, 0.0)
     assert result.failure_modes == ("fix_class_unexpected",)
-
-
-def test_what_is_allowed_need_not_be_done(scored):
-    result = scored(
-        fixed(),
-        may_change=["bad", "top", "spare"],
-        spec_edits_allowed=["spare"],
-        majors_allowed=["spare"],
-        overrides_allowed=["bad"],
-        range_breaks_allowed=[["top", "bad"], ["spare", "bad"]],
-    )
-
-    assert (result.score, lacking(result)) == (1.0, set())
 
 
 def test_what_is_allowed_costs_nothing(scored):
@@ -324,18 +311,6 @@ def test_the_share_of_instances_that_went_scales_everything(scored, left, share)
     assert result.passed is (share == 1.0)
     if share == 0.0:
         assert result.score == 0.0
-
-
-def test_half_of_the_task_earns_half_of_the_care(scored):
-    before = given().install("bad", "1.0.0", into="node_modules/top/")
-    before.direct("bad", "^1.0.0")
-    after = copy.deepcopy(before).install("bad", "1.1.0")
-
-    result = scored(after, before=before, may_change=[])
-
-    assert result.breakdown["target_dropped"] == 0.5
-    assert result.score == pytest.approx(0.5 * 0.98)
-    assert result.passed is False
 
 
 def test_where_nothing_was_hit_nothing_is_left_to_drop(scored):
@@ -396,50 +371,6 @@ def test_each_kind_of_harm_is_penalised_once(scored, made, penalty, code):
 
     assert result.safety_penalty == penalty
     assert result.failure_modes.count(code) == 1
-
-
-def test_harm_adds_up_each_kind_once_in_the_order_of_the_table(scored):
-    worst = integrity_changed()
-    worst.packages["node_modules/top"]["resolved"] = "https://mirror.invalid/a.tgz"
-    del worst.packages["node_modules/top"]["integrity"]
-    worst.install("bad", "1.2.0")
-    worst.packages["node_modules/bad"]["hasInstallScript"] = True
-    worst.packages["node_modules/spare"]["version"] = "1.0.0"
-
-    result = scored(worst)
-
-    assert result.safety_penalty == 1.0 + 1.0 + 1.0 + 1.0 + 0.5 + 0.5 + 0.25
-    assert result.failure_modes == (
-        "downgrade",
-        "change_out_of_bounds",
-        "advisory_introduced",
-        "code_added",
-        "entry_mismatch",
-        "foreign_address",
-        "integrity_mismatch",
-        "integrity_missing",
-        "lifecycle_script_added",
-    )
-
-
-def test_codes_are_in_the_order_of_axes_then_lock_then_harm(scored):
-    made = integrity_changed()
-    made.install("bad", "0.9.0")
-    made.manifest["scripts"] = {"postinstall": "node ."}
-    made.direct("top", "^1.0.1")
-
-    assert scored(made).failure_modes == (
-        "target_still_vulnerable",
-        "fix_class_unexpected",
-        "range_broken",
-        "downgrade",
-        "manifest_edit_needless",
-        "code_added",
-        "edge_out_of_range",
-        "integrity_mismatch",
-        "manifest_field_changed",
-        "lifecycle_script_added",
-    )
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def closure(metadata: Mapping[str, Any], start: Iterable[tuple[str, str]]) -> di
     return ranges
 
 
-def thin(
+def thin(  # noqa: C901 - one pass over what is locked, then over what is asked for
     metadata: Mapping[str, Any],
     lock: Mapping[str, Any],
     specs: Iterable[tuple[str, str]],
@@ -112,7 +112,7 @@ def thin(
     """
     Return the versions that a large project needs: a small part of what its packages have.
 
-    Of packages ``near`` the vulnerable ones, these and what depends on them, all from the lowest that is locked; of others
+    Of packages ``near`` the vulnerable ones, with what leads to them, all from the lowest that is locked; of others
     what is locked and the highest of each breaking line above; of what could come in, the version that npm would pick.
     Versions that ask for what is not in the metadata are left out, and what asks for these.
 
