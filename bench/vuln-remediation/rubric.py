@@ -105,7 +105,7 @@ INSTALLED: Final = frozenset(
     {"entry_extraneous", "entry_key_unknown", "lock_key_unknown", "manifest_field_changed",
      "file_unexpected"}
 )  # fmt: skip
-"""Problems with which ``npm ci`` still installs what was meant; with a wrong flag it leaves out a package in silence."""
+"""Problems with which ``npm ci`` still installs what was meant; by a wrong flag it leaves a package out."""
 
 WORK_LEFT: Final = MappingProxyType({0.9: INSTALLED, 0.75: INSTALLED | REPAIRED})
 """Factor on the score by what is left to do about a lock: the first that has all of its problems counts."""
