@@ -25,7 +25,7 @@ from _benchgate_bench.vuln_remediation.project import (
 )
 from _benchgate_bench.vuln_remediation.semver import satisfies
 
-from .cassettes import CLASS, WORKERS, frozen_packages, known_advisories, project_files
+from .cassettes import CLASS, REFUSALS, WORKERS, frozen_packages, known_advisories, project_files
 from .loopback_registry import LoopbackRegistry
 
 if TYPE_CHECKING:
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
     Packages = Mapping[str, Mapping[str, Any]]
 
-EDGE_CODES: Final = frozenset({"edge_unresolved", "edge_out_of_range", "override_not_locked"})
+EDGE_CODES: Final = frozenset(
+    {"edge_unresolved", "edge_out_of_range", "override_not_locked", "override_conflict"}
+)
 """The failure modes that ``npm ls`` detects as well."""
 
 
@@ -129,6 +131,8 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
     project = item.project
     files = {**project_files(CLASS / "cases" / item.case_id / "input"), **item.files}
     audit = json.loads(npm.run(("audit", "--json"), files, url).stdout)
+    if audit.get("error", {}).get("code") in REFUSALS:  # npm looks no further
+        audit = {"vulnerabilities": {}, "refused": True}
     if "vulnerabilities" not in audit:
         msg = f"{item.case_id}: npm audit failed: {audit.get('message')}"
         raise RuntimeError(msg)
@@ -141,7 +145,7 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
     codes = set(lock_problems(project, Registry(packages)))
     return Verdict(
         item=item,
-        instances=_instances(item.case_id, project),
+        instances={} if "refused" in audit else _instances(item.case_id, project),
         npm_instances={name: frozenset(found["nodes"]) for name, found in named.items()},
         mixed=frozenset(
             name for name in named if any(isinstance(via, str) for via in named[name]["via"])
