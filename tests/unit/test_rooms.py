@@ -24,7 +24,7 @@ FLOORS = (
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
     {"live", "replay", "looks"},
-    {"remote"},
+    {"remote", "isolation"},
     {"runner", "verify", "report", "interop"},
     {"__init__", "testing"},
     DOORS,
@@ -40,35 +40,36 @@ BUDGETS = {
     "check": 700,
     "cli": 2375,
     "errors": 300,
-    "gates": 3800,
+    "gates": 3825,
     "http": 525,
     "ids": 150,
     "interop": 2075,
+    "isolation": 1625,
     "live": 500,
-    "loader": 1275,
+    "loader": 1300,
     "looks": 725,
     "models": 475,
     "promotion": 300,
-    "pytest_plugin": 2500,
+    "pytest_plugin": 2525,
     "registry": 225,
     "remote": 1075,
     "replay": 225,
     "report": 1450,
     "rubric": 50,
-    "runner": 1700,
+    "runner": 1775,
     "statistics": 2225,
     "taxonomy": 75,
     "testing": 100,
     "training": 875,
     "training_types": 100,
-    "trials": 1540,
+    "trials": 1575,
     "verify": 1400,
-    "wire": 1975,
+    "wire": 2000,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 32603
+TOTAL = 34500
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable, few
@@ -13,7 +13,7 @@ from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
-from benchgate.models import BenchRunReport
+from benchgate.models import BenchRunReport, IsolationClass
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import Artifact
@@ -22,6 +22,7 @@ from benchgate.wire.parsing import MAX_JSON_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm
 
 
@@ -158,6 +159,19 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
         yield f"cases changed since: {few(changed)}"
     if old.scorer != new.scorer:
         yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
+    if _rank(candidate) < _rank(baseline):
+        yield f"its isolation is {baseline.isolation_class}, now {candidate.isolation_class}, which is lower"
+
+
+def isolation_note(candidate: BenchRunReport, baseline: BenchRunReport | None) -> Iterator[Blocker]:
+    """Yield that a run was better isolated than its baseline, which had chances that it had not."""
+    if baseline is not None and _rank(candidate) > _rank(baseline):
+        levels = f"{candidate.isolation_class}, the baseline {baseline.isolation_class}"
+        yield "isolation_raised", f"the trials ran in isolation {levels}"
+
+
+def _rank(report: BenchRunReport) -> int:
+    return get_args(IsolationClass).index(report.isolation_class)
 
 
 def _case_ids(report: BenchRunReport) -> set[str]:

@@ -40,7 +40,8 @@ Outcome = Literal[
 Scope = Literal["full", "selected"]
 Side = Literal["candidate", "baseline"]
 """Whose trial it is, where a baseline runs in the session of the candidate."""
-IsolationClass = Literal["none"]
+IsolationClass = Literal["none", "process", "sandbox+network", "sandbox"]
+"""Where a trial runs, weakest first: in the session's process, in one of its own, or in one that reaches little."""
 
 
 class BenchScore(WireModel):

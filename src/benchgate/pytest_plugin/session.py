@@ -79,12 +79,23 @@ class BenchSession:
                 bench = load_class(self.selection.root, name, registry, self.settings.policy)
                 self.benches[name] = bench
                 own = option_values(self.config, bench.run)
-                self.settings_of[name] = RunSettings.of_options(own, task_class=name)
+                self.settings_of[name] = self._followed(
+                    RunSettings.of_options(own, task_class=name)
+                )
         except BaseException as error:
             self._exit.close()
             if isinstance(error, EvalError):
                 raise pytest.UsageError(str(error)) from error
             raise
+
+    def _followed(self, settings: RunSettings) -> RunSettings:
+        """Return settings by which somebody at a terminal can follow the trials, if pytest is told to allow that."""
+        given = self.config.option
+        if settings.isolation == "none" or not (
+            given.usepdb or given.trace or given.capture == "no"
+        ):
+            return settings
+        return replace(settings, isolation="none", is_watched=True)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Forget the item; end the session also if a system has swallowed the interrupt."""
@@ -136,7 +147,7 @@ class BenchSession:
         """Count the trials of each class: a worker cannot ask the ledger whether these are all."""
         named = (getattr(item, "task_class", None) for item in session.items)
         self._trials = Counter(name for name in named if name in self.benches)
-        if self.settings.executor is not None:
+        if any(run.executor or run.isolation != "none" for run in self.settings_of.values()):
             self.trials.check_scorers(session.items)
 
     def folder_of(self, name: str) -> Path:

@@ -53,7 +53,12 @@ class Terminal:
                 f"benchgate: {name}, system {system}, {counted(cases, 'case')}, "
                 f"{counted(trials, 'trial')} each, baseline {baseline}"
             )
+            if (level := session.requests[name].isolation("candidate")) != "none":
+                text += f", isolation {level}"
             lines.append(printable(text))
+            if session.settings_of[name].is_watched:
+                why = "--pdb, --trace and -s run trials in this process; the run is not gated"
+                lines.append(printable(f"benchgate: {name}, isolation none: {why}"))
         waiting = {
             system.name
             for request in session.requests.values()

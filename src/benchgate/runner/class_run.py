@@ -69,7 +69,12 @@ class ClassRun:
         own = {"candidate": files, "baseline": files.baseline if files else None}
         self.sides: dict[Side, PlannedTrials] = {
             side: PlannedTrials(
-                request.bench, system, trials=given.trials, seed=given.seed, checkpoints=own[side]
+                request.bench,
+                system,
+                trials=given.trials,
+                seed=given.seed,
+                checkpoints=own[side],
+                isolation=request.isolation(side),
             )
             for side, system in request.systems.items()
         }
@@ -122,7 +127,7 @@ class ClassRun:
         given, choice = self.request.settings, self.grounds.choice
         for trials, planned in zip(self.sides.values(), (keys, beside), strict=False):
             trials.plan(planned)
-        set_scope(self.sides.values(), given.shard)
+        set_scope(self.sides.values(), given.shard, is_watched=given.is_watched)
         if choice.path and (self.candidate.scope == "full" or given.shard):
             self._baseline = read_baseline(choice.path)
         tier_file = self.request.bench.path.parents[1] / TIER_FILE

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.models import BenchCase, BenchRunReport, Scope, TrialResult
+    from benchgate.models import BenchCase, BenchRunReport, IsolationClass, Scope, TrialResult
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.shard import Shard
     from benchgate.wire.usage import Usage
@@ -57,6 +57,7 @@ class PlannedTrials:
 
     :param trials: how many trials each case has.
     :param checkpoints: the checkpoint that the evidence must belong to, if one is the subject.
+    :param isolation: where they run.
 
     ``scorers`` has the digest of each rubric or hook that scored a trial.
     """
@@ -69,12 +70,14 @@ class PlannedTrials:
         trials: int,
         seed: int,
         checkpoints: Checkpoints | None = None,
+        isolation: IsolationClass = "none",
     ) -> None:
         self.bench = bench
         self.system = system
         self.trials = trials
         self.seed = seed
         self.checkpoints = checkpoints
+        self.isolation: IsolationClass = isolation
         self.scope: Scope = "selected"
         self.interrupted = False
         self.keys: tuple[Key, ...] = ()
@@ -227,6 +230,7 @@ class PlannedTrials:
             system=self.system.name,
             trial_count=self.trials,
             seed=self.seed,
+            isolation=self.isolation,
             clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
             digests=RunDigests(
                 cases={c: p.digest for c, p in self._cases.items() if p.problem is None},

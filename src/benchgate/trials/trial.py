@@ -48,6 +48,25 @@ FOREIGN: Final = tuple(
 
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
+
+class FailedElsewhere(Exception):
+    """
+    How a trial ended in a process of its own, which has said all that is recorded of it.
+
+    :param outcome: what became of it.
+    :param text: why.
+    :param code: of the failure, if it is not that of the outcome.
+    """
+
+    def __init__(self, outcome: str, text: str, *, code: str | None = None, **told: Any) -> None:
+        super().__init__(text)
+        self.outcome: Any = outcome
+        self.text, self.code = text, code
+        self.retry_after: float | None = told.get("retry_after")
+        self.violation: str | None = told.get("violation")
+        self.raised_at: tuple[Path, int] | None = told.get("raised_at")
+
+
 Waiter = Callable[[Awaitable[Any], float], Any]
 """Runs what an async system returned on an event loop, for at most some seconds."""
 
@@ -60,6 +79,7 @@ class TrialRunner:
     :param score: the rubric's ``score``, or a hook in its place.
     :param wait: runs what an async system returns.
     :param alone: one trial at a time runs in this process, so that what the process has once can be kept for it.
+    :param work: the folder that is ``work_path``, which is left when the trial is over; by default a fresh one.
     :param http: what is done with the requests of the system's own HTTP clients.
     :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
     """
@@ -70,6 +90,7 @@ class TrialRunner:
     taxonomy: Taxonomy
     wait: Waiter
     alone: bool = True
+    work: Path | None = None
     http: HttpTerms | None = None
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
 
@@ -117,7 +138,7 @@ class _Attempt:
     def go(self) -> None:
         alone = self._runner.alone
         with (
-            WorkFolder(alone=alone) as work,
+            WorkFolder(alone=alone, path=self._runner.work) as work,
             process_kept() if alone else nullcontext(),
             signals_kept() if alone else nullcontext(),
         ):
@@ -164,8 +185,22 @@ class _Attempt:
     def _violated(self, message: str) -> RubricViolation:
         return RubricViolation(self._runner.task_class, self._case.case_id, message)
 
+    def _told(self, error: FailedElsewhere) -> None:
+        self._outcome, self._raised_at = error.outcome, error.raised_at
+        self._violation, self._retry_after = error.violation, error.retry_after
+        text = excerpt(error.text, MAX_MESSAGE)
+        if error.outcome in {"harness_error", "rubric_error"}:
+            self._modes = (FailureMode(code=error.code or error.outcome, detail=text),)
+        elif error.outcome == "timeout":
+            self.timed_out()
+        else:
+            self._detail = text
+
     def failed(self, error: BaseException) -> None:
         self._score = None
+        if isinstance(error, FailedElsewhere):
+            self._told(error)
+            return
         if isinstance(error, TrialTimeout) or self._runner.is_timeout(error):
             self.timed_out()
             return

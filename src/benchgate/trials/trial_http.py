@@ -48,8 +48,12 @@ class TrialHttp:
         """Return a transport; all of one attempt share what is recorded, or what is left of a recording."""
         from benchgate.http.transport import Transport
 
+        return Transport(self.conversation(name)[0], inner)
+
+    def conversation(self, name: str | None) -> tuple[Conversation, bool]:
+        """Return what a transport speaks to, and whether that is a recording which answers."""
         try:
-            return Transport(self._conversation(name or self._terms.system), inner)
+            return self._conversation(name or self._terms.system), self._terms.record is None
         except EvalError as error:
             self._problem = error
             raise
