@@ -162,17 +162,20 @@ def test_a_trial_over_its_limit_ends_soon_while_others_go_on(bench, run):
 @pytest.mark.parametrize(
     ("does", "told"),
     [
-        ("ctypes.CDLL(None)._exit(0)", "ended without a result, exit status 0"),
-        ("os.kill(os.getpid(), 9)", "ended by signal 9"),
-        ("os.write(3, b'x')", "its last message is not whole"),
-        ("os.write(3, (2).to_bytes(8, 'big') + b'[]')", "not enough values"),
-        ("os.write(3, (10**12).to_bytes(8, 'big')); os._exit", "not whole"),
-        ("[os.write(3, b'\\x01' * 2**20) for _ in range(300)]", "sent too much"),
+        ("ctypes.CDLL(None)._exit(0)", "ended without a result, status 0"),
+        ("os.kill(os.getpid(), 9)", "ended without a result, status -9"),
+        ("os.write(channel, b'x'); os.kill(os.getpid(), 9)", "its last message is not whole"),
+        ("os.write(channel, b'[]\\n')", "not enough values"),
+        ("os.write(channel, b'{\"a\": 1, \"a\": 2}\\n')", "appears twice"),
+        ("os.write(channel, b'[\"result\", \"{}\"]\\n'); ctypes.CDLL(None)._exit(0)", "validation"),
+        ("os.write(channel, b'[\"result\", \"{}\"]\\n')", "something after its result"),
+        ("[os.write(channel, b'\\x01' * 2**20) for _ in range(300)]", "too large"),
     ],
 )
 def test_only_a_result_that_is_whole_counts(bench, run, does, told):
     bench.system(f"""
         import ctypes, os
+        channel = next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{{n}}"))
         if case.case_id == "01":
             {does}
     """)
@@ -211,7 +214,7 @@ def test_a_supervisor_that_is_killed_takes_its_trial_with_it(bench, run, tmp_pat
             open("{tmp_path}/lived", "w").close()
     """)
     report = run()
-    assert "what watched it was killed" in _told(report)
+    assert "what watches it died" in _told(report)
     assert not (tmp_path / "lived").exists()
 
 
@@ -224,9 +227,9 @@ def test_the_environment_is_an_allow_list_and_the_folder_its_own(bench, run, mon
         assert "TOKEN" not in os.environ and os.environ["ASKED_FOR"] == "given"
         assert b"TOKEN" not in pathlib.Path("/proc/self/environ").read_bytes()
         here = pathlib.Path.cwd()
-        assert pathlib.Path(tempfile.gettempdir()).parent == pathlib.Path.home().parent == here
+        assert pathlib.Path(tempfile.gettempdir()) == pathlib.Path.home() == here
         assert case.work_path.parent == here
-        assert sorted(os.listdir("/proc/self/fd"))[:4] == ["0", "1", "2", "3"]
+        assert len(os.listdir("/proc/self/fd")) == 5
         assert resource.getrlimit(resource.RLIMIT_AS)[0] == 2**32
     """)
     assert {result.outcome for result in run().per_case} == {"scored"}, _told(run())
@@ -328,7 +331,6 @@ def system(case):
 """
 
 
-def test_a_sandbox_that_cannot_be_had_says_what_is_missing(run, monkeypatch):
+def test_a_sandbox_that_cannot_be_had_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "landlockpy", None)
-    with pytest.raises(EvalError, match="needs the extra 'sandbox'"):
-        run("sandbox")
+    assert "needs the extra 'sandbox'" in without_sandbox()

@@ -2,253 +2,180 @@
 
 from __future__ import annotations
 
-import base64
+import ctypes
 import json
 import os
-import random
 import resource
 import signal
 import socket
 import sys
 import tempfile
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from benchgate.http.exchange import HttpAnswer
-from benchgate.isolation import linux
-from benchgate.isolation.frames import Caller
+from benchgate.cassettes.shelf import ClassCassettes
+from benchgate.isolation import sandbox
+from benchgate.isolation.messages import Channel, Job
 from benchgate.live.loop import SessionLoop
 from benchgate.models import BenchCase, BenchScore
-from benchgate.models.case import Cassette
-from benchgate.trials.executor import TrialRequest
+from benchgate.trials.executor import RECORDS, TrialRequest
 from benchgate.trials.time_limit import alarm
 from benchgate.trials.trial import TrialRunner
-from benchgate.wire import clock
 from benchgate.wire.usage import UsageMeter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from benchgate.http.exchange import HttpRequest
-    from benchgate.isolation.job import Job
-    from benchgate.trials.executor import TrialRecord
+    from benchgate.http.exchange import HttpAnswer, HttpRequest
+    from benchgate.isolation.messages import Start
     from benchgate.wire.usage import Usage
 
-MOST_FILES: Final = 1024
-MOST_BYTES: Final = 2**30
+PRCTL: Final = ctypes.CDLL(None).prctl
+DEATH_SIGNAL: Final = 1
+SUBREAPER: Final = 36
+NO_NEW_PRIVILEGES: Final = 38
+
+LIMITS: Final = {
+    resource.RLIMIT_FSIZE: 2**30,
+    resource.RLIMIT_NOFILE: 1024,
+    resource.RLIMIT_CORE: 0,
+}
+NAMED: Final = {"memory": resource.RLIMIT_AS, "processes": resource.RLIMIT_NPROC}
+HOMES: Final = ("TMPDIR", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+HOMES_TOO: Final = ("XDG_STATE_HOME", "XDG_RUNTIME_DIR")
+
 SCORED: Final = BenchScore(passed=True, score=1.0)
 """Stands for what the rubric, in a process of its own, will say."""
 
-RUNNER: Final = TrialRunner(
-    task_class="none",
-    system=lambda _: {},
-    score=lambda *_: SCORED,
-    taxonomy=cast("Any", SimpleNamespace(classify=lambda _: ())),  # the session classifies
-    wait=lambda *_: None,
-)
-
-
-def run_job(job: Job, load: Callable[[], Any]) -> int:
-    """Run a trial, and return the exit status of this process."""
-    caller = Caller(socket.socket(fileno=3))
-    try:
-        _settle(job)
-        called = load()
-        if job.fence is not None and job.scratch is not None:
-            from benchgate.isolation import sandbox
-
-            sandbox.close(job.fence, job.scratch)
-            if job.probe is not None:
-                found = json.dumps({"open": sandbox.probe(job.probe)})
-                caller.end({"outcome": "scored", "output": found, "text": None})
-                return 0
-        random.seed()
-        record = _run(job, called, caller)
-        caller.end(_told(record))
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-    except BaseException as error:
-        os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
-        return 1
-    return 0
+_EXIT: Final = os._exit
+"""As it was before a system could replace it."""
 
 
 def warm() -> None:
-    """Run a trial of nothing, so that no process of a trial has to import or build what each of them needs."""
-    case = BenchCase.made(
-        {
-            "case_id": "none",
-            "task_class": "none",
-            "disposition": "positive",
-            "difficulty": "easy",
-            "source": "curated",
-            "added_at": clock.now(),
-            "last_validated_at": clock.now(),
-            "input_path": Path("/"),
-            "expected_path": None,
-        },
-        None,
-    )
-    request = TrialRequest(case=case, system="none", limit=1.0)
-    _told(replace(RUNNER, system=lambda _: {}).run(request))
+    """Build what reads and writes, so that no process of a trial has to."""
+    for reads in (BenchCase.model_validate_json, RECORDS.validate_json):
+        with suppress(ValueError):
+            reads("{}")
+
+
+def run_child(start: Start, load: Callable[[], Any], channel: int, prints: int) -> NoReturn:
+    """Run the trial that comes by a channel, and end this process."""
+    status = 1
+    try:
+        os.setsid()
+        PRCTL(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        PRCTL(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        os.dup2(prints, 1)
+        os.dup2(prints, 2)
+        os.closerange(3, channel)
+        os.closerange(channel + 1, 2**16)
+        session = Channel(socket.socket(fileno=channel))
+        _, fields = session.receive() or ("", {})
+        job = Job(**fields)
+        _settle(job)
+        called = load()
+        if start.reads is not None:
+            sandbox.close(start, job.home)
+        told = _run(job, start, called, session)
+        sys.stdout.flush()
+        session.lock.acquire()  # threads that are left say nothing after this
+        session.send("result", told)
+        status = 0
+    except BaseException as error:
+        os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
+    finally:
+        _EXIT(status)
 
 
 def _settle(job: Job) -> None:
-    """Live in the folder of the trial, with its limits."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(number, signal.SIG_IGN if number == signal.SIGXFSZ else signal.SIG_DFL)
-    linux.prctl(linux.NO_NEW_PRIVS)
-    if job.scratch is None:
-        os.chdir("/")
+    """Live in a folder, within limits."""
+    os.chdir(job.home)
+    if job.output is not None:
         return
-    os.chdir(job.scratch)
-    home = job.scratch / "home"
-    os.environ |= {"TMPDIR": str(job.scratch / "tmp"), "HOME": str(home)}
-    for name in ("CACHE", "CONFIG", "DATA", "STATE"):
-        os.environ[f"XDG_{name}_HOME"] = str(home / name.lower())
-    os.environ["XDG_RUNTIME_DIR"] = str(home)
+    os.environ |= dict.fromkeys((*HOMES, *HOMES_TOO), job.home)
     tempfile.tempdir = None
     sys.breakpointhook = _no_breakpoint
-    limits = {
-        resource.RLIMIT_FSIZE: MOST_BYTES,
-        resource.RLIMIT_NOFILE: MOST_FILES,
-        resource.RLIMIT_CORE: 0,
-    }
-    named = {"memory": resource.RLIMIT_AS, "processes": resource.RLIMIT_NPROC}
-    for limit, most in (limits | {named[name]: n for name, n in job.limits.items()}).items():
+    for limit, most in (LIMITS | {NAMED[name]: most for name, most in job.limits.items()}).items():
         hard = resource.getrlimit(limit)[1]
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(limit, (least, least))
 
 
 def _no_breakpoint(*_: object, **__: object) -> NoReturn:
-    raise RuntimeError(
-        "breakpoint() in a process of its own has no terminal; run it with -s or --pdb"
+    raise RuntimeError("breakpoint() has no terminal in a process of its own; run it with -s")
+
+
+def _run(job: Job, start: Start, called: Any, session: Channel) -> str:
+    """Return the record of the trial as JSON; its score is that of the rubric, or stands for it."""
+    case = BenchCase.model_validate_json(job.case)
+    case._shelf = ClassCassettes(Path(start.bench_root, start.task_class))  # noqa: SLF001
+    case._usage = _Meter(session)  # noqa: SLF001
+    runner = TrialRunner(
+        task_class=case.task_class,
+        system=_Called(called, session, job.output),
+        score=called.score if job.output is not None else lambda *_: SCORED,
+        taxonomy=SimpleNamespace(classify=lambda _: ()),  # type: ignore[arg-type] # the session has it
+        wait=SessionLoop().wait,
+        work=Path(job.work) if job.work else None,
     )
-
-
-def _run(job: Job, called: Any, caller: Caller) -> TrialRecord:
-    case = BenchCase.made(job.case, _Shelf(caller, job.work.parent / "cassettes"))
-    case._usage = _Meter(caller)  # noqa: SLF001 - not a field: it is no data
-    runner = replace(RUNNER, task_class=case.task_class, wait=SessionLoop().wait, work=job.work)
-    if job.output is None:
-        runner = replace(runner, system=_Called(called, caller))
-    else:
-        runner = _scoring(runner, called, caller, job.output)
     with alarm(job.limit):
         try:
-            return runner.run(TrialRequest(case=case, system=job.system, limit=job.limit))
+            record = runner.run(TrialRequest(case=case, system=start.target, limit=job.limit))
         except KeyboardInterrupt:
             raise RuntimeError("KeyboardInterrupt") from None
-
-
-def _scoring(runner: TrialRunner, rubric: Any, caller: Caller, output: str) -> TrialRunner:
-    def score(case: BenchCase, produced: Mapping[str, Any]) -> object:
-        caller.tell("called")
-        return rubric.score(case, produced)
-
-    return replace(runner, system=lambda _: json.loads(output), score=score)
-
-
-def _told(record: TrialRecord) -> dict[str, Any]:
-    """Return what the session is to know of a trial; see :func:`.parent._checked`."""
-    result, raised = record.result, record.raised_at
-    mode = result.failure_modes[0] if result.failure_modes else None
-    return {
-        "outcome": result.outcome,
-        "output": record.output_json,
-        "score": result.score.model_dump(mode="json") if result.score else None,
-        "code": mode and mode.code,
-        "text": mode.detail if mode else result.detail,
-        "retry_after": record.retry_after,
-        "violation": record.violation,
-        "raised_at": [str(raised[0]), raised[1]] if raised else None,
-    }
+    return RECORDS.dump_json(record).decode()
 
 
 class _Called:
-    """The system, which says when it is called; of its case HTTP and usage go by the session."""
+    """The system, or the output that it has returned; the session is told when it is called."""
 
-    def __init__(self, system: Any, caller: Caller) -> None:
+    def __init__(self, system: Any, session: Channel, output: str | None) -> None:
         self._system = system
-        self._caller = caller
+        self._session = session
+        self._output = output
         self.unavailable = getattr(system, "unavailable", ())
 
     def __call__(self, case: BenchCase) -> Any:
-        case._http = _Http(self._caller)  # noqa: SLF001 - not a field: it is no data
-        self._caller.tell("called")
+        self._session.send("called")
+        if self._output is not None:
+            return json.loads(self._output)
+        case._http = _Http(self._session)  # noqa: SLF001
         return self._system(case)
 
 
 class _Meter(UsageMeter):
     """Reports what is used at once: a trial that is killed has paid for it too."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, session: Channel) -> None:
         super().__init__()
-        self._caller = caller
+        self._session = session
 
     def include(self, usage: Usage) -> None:
         super().include(usage)
-        self._caller.tell("usage", usage.model_dump(mode="json"))
-
-
-class _Shelf:
-    """Copies what was recorded of a trial into its own folder."""
-
-    def __init__(self, caller: Caller, folder: Path) -> None:
-        self._caller = caller
-        self._folder = folder
-
-    def find(self, name: str, case_id: str, trial: int) -> Cassette | None:
-        found = self._caller.ask("cassette", name, case_id, trial)
-        if found is None:
-            return None
-        path = self._folder / name / found["name"]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(base64.b64decode(found["base64"]))
-        return Cassette(path=path, sha256=found["sha256"])
+        self._session.send("usage", usage.model_dump(mode="json"))
 
 
 class _Http:
-    """Has the session answer requests, or note what was answered."""
+    """Has the session answer requests from a recording."""
 
-    def __init__(self, caller: Caller) -> None:
-        self._caller = caller
+    def __init__(self, session: Channel) -> None:
+        self._session = session
 
     def transport(self, name: str | None, inner: Any) -> Any:
+        from benchgate.http.conversation import Replay
+        from benchgate.http.exchange import HttpAnswer
         from benchgate.http.transport import Transport
 
-        number, is_replay = self._caller.ask("http", name)
-        conversation: Any = (_replay if is_replay else _Recording)(self._caller, number)
-        return Transport(conversation, inner)
+        session = self._session
 
+        class Replayed(Replay):
+            def __init__(self) -> None: ...
 
-def _replay(caller: Caller, number: int) -> Any:
-    from benchgate.http.conversation import Replay
+            def ask(self, request: HttpRequest) -> HttpAnswer:
+                answer = session.ask("http", name, request.model_dump_json())
+                return HttpAnswer.model_validate_json(answer)
 
-    class Elsewhere(Replay):
-        def __init__(self) -> None: ...
-
-        def ask(self, request: HttpRequest) -> HttpAnswer:
-            answer = caller.ask("replay", number, request.model_dump(mode="json"))
-            return HttpAnswer.model_validate(answer)
-
-    return Elsewhere()
-
-
-class _Recording:
-    def __init__(self, caller: Caller, number: int) -> None:
-        self._caller = caller
-        self._number = number
-
-    def ask(self, request: HttpRequest, headers: Any) -> Any:
-        """Return the number under which a request is sent."""
-        fields = request.model_dump(mode="json")
-        return self._caller.ask("send", self._number, fields, [list(one) for one in headers])
-
-    def answered(self, number: int, answer: HttpAnswer) -> HttpAnswer:
-        """Note an answer, and return it."""
-        self._caller.ask("sent", self._number, number, answer.model_dump(mode="json"))
-        return answer
+        session.ask("http", name, None)
+        return Transport(Replayed(), inner)

@@ -17,7 +17,7 @@ from benchgate.loader.imports import PACKAGE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.isolation.job import Fence
+    from benchgate.isolation.messages import Start
 
 FLOOR: Final = 6
 """The ABI of Landlock that has all that is relied on: truncation (3), and signals that stay inside (6)."""
@@ -25,10 +25,11 @@ FLOOR: Final = 6
 KNOWN: Final = 9
 """The newest ABI whose rights on files are asked for; a newer kernel has these too."""
 
+ETC: Final = "ssl pki resolv.conf hosts nsswitch.conf localtime passwd mime.types alternatives"
 READABLE: Final = (
-    *("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin"),
-    *(f"/etc/{name}" for name in ("ssl", "pki", "resolv.conf", "hosts", "nsswitch.conf")),
-    *(f"/etc/{name}" for name in ("localtime", "passwd", "mime.types", "alternatives")),
+    *("/usr", "/lib", "/lib32", "/lib64", "/libx32", "/bin", sys.prefix, sys.base_prefix),
+    *(f"/etc/{name}" for name in ETC.split()),
+    str(Path(__file__).parents[1]),  # an editable install is in none of the prefixes
 )
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/tty")
 REFUSED: Final = (
@@ -39,122 +40,96 @@ REFUSED: Final = (
 
 
 def check() -> None:
-    """
-    Check that this machine has what the level is made of.
-
-    :raises EvalError: says what is missing.
-    """
+    """Check that this machine has what the level is made of; :raises EvalError: says what is missing."""
     try:
         import landlockpy
         import pyseccomp  # noqa: F401 - it looks for its library
     except (ImportError, RuntimeError, OSError) as error:
         msg = f"isolation=sandbox needs the extra 'sandbox', and libseccomp of the system: {error}"
         raise EvalError(msg) from error
-    try:
+    abi = 0
+    with suppress(landlockpy.LandlockError, OSError):
         abi = landlockpy.abi_version()
-    except (landlockpy.LandlockError, OSError):
-        abi = 0
     if abi < FLOOR:
         msg = f"isolation=sandbox needs Landlock of ABI {FLOOR}; kernel {platform.release()} has {abi or 'none'}"
         raise EvalError(msg)
 
 
-def readable_of(system: Any, class_path: Path) -> tuple[str, ...]:
+def readable_of(system: Any, class_path: Path) -> Iterator[str]:
     """
-    Return what a system reads: its package, and what its registration names.
+    Yield what a system reads: its package, and what its registration names.
 
     A package that has the cases in it is not opened as a whole, but its Python files are.
 
     :raises EvalError: what the registration names would open the cases.
     """
     kind = system if hasattr(system, "__module__") and callable(system) else type(system)
-    found = [*_package(getattr(kind, "__module__", "") or "", class_path)]
-    for name in getattr(system, "reads", ()):
-        path = Path(name).resolve()
+    parts = (getattr(kind, "__module__", "") or "").split(".")
+    top = ".".join(parts[: 3 if parts[0] == PACKAGE else 1])
+    file = Path(getattr(sys.modules.get(top), "__file__", None) or os.devnull).resolve()
+    has_cases = class_path.resolve().is_relative_to(file.parent)
+    is_package = file.name == "__init__.py" and not has_cases
+    yield from [str(file.parent)] if is_package else map(str, file.parent.glob("*.py"))
+    for path in (Path(name).resolve() for name in getattr(system, "reads", ())):
         if class_path.resolve().is_relative_to(path):
-            raise EvalError(
-                f"isolation=sandbox: reads = {str(name)!r} has the cases of {class_path.name} in it"
-            )
-        found.append(path)
-    return tuple(map(str, found))
-
-
-def _package(module: str, class_path: Path) -> Iterator[Path]:
-    inside = module.startswith(f"{PACKAGE}.")
-    top = ".".join(module.split(".")[:3]) if inside else module.partition(".")[0]
-    file = getattr(sys.modules.get(top), "__file__", None)
-    if file is None:
-        return
-    folder = Path(file).resolve().parent
-    is_package = Path(file).name == "__init__.py"
-    if is_package and not class_path.resolve().is_relative_to(folder):
-        yield folder
-    else:
-        yield from folder.glob("*.py")
+            why = f"reads = '{path}' has the cases of {class_path.name} in it"
+            raise EvalError(f"isolation=sandbox: {why}")
+        yield str(path)
 
 
 @cache
-def _filter(*, network: bool) -> Any:
+def refusals(*, network: bool) -> Any:
+    """Return the filter of calls of the system, made once."""
     import pyseccomp as seccomp
 
-    made = seccomp.SyscallFilter(seccomp.ALLOW)
-    refuse = seccomp.ERRNO(1)
-    for name in REFUSED:
+    made, refuse = seccomp.SyscallFilter(seccomp.ALLOW), seccomp.ERRNO(1)
+    for name in (*REFUSED, *(() if network else ("socket",))):
         with suppress(RuntimeError, ValueError, OSError):  # this architecture has no such call
             made.add_rule(refuse, name)
-    if not network:
-        made.add_rule(refuse, "socket")
-        return made
-    inet = (socket.AF_INET, socket.AF_INET6)
-    for family in set(range(64)) - set(inet):
-        made.add_rule(refuse, "socket", seccomp.Arg(0, seccomp.EQ, family))
-    made.add_rule(refuse, "socket", seccomp.Arg(0, seccomp.GE, 64))
+    if network:
+        others: list[tuple[Any, int]] = [
+            (seccomp.LT, socket.AF_INET),
+            (seccomp.GT, socket.AF_INET6),
+        ]
+        others += [(seccomp.EQ, n) for n in range(socket.AF_INET + 1, socket.AF_INET6)]
+        for how, family in others:
+            made.add_rule(refuse, "socket", seccomp.Arg(0, how, family))
     return made
 
 
-def prepare(fence: Fence) -> None:
-    """Load what closing needs, in the helper, so that no trial has to."""
-    check()
-    _filter(network=fence.network)
-
-
-def close(fence: Fence, scratch: Path) -> None:
-    """Shut everything out but what the fence names and one folder; there is no way back."""
+def close(start: Start, home: str) -> None:
+    """Shut this process out of all but what was named for it, and one folder; there is no way back."""
     from landlockpy import AccessFS, AccessNet, Ruleset, Scope, abi_version, fs_for_abi
 
     rights = fs_for_abi(min(abi_version(), KNOWN))
-    of_file = AccessFS.READ_FILE | AccessFS.EXECUTE
-    reading = of_file | AccessFS.READ_DIR
+    reading = AccessFS.READ_FILE | AccessFS.EXECUTE | AccessFS.READ_DIR
     using = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.IOCTL_DEV
-    own = str(Path(__file__).parents[1])  # an editable install is in none of the prefixes
-    prefixes = (sys.prefix, sys.base_prefix, own, f"/proc/{os.getpid()}")
-    rules = [
-        *((path, reading) for path in (*READABLE, *prefixes, *fence.reads)),
-        *((path, using) for path in DEVICES),
-        (str(scratch), rights),
-    ]
+    given = str(Path(home).with_name("given"))
+    reads = (*READABLE, *(start.reads or ()), given, f"/proc/{os.getpid()}")
+    rules = [*((path, reading) for path in reads), *((path, using) for path in DEVICES)]
     with Ruleset(
         handled_fs=rights, handled_net=AccessNet.NONE, scoped=Scope.SIGNAL, best_effort=False
     ) as ruleset:
-        for path, granted in rules:
+        for path, granted in (*rules, (home, rights)):
             if os.path.exists(path):
-                ruleset.allow_path(
-                    path, granted if os.path.isdir(path) else granted & (of_file | using)
-                )
+                of_file = using | AccessFS.EXECUTE
+                ruleset.allow_path(path, granted if os.path.isdir(path) else granted & of_file)
         ruleset.restrict()
-    _filter(network=fence.network).load()
+    refusals(network=start.network).load()
 
 
-def probe(outside: Path) -> str:
-    """Try what is forbidden, in a fenced process; return what was not refused, if anything was."""
-    open_still = []
-    with suppress(PermissionError):
-        outside.read_bytes()
-        open_still.append(f"reading {outside}")
-    with suppress(PermissionError):
-        socket.socket(socket.AF_UNIX).close()
-        open_still.append("a socket")
-    with suppress(PermissionError):
-        os.kill(os.getppid(), 0)
-        open_still.append("a signal to its parent")
-    return ", ".join(open_still)
+def is_open(start: Start) -> bool:
+    """Close this process, and return whether something forbidden is not refused."""
+    try:
+        close(start, os.devnull)
+    except Exception:
+        return True
+    for use in (
+        lambda: os.listdir("/"),
+        lambda: socket.socket(socket.AF_UNIX).close(),
+        lambda: os.kill(os.getppid(), 0),
+    ):
+        with suppress(PermissionError):
+            use()
+            return True
+    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial
+from functools import cached_property, partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from uuid import uuid4
@@ -13,26 +13,68 @@ from benchgate.errors import EvalError
 from benchgate.live.executor import LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
-from benchgate.replay.player import awaits_score, scored_now
+from benchgate.replay.player import Player, awaits_score, scored_now
+from benchgate.runner.elsewhere import connected, isolated
 from benchgate.runner.lane import Lane
-from benchgate.runner.served import ServedClass, isolated_class
-from benchgate.runner.trial_files import taken_over
+from benchgate.runner.trial_files import TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest, ended
 from benchgate.trials.pacing import Pacing, Turns
 from benchgate.trials.spending import Spending
 from benchgate.trials.time_limit import TrialTimeout, sleep_unlimited
 from benchgate.trials.trial import TrialRunner
+from benchgate.trials.trial_http import HttpTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
     from concurrent.futures import Future
 
     from benchgate.isolation.isolated import Isolated
     from benchgate.models import BenchCase, Side
-    from benchgate.remote.cluster import Cluster
     from benchgate.runner.settings import RunRequest
     from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
     from benchgate.trials.time_limit import Backstop
+    from benchgate.trials.trial import Waiter
+
+
+class _ServedClass:
+    """A class whose trials are run through a lane."""
+
+    def __init__(self, run: RunRequest, lane: Lane, processes: Isolated | None) -> None:
+        self.run = run
+        self.lane = lane
+        self.processes = processes
+        self.runners: dict[Side, RunsTrials] = {}
+
+    @cached_property
+    def files(self) -> TrialFiles | None:
+        """The files of finished trials; ``None`` unless the whole class is run, and written."""
+        folder = self.run.folder
+        if folder is None or not folder.is_dir():
+            return None
+        return TrialFiles(folder, self.run.bench.name, self.run.scored_by()[1])
+
+    def runner(
+        self, side: Side, wait: Waiter, is_timeout: Callable[[BaseException], bool]
+    ) -> RunsTrials:
+        """Return what runs the trials of a system, or plays them."""
+        if side not in self.runners:
+            run, bench, system = self.run, self.run.bench, self.run.systems[side]
+            out, recorder = run.settings.out, run.recorder
+            drafts = recorder.drafts(out) if out and recorder else None
+            runner = TrialRunner(
+                task_class=bench.name,
+                system=system.call,
+                score=run.scored_by()[0],
+                taxonomy=bench.taxonomy,
+                wait=wait,
+                alone=self.lane.executor is None,
+                http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
+                is_timeout=is_timeout,
+            )
+            if self.processes is not None:
+                runner = self.processes.around(runner, system, run.settings.limit)
+            self.runners[side] = Player(runner, run.recording) if run.recording else runner
+        return self.runners[side]
 
 
 class TrialService:
@@ -63,7 +105,7 @@ class TrialService:
         self._is_timeout = is_timeout
         self._workers = workers
         self._is_replacement = is_replacement
-        self._classes: dict[str, ServedClass] = {}
+        self._classes: dict[str, _ServedClass] = {}
         self._has_counted = False
         self._loop = SessionLoop()
         self._exit = ExitStack()
@@ -81,29 +123,30 @@ class TrialService:
         Find where the trials run.
 
         :param own: runs them instead.
-        :param connects: whether trials will run, so that a cluster is reached or processes are started for them.
+        :param connects: whether trials will run, for which a cluster is reached or processes are started.
         :raises EvalError: a system cannot run beside itself, or the cluster or the level of isolation cannot be had.
         """
         if own is not None:
             folder = TemporaryDirectory(prefix="benchgate-starts-", ignore_cleanup_errors=True)
             self._starts = self._exit.enter_context(folder)
             self._exit.callback(own.close)
-        cluster = _connected(self._runs.values(), self._exit) if connects else None
+        cluster = connected(self._runs.values(), self._exit) if connects else None
         self.notes += cluster.notes if cluster else ()
         # Python has one timer: it is for the trials in turn, or for those side by side where none is in turn.
         backstop = self._backstop if all(r.settings.jobs > 1 for r in self._runs.values()) else None
         # Shared, however else the settings of classes differ.
         turns: dict[int | None, Turns] = {}
         spendings: dict[float | None, Spending] = {}
-        lanes: dict[tuple[int, int, int | None, float | None, bool], Lane] = {}
+        lanes: dict[tuple[object, ...], Lane] = {}
         for name, run in self._runs.items():
             given = run.settings
-            isolated = self._isolated(run, own) if connects else None
+            processes = isolated(run, own, self._exit) if connects else None
+            self.notes += processes.notes if processes else ()
             if own is None and cluster is None and given.jobs > 1:
                 _check_concurrency(run)
             # A replay asks nobody and pays nothing: the costs in it are those of then.
             rpm, cap = (None, None) if run.recording else (given.max_rpm, given.max_cost_usd)
-            pace = given.jobs, given.retries, rpm, cap, isolated is not None
+            pace = given.jobs, given.retries, rpm, cap, processes is None
             if pace not in lanes:
                 turn = turns.setdefault(rpm, Turns(rpm / self._workers if rpm else None))
                 spending = spendings.setdefault(cap, Spending(cap, self._workers))
@@ -111,34 +154,20 @@ class TrialService:
                 executor = own
                 if cluster is not None:
                     executor = cluster.lane(pacing, spending, given.jobs)
-                elif own is None:
-                    executor = self._beside(pacing, given.jobs, backstop, isolated)
-                    backstop = None if self._guarded else backstop
+                elif processes is not None:  # what watches them keeps the limit
+                    paced = partial(pacing.run, self._run)
+                    executor = LiveExecutor(paced, given.jobs, prints=self._prints, grace=math.inf)
+                elif own is None and given.jobs > 1:
+                    paced = partial(pacing.run, self._run)
+                    executor = LiveExecutor(
+                        paced, given.jobs, prints=self._prints, backstop=backstop
+                    )
+                    self._guarded, backstop = self._guarded or executor, None
                 if executor is not None and executor is not own:
                     self._exit.callback(executor.close)
                 lanes[pace] = Lane(pacing, spending, executor)
-            self._classes[name] = ServedClass(run, lanes[pace], isolated)
+            self._classes[name] = _ServedClass(run, lanes[pace], processes)
             self.window = max(self.window, 4 * given.jobs, 4 * cluster.jobs if cluster else 0)
-
-    def _beside(
-        self, pacing: Pacing, jobs: int, backstop: Backstop | None, isolated: Isolated | None
-    ) -> LiveExecutor | None:
-        """Return what runs many trials at once, or in processes of their own; ``None`` for one after the other."""
-        run = partial(pacing.run, self._run)
-        if isolated is not None:  # what watches the process keeps the limit
-            return LiveExecutor(run, jobs, prints=self._prints, grace=math.inf)
-        if jobs == 1:
-            return None
-        executor = LiveExecutor(run, jobs, prints=self._prints, backstop=backstop)
-        self._guarded = self._guarded or executor
-        return executor
-
-    def _isolated(self, run: RunRequest, own: TrialExecutor | None) -> Isolated | None:
-        isolated = isolated_class(run, own)
-        if isolated is not None:
-            self.notes += isolated.notes
-            self._exit.callback(isolated.close)
-        return isolated
 
     def in_turn(self, task_class: str) -> bool:
         """Whether each trial runs in its turn, in the main thread, where an alarm can end it."""
@@ -251,20 +280,6 @@ class TrialService:
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]
         return served.runner(request.side, self._loop.wait, self._is_timeout)
-
-
-def _connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None:
-    """Return the cluster that was asked for, and have the stack close it; ``None`` without one."""
-    given = next((run.settings for run in runs), None)
-    if given is None or given.executor is None:
-        return None
-    from benchgate.remote.cluster import Cluster
-
-    systems = [(run.bench, one) for run in runs for one in run.systems.values()]
-    cluster = Cluster(given.executor, systems)
-    stack.callback(cluster.close)
-    cluster.open(may_be_mixed=given.allow_mixed_workers == "yes")
-    return cluster
 
 
 def _check_concurrency(run: RunRequest) -> None:

@@ -50,21 +50,11 @@ Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
 
 class FailedElsewhere(Exception):
-    """
-    How a trial ended in a process of its own, which has said all that is recorded of it.
+    """A system or rubric failed in a process of its own; ``record`` has how."""
 
-    :param outcome: what became of it.
-    :param text: why.
-    :param code: of the failure, if it is not that of the outcome.
-    """
-
-    def __init__(self, outcome: str, text: str, *, code: str | None = None, **told: Any) -> None:
-        super().__init__(text)
-        self.outcome: Any = outcome
-        self.text, self.code = text, code
-        self.retry_after: float | None = told.get("retry_after")
-        self.violation: str | None = told.get("violation")
-        self.raised_at: tuple[Path, int] | None = told.get("raised_at")
+    def __init__(self, record: TrialRecord) -> None:
+        super().__init__(record.result.detail)
+        self.record = record
 
 
 Waiter = Callable[[Awaitable[Any], float], Any]
@@ -185,21 +175,17 @@ class _Attempt:
     def _violated(self, message: str) -> RubricViolation:
         return RubricViolation(self._runner.task_class, self._case.case_id, message)
 
-    def _told(self, error: FailedElsewhere) -> None:
-        self._outcome, self._raised_at = error.outcome, error.raised_at
-        self._violation, self._retry_after = error.violation, error.retry_after
-        text = excerpt(error.text, MAX_MESSAGE)
-        if error.outcome in {"harness_error", "rubric_error"}:
-            self._modes = (FailureMode(code=error.code or error.outcome, detail=text),)
-        elif error.outcome == "timeout":
-            self.timed_out()
-        else:
-            self._detail = text
-
     def failed(self, error: BaseException) -> None:
         self._score = None
         if isinstance(error, FailedElsewhere):
-            self._told(error)
+            record, result = error.record, error.record.result
+            self._outcome, self._modes, self._detail = (
+                result.outcome,
+                result.failure_modes,
+                result.detail,
+            )
+            self._violation, self._raised_at = record.violation, record.raised_at
+            self._retry_after = record.retry_after
             return
         if isinstance(error, TrialTimeout) or self._runner.is_timeout(error):
             self.timed_out()

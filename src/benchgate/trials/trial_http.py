@@ -48,12 +48,19 @@ class TrialHttp:
         """Return a transport; all of one attempt share what is recorded, or what is left of a recording."""
         from benchgate.http.transport import Transport
 
-        return Transport(self.conversation(name)[0], inner)
+        return Transport(self._conversed(name), inner)
 
-    def conversation(self, name: str | None) -> tuple[Conversation, bool]:
-        """Return what a transport speaks to, and whether that is a recording which answers."""
+    def replayed_by(self, name: str | None) -> Conversation:
+        """Return the recording that answers a system in a process of its own; :raises EvalError: none does."""
+        if self._terms.record is not None:
+            msg = "HTTP is recorded in the session's process alone: --bench-isolation=none"
+            self._problem = EvalError(msg)
+            raise self._problem
+        return self._conversed(name)
+
+    def _conversed(self, name: str | None) -> Conversation:
         try:
-            return self._conversation(name or self._terms.system), self._terms.record is None
+            return self._conversation(name or self._terms.system)
         except EvalError as error:
             self._problem = error
             raise
