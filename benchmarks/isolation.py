@@ -57,13 +57,13 @@ def start(bench: BenchFolder, level: str) -> tuple[float, list[int]]:
 
     with bench_package(bench.root / "bench"):
         loaded = load_class(bench.root / "bench", bench.name, TaskClassRegistry())
-        isolated = Isolated(loaded, {"candidate": find_system(loaded.task_class, None)}, level)
+        system = find_system(loaded.task_class, None)
         begun = time.perf_counter()
-        isolated.open()
+        isolated = Isolated(loaded, {"candidate": system}, level)
         seconds = time.perf_counter() - begun
         memory = [
             int(line.split()[1])
-            for helper in isolated.helpers
+            for helper in isolated.processes()
             for line in Path(f"/proc/{helper}/status").read_text().splitlines()
             if line.startswith("VmRSS")
         ]

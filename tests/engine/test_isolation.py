@@ -95,6 +95,9 @@ def test_every_end_of_a_trial_is_the_same_at_both_levels(bench, run):
             assert (case.work_path / "sub" / "left.txt").read_text() == "left"
     """)
     reports = [run("none", retries=0), run(retries=0), run(retries=0, jobs=3)]
+    assert [_told(reports[0], f"{n:02}") for n in range(1, 9)] == [
+        _told(reports[1], f"{n:02}") for n in range(1, 9)
+    ]
     assert len({report.run_id for report in reports}) == 1
     assert [report.isolation_class for report in reports] == ["none", "process", "process"]
     assert reports[0].plan_id != reports[1].plan_id

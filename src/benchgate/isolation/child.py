@@ -10,14 +10,13 @@ import signal
 import socket
 import sys
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from benchgate.cassettes.shelf import ClassCassettes
 from benchgate.isolation import sandbox
-from benchgate.isolation.messages import Channel, Job
+from benchgate.isolation.messages import Channel, Job, Start
 from benchgate.live.loop import SessionLoop
 from benchgate.models import BenchCase, BenchScore
 from benchgate.trials.executor import RECORDS, TrialRequest
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from benchgate.http.exchange import HttpAnswer, HttpRequest
-    from benchgate.isolation.messages import Start
     from benchgate.wire.usage import Usage
 
 PRCTL: Final = ctypes.CDLL(None).prctl
@@ -49,15 +47,24 @@ HOMES_TOO: Final = ("XDG_STATE_HOME", "XDG_RUNTIME_DIR")
 SCORED: Final = BenchScore(passed=True, score=1.0)
 """Stands for what the rubric, in a process of its own, will say."""
 
+NOTHING: Final = json.dumps(
+    {
+        **{"case_id": "none", "task_class": "none", "disposition": "positive"},
+        **{"difficulty": "easy", "source": "curated", "added_at": "2000-01-01T00:00:00Z"},
+        **{"last_validated_at": "2000-01-01T00:00:00Z", "input_path": "/", "expected_path": None},
+    }
+)
+"""A case."""
+
 _EXIT: Final = os._exit
 """As it was before a system could replace it."""
 
 
 def warm() -> None:
-    """Build what reads and writes, so that no process of a trial has to."""
-    for reads in (BenchCase.model_validate_json, RECORDS.validate_json):
-        with suppress(ValueError):
-            reads("{}")
+    """Run a trial of nothing, so that no process of a trial has to build what each of them needs."""
+    start = Start(task_class="none", bench_root="/", cwd="/", target="none")
+    session: Any = SimpleNamespace(send=lambda *_: None)
+    _run(Job(case=NOTHING, limit=9.0, work="/"), start, lambda _: {}, session)
 
 
 def run_child(start: Start, load: Callable[[], Any], channel: int, prints: int) -> NoReturn:
@@ -118,7 +125,7 @@ def _run(job: Job, start: Start, called: Any, session: Channel) -> str:
         score=called.score if job.output is not None else lambda *_: SCORED,
         taxonomy=SimpleNamespace(classify=lambda _: ()),  # type: ignore[arg-type] # the session has it
         wait=SessionLoop().wait,
-        work=Path(job.work) if job.work else None,
+        work=Path(job.work),
     )
     with alarm(job.limit):
         try:

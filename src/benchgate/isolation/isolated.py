@@ -90,11 +90,10 @@ class Isolated:
 
         def score(case: BenchCase, output: Mapping[str, Any]) -> object:
             request = TrialRequest(case=case, system="", limit=limit(case))
-            work = case.__dict__.get("work_path")  # without asking for one that nobody has used
             job = Job(
-                case=case.model_copy(update={"work_path": None}).model_dump_json(),
+                case=case.model_dump_json(),
                 limit=request.limit,
-                work=work and str(work),
+                work=str(case.work_path),
                 output=json.dumps(output),
             )
             return self._ran(request, job).result.score

@@ -42,7 +42,7 @@ class Job:
     One call of a system or of a rubric.
 
     :param case: as JSON, with the paths that the process may use.
-    :param work: the folder that is ``work_path``; ``None``: a fresh one.
+    :param work: the folder that is ``work_path``.
     :param home: the folder that a system lives in.
     :param output: what a rubric scores, as JSON.
     :param limits: ``memory`` in bytes, and ``processes``.
@@ -50,7 +50,7 @@ class Job:
 
     case: str
     limit: float
-    work: str | None
+    work: str
     home: str = "/"
     output: str | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
