@@ -1,5 +1,5 @@
 """
-The processes that start those of trials: one for a session, which forks a helper for each system and for the rubric.
+The processes that start those of trials: one for a class, which forks a helper for each system and for the rubric.
 
 A helper imports its own once, and forks workers. Each of them runs one trial at a time in a child, watches it, and ends
 all that it has started before it reports.
@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
 from benchgate.isolation import sandbox
-from benchgate.isolation.child import PRCTL, SUBREAPER, run_child, warm
-from benchgate.isolation.messages import Start, receive_sockets
+from benchgate.isolation.child import PRCTL, run_child, warm
+from benchgate.isolation.messages import READY, Start
 from benchgate.loader.imports import BenchFinder
 from benchgate.loader.loaded_class import find_system
 from benchgate.loader.task_class import load_task_class
@@ -39,58 +39,54 @@ GRACE: Final = 1.5
 STUBBORN: Final = 5.0
 """Seconds after which processes that do not end are given up, and with them who watches them."""
 
+SUBREAPER: Final = 36
 
-def main(descriptor: int) -> None:
-    """Fork helpers for the session at the other end of a socket, until that is closed."""
+
+def main(starts: list[dict[str, Any]]) -> None:
+    """Keep a helper for each of the starts, until the session closes their sockets."""
     warm()
-    _serve(socket.socket(fileno=descriptor), _help)
+    _keep([partial(_help, Start(**start)) for start in starts])
 
 
-def _serve(source: socket.socket, become: Callable[[Any, socket.socket], None]) -> None:
-    """Fork a process for each message, with the socket in it; what one that died has left ends before."""
+def _keep(tasks: list[Callable[[], None]]) -> None:
+    """Do each task in a process until it is done: anew if that dies, after what it has left."""
     PRCTL(SUBREAPER, 1, 0, 0, 0)
-    own: set[int] = set()
-    while True:
-        message, descriptors = receive_sockets(source)
-        own -= _end(own).keys()
-        if not descriptors:
-            _end()
-            return
-        pid = os.fork()
-        if not pid:
-            try:
-                source.close()
-                become(message, socket.socket(fileno=descriptors[0]))
-            finally:
-                os._exit(0)
-        own.add(pid)
-        os.close(descriptors[0])
+    own: dict[int, Callable[[], None]] = {}
+    while tasks or own:
+        for task in tasks:
+            if not (pid := os.fork()):
+                try:
+                    task()
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+            own[pid] = task
+        pid, status = os.waitpid(-1, 0)
+        ended = {pid: status, **_end(own)}
+        tasks = [own[pid] for pid, status in ended.items() if status and pid in own]
+        own = {pid: task for pid, task in own.items() if pid not in ended}
+    _end()
 
 
-def _help(message: dict[str, Any], session: socket.socket) -> None:
-    """Import a system or a rubric, say how that went, and fork workers."""
-    start = Start(**message)
-    load: Callable[[], Any] = partial(_rubric if start.is_rubric else _system, start)
+def _help(start: Start) -> None:
+    """Import a system or a rubric, and keep workers."""
+    sockets = [socket.socket(fileno=one) for one in start.sockets]
     try:
         os.chdir(start.cwd)
         sys.meta_path.insert(0, BenchFinder(Path(start.bench_root)))
-        if not start.is_late:
-            load = partial(lambda loaded: loaded, load())
+        called = (_rubric if start.is_rubric else _system)(start)
         gc.collect()
         gc.freeze()  # what a trial does not change stays shared
         _check(start)
     except Exception as error:
-        session.send(json.dumps({"error": f"{start.target}: {error}"}).encode())
+        for one in sockets:
+            one.send(f"{start.target}: {error}".encode()[:2000])
         return
-    # Only now: libraries of numbers end their threads for a fork, and start them again when they need them.
-    is_threaded = len(os.listdir("/proc/self/task")) > 1
-    session.send(json.dumps({"is_threaded": is_threaded}).encode())
-    if not is_threaded:
-        _serve(session, partial(_work, start, load))
+    _keep([partial(_work, start, called, one) for one in sockets])
 
 
 def _check(start: Start) -> None:
-    """Try in a process what a sandbox refuses; :raises EvalError: something is not refused."""
+    """Try in a process what a sandbox refuses; :raises EvalError: something is not refused, or a fork not safe."""
     if start.reads is not None:
         sandbox.check()
         sandbox.refusals(network=start.network)  # here, so that no trial has to make them
@@ -98,6 +94,11 @@ def _check(start: Start) -> None:
         os._exit(start.reads is not None and sandbox.is_open(start))
     if os.waitpid(pid, 0)[1]:
         raise EvalError("isolation=sandbox cannot be had: not all is refused that it forbids")
+    # Only now: libraries of numbers end their threads for a fork, and start them again when they need them.
+    if len(os.listdir("/proc/self/task")) > 1:
+        raise EvalError(
+            "importing it starts threads, which trials would lack: start them in a call"
+        )
 
 
 def _system(start: Start) -> Any:
@@ -112,27 +113,30 @@ def _system(start: Start) -> Any:
 def _rubric(start: Start) -> Any:
     module, _, name = start.target.partition(":")
     sys.path[:] = filter(None, sys.path)
-    return reduce(getattr, name.split("."), import_module(module))()  # type: ignore[operator]
+    rubric: Any = reduce(getattr, name.split("."), import_module(module))
+    return rubric()
 
 
-def _work(start: Start, load: Callable[[], Any], _: None, session: socket.socket) -> None:
-    """Run a trial in a child for each message, which has its limit, and report the status of its end."""
+def _work(start: Start, called: Any, session: socket.socket) -> None:
+    """Run a trial in a child for each message, its name and limit, and report its name and the status of its end."""
     PRCTL(SUBREAPER, 1, 0, 0, 0)
-    session.send(b"ready")
+    with suppress(ConnectionError):
+        session.send(READY)
     while True:
-        limit, descriptors = receive_sockets(session)
+        message, descriptors, _, _ = socket.recv_fds(session, 99, 2)
         if not descriptors:
             return
-        child = os.fork()
-        if not child:
-            run_child(start, load, *descriptors)
+        if not (child := os.fork()):
+            run_child(start, called, *descriptors)
         ends, waiting = os.pidfd_open(child), select.poll()
         waiting.register(ends, select.POLLIN)
         waiting.register(session, select.POLLRDHUP)  # nobody waits for it any more
-        waiting.poll((limit + GRACE) * 1000)
+        waiting.poll((float(message.split()[1]) + GRACE) * 1000)
         for descriptor in (ends, *descriptors):
             os.close(descriptor)
-        session.send(b"%d" % os.waitstatus_to_exitcode(_end()[child]))
+        status = os.waitstatus_to_exitcode(_end()[child])
+        with suppress(ConnectionError):
+            session.send(b"%s %d" % (message.split()[0], status))
 
 
 def _end(spared: Collection[int] = ()) -> dict[int, int]:
@@ -154,7 +158,7 @@ def _end(spared: Collection[int] = ()) -> dict[int, int]:
             found = [pid for pid in _children(os.getpid()) if pid not in spared]
             for pid in (
                 found
-            ):  # which grows: once it is stopped, a process has all children that it will have
+            ):  # it grows: once it is stopped, a process has all children that it will have
                 _signal(pid, signal.SIGSTOP)
                 found += _children(pid)
             for pid in found:

@@ -4,28 +4,34 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import mkdtemp
+from queue import LifoQueue
+from tempfile import TemporaryFile, mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
-from benchgate.isolation.calls import PATIENCE, Call, Helper, Root
-from benchgate.isolation.messages import Job, Start
+from benchgate.isolation.messages import READY, Job, Start
 from benchgate.isolation.sandbox import readable_of
 from benchgate.isolation.scratch import Scratch, remove
+from benchgate.live.prints import MAX_PRINTED
 from benchgate.loader.loaded_class import check_importable
-from benchgate.trials.executor import TrialRequest
+from benchgate.models import FailureMode
+from benchgate.trials.executor import RECORDS, TrialRecord, TrialRequest
 from benchgate.trials.trial import FailedElsewhere
+from benchgate.wire.parsing import read_json
+from benchgate.wire.plain import MAX_OUTPUT_BYTES
+from benchgate.wire.usage import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.models import BenchCase, IsolationClass, Side
-    from benchgate.trials.executor import TrialRecord
+    from benchgate.models import BenchCase, Outcome, Side
     from benchgate.trials.trial import TrialRunner
 
 PASSED: Final = frozenset(
@@ -34,57 +40,81 @@ PASSED: Final = frozenset(
 )
 """What processes have of the environment, and all names that begin with LC_; ``pass_env`` adds to it."""
 
+ROOM: Final = 4 * MAX_OUTPUT_BYTES
+"""Bytes that a process may send: its output, escaped once more, and what it has used."""
+
+PATIENCE: Final = 10.0
+"""Seconds after its limit in which a trial must have ended; else who watches it is taken for dead."""
+
+MAIN: Final = (
+    "import json, sys; path, *starts = json.loads(sys.argv[1]); sys.path[:] = path; "
+    "from benchgate.isolation.helper import main; main(starts)"
+)
+
 
 class Isolated:
     """
     The processes of one class; :meth:`close` ends them.
 
     :param level: that of the run, without what a single system may do.
+    :param jobs: trials that may run at once.
     :raises EvalError: the level cannot be had, or system or rubric cannot be found by their names.
     """
 
     def __init__(
-        self, bench: LoadedClass, systems: Mapping[Side, NamedSystem], level: IsolationClass
+        self, bench: LoadedClass, systems: Mapping[Side, NamedSystem], level: str, jobs: int
     ) -> None:
         check_level(level)
         shared: dict[str, Any] = {"task_class": bench.name, "bench_root": str(bench.path.parent)}
-        starts = {"": Start(target=rubric_name(bench), is_rubric=True, cwd="/", **shared)}
+        starts = [Start(target=rubric_name(bench), is_rubric=True, cwd="/", **shared)]
         for system in systems.values():
             check_importable(bench.task_class, system, "in a process of its own")
             reads = tuple(readable_of(system.call, bench.path)) if level == "sandbox" else None
             own: dict[str, Any] = {"reads": reads, "network": system.network, **shared}
-            starts[system.name] = Start(target=system.name, cwd=os.getcwd(), **own)
-        self._limits = bench.run.limits.model_dump(exclude_none=True) if bench.run.limits else {}
-        self._calls: list[Call] = []
+            starts.append(Start(target=system.name, cwd=os.getcwd(), **own))
+        self._limits = bench.run.limits or {}
+        self._busy: list[TrialRequest] = []
         self._folder = Path(mkdtemp(prefix="benchgate-isolated-"))
-        passed = {*PASSED, *(bench.run.pass_env or ())}
-        self._root = Root(
-            {k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")}
-        )
-        self._helpers = {name: Helper(self._root, start) for name, start in starts.items()}
-        try:
-            for helper in self._helpers.values():
-                helper.wait()
-        except BaseException:
-            self.close()
-            raise
+        self._sockets: list[socket.socket] = []
+        self._workers: dict[str, LifoQueue[socket.socket]] = {}
+        self._begin(starts, jobs, {*PASSED, *(bench.run.pass_env or ())})
 
-    @property
-    def notes(self) -> list[str]:
-        """What to say of them before the run."""
-        late = [helper.start.target for helper in self._helpers.values() if helper.start.is_late]
-        what = "leave threads behind: each trial imports it anew, in its own time"
-        return [f"imports of {target} {what}" for target in late]
+    def _begin(self, starts: list[Start], jobs: int, passed: set[str]) -> None:
+        theirs: list[socket.socket] = []
+        for number, start in enumerate(starts):
+            workers = self._workers["" if start.is_rubric else start.target] = LifoQueue()
+            pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(jobs)]
+            for own, its in pairs:
+                workers.put(own)
+                self._sockets.append(own)
+                theirs.append(its)
+            starts[number] = replace(start, sockets=[its.fileno() for _, its in pairs])
+        self._process = subprocess.Popen(  # noqa: S603 - this very Python
+            [sys.executable, "-c", MAIN, json.dumps([sys.path, *map(asdict, starts)])],
+            env={k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
+            pass_fds=[one.fileno() for one in theirs],
+            start_new_session=True,
+        )
+        for one in theirs:
+            one.close()
+        for one in self._sockets:
+            if (said := one.recv(2000)) != READY:
+                self.close()
+                raise EvalError(said.decode() or "a helper died while it was imported")
 
     def around(
         self, runner: TrialRunner, system: NamedSystem, limit: Callable[[BenchCase], float]
     ) -> TrialRunner:
         """Return what runs trials of a system, and scores them, in processes of their own."""
+        record = str(runner.http.record) if runner.http and runner.http.record else None
 
         def called(case: BenchCase) -> Any:
             request = TrialRequest(case=case, system=system.name, limit=limit(case))
             try:
-                return self._produced(request)
+                return self._produced(request, record)
             except OSError as error:
                 raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
 
@@ -100,36 +130,128 @@ class Isolated:
 
         return replace(runner, system=called, score=score, alone=False)
 
-    def _produced(self, request: TrialRequest) -> Any:
+    def _produced(self, request: TrialRequest, record: str | None) -> Any:
         with Scratch(self._folder) as scratch:
             job = Job(
                 case=scratch.handed(request.case).model_dump_json(),
                 limit=request.limit,
                 work=str(scratch.work),
                 home=str(scratch.home),
+                record=record,
                 limits=self._limits,
             )
-            record = self._ran(request, job)
+            told = self._ran(request, job)
             scratch.give(lambda: request.case.work_path)
-        return json.loads(record.output_json or "null")
+        if (http := request.case._http) is not None:  # noqa: SLF001 - not a field: it is no data
+            http.told = told.result
+        return json.loads(told.output_json or "null")
 
     def _ran(self, request: TrialRequest, job: Job) -> TrialRecord:
-        call = Call(request, job)
-        self._calls.append(call)
+        """Run a process, and return what it says; :raises FailedElsewhere: it has no output, and no score."""
+        workers = self._workers[request.system]
+        worker = workers.get()
+        self._busy.append(request)
         try:
-            return call.run(self._helpers[request.system])
+            return _Call(request, job).run(worker)
         finally:
-            self._calls.remove(call)
+            self._busy.remove(request)
+            workers.put(worker)
 
     def close(self) -> None:
         """End all that runs, and remove its folders."""
-        self._root.close()
+        for one in self._sockets:
+            one.shutdown(socket.SHUT_WR)
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         until = time.monotonic() + PATIENCE
-        while self._calls and time.monotonic() < until:
+        while self._busy and time.monotonic() < until:
             time.sleep(0.001)
-        for helper in self._helpers.values():
-            helper.close()
+        for one in self._sockets:
+            one.close()
         remove(self._folder)
+
+
+class _Call:
+    """One process of a trial, from its start to the end of all that it has started."""
+
+    def __init__(self, request: TrialRequest, job: Job) -> None:
+        self._request = request
+        self._job = job
+        self._room = ROOM
+        self._called = False
+        self._told: str | None = None
+        self._failed: Outcome = "harness_error" if job.output is None else "rubric_error"
+
+    def run(self, worker: socket.socket) -> TrialRecord:
+        """Have a worker run it, and return what it says; :raises FailedElsewhere: it has no output, and no score."""
+        channel, its = socket.socketpair()
+        name, said, fault = os.urandom(8).hex().encode(), b"", ""
+        with channel, TemporaryFile() as prints:
+            with its:
+                start = b"%s %r" % (name, self._job.limit)
+                socket.send_fds(worker, [start], [its.fileno(), prints.fileno()])
+            for one in (channel, worker):
+                one.settimeout(self._job.limit + PATIENCE)
+            try:
+                self._hear(channel)
+            except Exception as error:  # of whatever a process may send in the place of a message
+                fault = str(error)
+            channel.close()
+            try:
+                while said != READY and not said.startswith(name):
+                    said = worker.recv(99)
+            except TimeoutError:
+                said = READY
+            prints.seek(0)
+            sys.stdout.write(prints.read(MAX_PRINTED).decode(errors="backslashreplace"))
+        if said == READY:
+            fault = "what watches it died"
+        elif not said.endswith(b" 0") or self._told is None:
+            fault = fault or f"ended without a result, status {said.decode().split()[1]}"
+        if not self._called:
+            raise FailedElsewhere(self._request.not_run(f"before it was called: {fault}"))
+        return self._believed(fault)
+
+    def _hear(self, channel: socket.socket) -> None:
+        """Give the process its job, and take what it says until nothing is left that could say something."""
+        with channel.makefile("rwb") as file:
+            file.write(json.dumps(asdict(self._job)).encode() + b"\n")
+            file.flush()
+            while line := file.readline(self._room):
+                self._room -= len(line)
+                if not line.endswith(b"\n"):
+                    raise ValueError("its last message is not whole, or too large")
+                kind, value = read_json(line)
+                if self._told is not None:
+                    raise ValueError("it said something after its result")
+                if kind == "usage":
+                    self._request.case.usage.include(Usage.of(value))
+                self._called = True
+                self._told = value if kind == "result" else None
+
+    def _believed(self, fault: str) -> TrialRecord:
+        """Return what a process says that ended well and said one thing."""
+        own = {self._failed, "timeout", "invalid_rl_payload"}
+        try:
+            record = RECORDS.validate_json(str(self._told), strict=True)
+            result, codes = record.result, {mode.code for mode in record.result.failure_modes}
+            if not fault and result.outcome == "scored":
+                return record
+            if (
+                result.outcome not in {self._failed, "timeout", "unavailable", "not_run"}
+                or codes - own
+            ):
+                fault = fault or "it says what is not its own to say"
+        except ValueError:
+            fault = fault or "what it says is no result"
+        if fault:
+            mode = FailureMode(code=self._failed, detail=f"in its own process: {fault}")
+            result = self._request.result(self._failed, failure_modes=(mode,))
+            record = TrialRecord(result=result, output_json=None)
+        raise FailedElsewhere(record)
 
 
 def check_level(level: str) -> None:

@@ -39,6 +39,6 @@ def isolated(run: RunRequest, own: TrialExecutor | None, stack: ExitStack) -> Is
         raise EvalError(f"isolation={level}: an executor of one's own runs trials as it does")
     from benchgate.isolation.isolated import Isolated
 
-    found = Isolated(run.bench, run.systems, level)
+    found = Isolated(run.bench, run.systems, level, run.settings.jobs)
     stack.callback(found.close)
     return found

@@ -141,7 +141,6 @@ class TrialService:
         for name, run in self._runs.items():
             given = run.settings
             processes = isolated(run, own, self._exit) if connects else None
-            self.notes += processes.notes if processes else ()
             if own is None and cluster is None and given.jobs > 1:
                 _check_concurrency(run)
             # A replay asks nobody and pays nothing: the costs in it are those of then.
