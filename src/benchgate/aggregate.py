@@ -182,7 +182,7 @@ def build_report(
         scope=plan.scope,
         suite=Suite(name=plan.task_class, version=suite_version(plan.digests.cases)),
         system=plan.system,
-        isolation_class=plan.isolation,
+        isolation_class=plan.isolation_class,
         trial_count=plan.trial_count,
         seed=plan.seed,
         complete=bool(ordered) and not any(map(irregular, ordered)) and not interrupted,

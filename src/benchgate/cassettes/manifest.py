@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AwareDatetime, Field
 
 from benchgate.errors import Unreadable
-from benchgate.ids import RunPlan
-from benchgate.models import IsolationClass
+from benchgate.models import Isolation
 from benchgate.wire import clock
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 from benchgate.wire.model import SCHEMA_VERSION, Artifact, Count, Digests, Sha256, Text
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from benchgate.ids import RunPlan
     from benchgate.models import BenchRunReport
 
 FOLDER: Final = "cassettes"
@@ -46,9 +46,7 @@ class CassetteManifest(Artifact):
     checkpoint: Sha256 | None
     trial_count: Annotated[Count, Field(ge=1)]
     seed: Count
-    isolation_class: IsolationClass = Field(
-        default="none", exclude_if=lambda level: level == "none"
-    )
+    isolation_class: Isolation = Field(default="none", exclude_if=lambda level: level == "none")
     cases: Digests
     files: Digests
 
@@ -66,7 +64,7 @@ class CassetteManifest(Artifact):
             checkpoint=run.digests.checkpoint,
             trial_count=run.trial_count,
             seed=run.seed,
-            isolation_class=run.isolation if isinstance(run, RunPlan) else run.isolation_class,
+            isolation_class=run.isolation_class,
             cases=run.digests.cases,
             files=files,
         )

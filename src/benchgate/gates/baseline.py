@@ -13,7 +13,7 @@ from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
-from benchgate.models import BenchRunReport, IsolationClass
+from benchgate.models import BenchRunReport, Isolation
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import Artifact
@@ -22,7 +22,6 @@ from benchgate.wire.parsing import MAX_JSON_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from benchgate.gates.decision import Blocker
     from benchgate.gates.figures import Arm
 
 
@@ -159,19 +158,13 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
         yield f"cases changed since: {few(changed)}"
     if old.scorer != new.scorer:
         yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
-    if _rank(candidate) < _rank(baseline):
+    if rank(candidate.isolation_class) < rank(baseline.isolation_class):
         yield f"its isolation is {baseline.isolation_class}, now {candidate.isolation_class}, which is lower"
 
 
-def isolation_note(candidate: BenchRunReport, baseline: BenchRunReport | None) -> Iterator[Blocker]:
-    """Yield that a run was better isolated than its baseline, which had chances that it had not."""
-    if baseline is not None and _rank(candidate) > _rank(baseline):
-        levels = f"{candidate.isolation_class}, the baseline {baseline.isolation_class}"
-        yield "isolation_raised", f"the trials ran in isolation {levels}"
-
-
-def _rank(report: BenchRunReport) -> int:
-    return get_args(IsolationClass).index(report.isolation_class)
+def rank(level: Isolation) -> int:
+    """Return the place of a level of isolation: the more a trial is kept from, the higher."""
+    return get_args(Isolation).index(level)
 
 
 def _case_ids(report: BenchRunReport) -> set[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from benchgate.errors import brief
-from benchgate.gates.baseline import arm, isolation_note
+from benchgate.gates.baseline import arm
 from benchgate.gates.blockers import baseline_blockers, plan_blocker, run_blockers
 from benchgate.gates.exit_status import HELD, ExitRule, failures
 from benchgate.gates.run_diff import changes
@@ -124,7 +124,6 @@ class Facts:
     :param excluded: why there is no baseline, and why the run is not evidence about its checkpoint, nor
         what was planned.
     :param further: name and objection of each further gate that objects.
-    :param raised: says that the run was better isolated than its baseline.
     """
 
     report: BenchRunReport
@@ -136,7 +135,6 @@ class Facts:
     further: tuple[Blocker, ...]
     without_advantages: int
     replays: object | None
-    raised: tuple[Blocker, ...] = ()
 
 
 def judge(
@@ -177,7 +175,6 @@ def judge(
                 further=further,
                 without_advantages=facts.without_advantages,
                 replays=facts.replays,
-                raised=tuple(isolation_note(report, before)),
             )
         )
     is_hold = decision is not None and decision.outcome == "hold"
@@ -225,7 +222,7 @@ def decision_of(facts: Facts) -> tuple[Figures | None, CheckpointPromotionDecisi
         if text := too_many(side, policy.max_unscored, of):
             blockers.append(("too_many_unscored", f"{name}: {text}"))
     noted += [*unscored_note(candidate, "candidate"), *http_note(report, facts.beside)]
-    noted += [*source_note(report, facts.beside if before else None), *facts.raised]
+    noted += source_note(report, facts.beside if before else None)
     decision = decide(
         GateInput(
             policy=policy,

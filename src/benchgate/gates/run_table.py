@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -9,20 +10,6 @@ from pydantic import BeforeValidator, Field
 from benchgate.wire.argument_types import MAX_DOLLARS
 from benchgate.wire.model import MAX_SAFE_INTEGER, Number, Seconds, WireModel
 from benchgate.wire.plain import listed
-
-Words = Annotated[tuple[str, ...], BeforeValidator(listed)]
-
-
-class RunLimits(WireModel):
-    """
-    What a system may take at levels above ``none``, besides its time.
-
-    :param memory: bytes of each of its processes.
-    :param processes: of its user, all that run already among them; it binds no root.
-    """
-
-    memory: Annotated[int, Field(ge=2**20, le=MAX_SAFE_INTEGER)] | None = None
-    processes: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
 
 
 class RunTable(WireModel):
@@ -32,6 +19,7 @@ class RunTable(WireModel):
     They are no thresholds: no digest and no decision depends on them but on ``isolation``, which options only raise.
 
     :param pass_env: names of the environment that systems have above ``none``, besides those of the allow list.
+    :param limits: what each of their processes may take there: memory in bytes, and processes of its user.
     """
 
     trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
@@ -42,5 +30,5 @@ class RunTable(WireModel):
     max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
     max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
     isolation: Literal["none", "process", "sandbox"] | None = None
-    pass_env: Words | None = None
-    limits: RunLimits | None = None
+    pass_env: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
+    limits: Mapping[Literal["memory", "processes"], Annotated[int, Field(ge=1)]] | None = None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from benchgate.cassettes.shelf import ClassCassettes
 from benchgate.isolation import sandbox
-from benchgate.isolation.messages import Job, Start
+from benchgate.isolation.isolated import Job, Start
 from benchgate.live.loop import SessionLoop
 from benchgate.models import BenchCase, BenchScore
 from benchgate.trials.executor import RECORDS, TrialRequest
@@ -58,7 +58,7 @@ _EXIT: Final = os._exit
 
 def warm() -> None:
     """Run a trial of nothing, so that no process of a trial has to build what each of them needs."""
-    start = Start(task_class="none", bench_root="/", cwd="/", target="none")
+    start = Start(bench="/none", cwd="/", target="none")
     _run(Job(case=CASE, limit=9.0, work="/"), start, lambda _: {}, lambda *_: None)
 
 
@@ -83,7 +83,7 @@ def run_child(start: Start, called: Any, channel: int, prints: int) -> NoReturn:
         job = Job(**json.loads(session.readline()))
         _settle(job)
         if start.reads is not None:
-            sandbox.close(start, job.home)
+            sandbox.close(start, str(job.folder))
         tell("called")
         told = _run(job, start, called, tell)
         sys.stdout.flush()
@@ -98,10 +98,11 @@ def run_child(start: Start, called: Any, channel: int, prints: int) -> NoReturn:
 
 def _settle(job: Job) -> None:
     """Live in a folder, and within limits."""
-    os.chdir(job.home)
-    if job.output is not None:
+    if job.folder is None:
         return
-    os.environ |= dict.fromkeys(HOMES.split(), job.home)
+    home = f"{job.folder}/home"
+    os.chdir(home)
+    os.environ |= dict.fromkeys(HOMES.split(), home)
     tempfile.tempdir = None
     for limit, most in (LIMITS | {NAMED[name]: most for name, most in job.limits.items()}).items():
         hard = resource.getrlimit(limit)[1]
@@ -111,11 +112,11 @@ def _settle(job: Job) -> None:
 
 def _run(job: Job, start: Start, called: Any, tell: Callable[[str, Any], None]) -> str:
     """Return the record of the trial as JSON; its score is that of the rubric, or stands for it."""
-    case, path = BenchCase.model_validate_json(job.case), Path(start.bench_root, start.task_class)
+    case, path = BenchCase.model_validate_json(job.case), Path(start.bench)
     case._shelf, case._usage = ClassCassettes(path), _Meter(tell)  # noqa: SLF001 - they are no data
     record = Path(job.record) if job.record else None
     runner = TrialRunner(
-        task_class=start.task_class,
+        task_class=path.name,
         system=called if job.output is None else lambda _: json.loads(job.output or ""),
         score=(lambda *_: SCORED) if job.output is None else called.score,
         taxonomy=SimpleNamespace(classify=lambda _: ()),  # type: ignore[arg-type] # the session does
@@ -125,10 +126,10 @@ def _run(job: Job, start: Start, called: Any, tell: Callable[[str, Any], None]) 
     )
     with alarm(job.limit):
         try:
-            record = runner.run(TrialRequest(case=case, system=start.target, limit=job.limit))
+            told = runner.run(TrialRequest(case=case, system=start.target, limit=job.limit))
         except KeyboardInterrupt:
             raise RuntimeError("KeyboardInterrupt") from None
-    return RECORDS.dump_json(record).decode()
+    return RECORDS.dump_json(told).decode()
 
 
 class _Meter(UsageMeter):

@@ -8,7 +8,6 @@ all that it has started before it reports.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import select
 import signal
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate.errors import EvalError
 from benchgate.isolation import sandbox
 from benchgate.isolation.child import PRCTL, run_child, warm
-from benchgate.isolation.messages import READY, Start
+from benchgate.isolation.isolated import READY, Start
 from benchgate.loader.imports import BenchFinder
 from benchgate.loader.loaded_class import find_system
 from benchgate.loader.task_class import load_task_class
@@ -73,7 +72,7 @@ def _help(start: Start) -> None:
     sockets = [socket.socket(fileno=one) for one in start.sockets]
     try:
         os.chdir(start.cwd)
-        sys.meta_path.insert(0, BenchFinder(Path(start.bench_root)))
+        sys.meta_path.insert(0, BenchFinder(Path(start.bench).parent))
         called = (_rubric if start.is_rubric else _system)(start)
         gc.collect()
         gc.freeze()  # what a trial does not change stays shared
@@ -86,12 +85,17 @@ def _help(start: Start) -> None:
 
 
 def _check(start: Start) -> None:
-    """Try in a process what a sandbox refuses; :raises EvalError: something is not refused, or a fork not safe."""
+    """Close a process as a sandbox does; :raises EvalError: that cannot be, or a fork is not safe."""
     if start.reads is not None:
         sandbox.check()
         sandbox.refusals(network=start.network)  # here, so that no trial has to make them
     if not (pid := os.fork()):
-        os._exit(start.reads is not None and sandbox.is_open(start))
+        try:
+            if start.reads is not None:
+                sandbox.close(start, os.devnull)
+            os._exit(0)
+        finally:
+            os._exit(1)
     if os.waitpid(pid, 0)[1]:
         raise EvalError("isolation=sandbox cannot be had: not all is refused that it forbids")
     # Only now: libraries of numbers end their threads for a fork, and start them again when they need them.
@@ -102,7 +106,8 @@ def _check(start: Start) -> None:
 
 
 def _system(start: Start) -> Any:
-    bench = load_task_class(Path(start.bench_root), start.task_class, TaskClassRegistry())
+    path = Path(start.bench)
+    bench = load_task_class(path.parent, path.name, TaskClassRegistry())
     system = find_system(bench, start.target)
     if system.concurrency == "async":
         import_module("asyncio")

@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import time
-from dataclasses import asdict, replace
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from queue import LifoQueue
 from tempfile import TemporaryFile, mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
-from benchgate.isolation.messages import READY, Job, Start
 from benchgate.isolation.sandbox import readable_of
-from benchgate.isolation.scratch import Scratch, remove
+from benchgate.isolation.scratch import cleared, handed, scratch
 from benchgate.live.prints import MAX_PRINTED
 from benchgate.loader.loaded_class import check_importable
 from benchgate.models import FailureMode
 from benchgate.trials.executor import RECORDS, TrialRecord, TrialRequest
 from benchgate.trials.trial import FailedElsewhere
+from benchgate.trials.trial_http import TrialHttp
 from benchgate.wire.parsing import read_json
 from benchgate.wire.plain import MAX_OUTPUT_BYTES
 from benchgate.wire.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.models import BenchCase, Outcome, Side
+    from benchgate.models import BenchCase, Outcome
     from benchgate.trials.trial import TrialRunner
+    from benchgate.trials.trial_http import HttpTerms
 
 PASSED: Final = frozenset(
     {"PATH", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONHASHSEED"}
@@ -46,10 +49,51 @@ ROOM: Final = 4 * MAX_OUTPUT_BYTES
 PATIENCE: Final = 10.0
 """Seconds after its limit in which a trial must have ended; else who watches it is taken for dead."""
 
+READY: Final = b"ready"
+"""What a worker says when it begins; also one that takes the place of another, which cannot say how its trial ended."""
+
 MAIN: Final = (
     "import json, sys; path, *starts = json.loads(sys.argv[1]); sys.path[:] = path; "
     "from benchgate.isolation.helper import main; main(starts)"
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """
+    What a helper imports, once.
+
+    :param target: the name of a system, or module and name of the class of a rubric.
+    :param sockets: descriptors of its workers.
+    :param reads: what trials may read besides the machine's own; ``None``: everything, as in no sandbox.
+    :param network: whether they may make sockets of IP.
+    """
+
+    bench: str
+    cwd: str
+    target: str
+    is_rubric: bool = False
+    sockets: Sequence[int] = ()
+    reads: tuple[str, ...] | None = None
+    network: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """
+    One call of a system, which lives in ``home`` of a folder, or of a rubric, which scores an output.
+
+    :param case: as JSON, with the paths that the process may use.
+    :param record: the folder in which HTTP is recorded.
+    """
+
+    case: str
+    limit: float
+    work: str
+    folder: str | None = None
+    output: str | None = None
+    record: str | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
 
 
 class Isolated:
@@ -62,116 +106,112 @@ class Isolated:
     """
 
     def __init__(
-        self, bench: LoadedClass, systems: Mapping[Side, NamedSystem], level: str, jobs: int
+        self, bench: LoadedClass, systems: Collection[NamedSystem], level: str, jobs: int
     ) -> None:
-        check_level(level)
-        shared: dict[str, Any] = {"task_class": bench.name, "bench_root": str(bench.path.parent)}
-        starts = [Start(target=rubric_name(bench), is_rubric=True, cwd="/", **shared)]
-        for system in systems.values():
+        if sys.platform != "linux" or not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
+            raise EvalError(f"isolation={level} needs Linux with /proc; this is {sys.platform}")
+        path, here = str(bench.path), os.getcwd()
+        starts = [Start(bench=path, target=rubric_name(bench), is_rubric=True, cwd="/")]
+        for system in systems:
             check_importable(bench.task_class, system, "in a process of its own")
             reads = tuple(readable_of(system.call, bench.path)) if level == "sandbox" else None
-            own: dict[str, Any] = {"reads": reads, "network": system.network, **shared}
-            starts.append(Start(target=system.name, cwd=os.getcwd(), **own))
-        self._limits = bench.run.limits or {}
+            own: dict[str, Any] = {"reads": reads, "network": system.network}
+            starts.append(Start(bench=path, target=system.name, cwd=here, **own))
+        self._limits = dict(bench.run.limits or {})
         self._busy: list[TrialRequest] = []
         self._folder = Path(mkdtemp(prefix="benchgate-isolated-"))
         self._sockets: list[socket.socket] = []
         self._workers: dict[str, LifoQueue[socket.socket]] = {}
-        self._begin(starts, jobs, {*PASSED, *(bench.run.pass_env or ())})
-
-    def _begin(self, starts: list[Start], jobs: int, passed: set[str]) -> None:
-        theirs: list[socket.socket] = []
-        for number, start in enumerate(starts):
-            workers = self._workers["" if start.is_rubric else start.target] = LifoQueue()
-            pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(jobs)]
-            for own, its in pairs:
-                workers.put(own)
-                self._sockets.append(own)
-                theirs.append(its)
-            starts[number] = replace(start, sockets=[its.fileno() for _, its in pairs])
-        self._process = subprocess.Popen(  # noqa: S603 - this very Python
-            [sys.executable, "-c", MAIN, json.dumps([sys.path, *map(asdict, starts)])],
-            env={k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
-            pass_fds=[one.fileno() for one in theirs],
-            start_new_session=True,
-        )
-        for one in theirs:
-            one.close()
+        self._process = self._begun(starts, jobs, {*PASSED, *(bench.run.pass_env or ())})
         for one in self._sockets:
             if (said := one.recv(2000)) != READY:
                 self.close()
                 raise EvalError(said.decode() or "a helper died while it was imported")
 
+    def _begun(self, starts: list[Start], jobs: int, passed: set[str]) -> subprocess.Popen[bytes]:
+        with ExitStack() as theirs:
+            for number, start in enumerate(starts):
+                workers = self._workers["" if start.is_rubric else start.target] = LifoQueue()
+                numbers = []
+                for _ in range(jobs):
+                    own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                    workers.put(own)
+                    self._sockets.append(own)
+                    numbers.append(theirs.enter_context(its).fileno())
+                starts[number] = replace(start, sockets=numbers)
+            return subprocess.Popen(  # noqa: S603 - this very Python
+                [sys.executable, "-c", MAIN, json.dumps([sys.path, *map(asdict, starts)])],
+                env={k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")},
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
+                pass_fds=[number for start in starts for number in start.sockets],
+                start_new_session=True,
+            )
+
     def around(
-        self, runner: TrialRunner, system: NamedSystem, limit: Callable[[BenchCase], float]
+        self, runner: TrialRunner, system: str, limit: Callable[[BenchCase], float]
     ) -> TrialRunner:
         """Return what runs trials of a system, and scores them, in processes of their own."""
-        record = str(runner.http.record) if runner.http and runner.http.record else None
 
         def called(case: BenchCase) -> Any:
-            request = TrialRequest(case=case, system=system.name, limit=limit(case))
+            request = TrialRequest(case=case, system=system, limit=limit(case))
             try:
-                return self._produced(request, record)
+                return self._produced(request, runner.http)
             except OSError as error:
                 raise FailedElsewhere(request.not_run(f"its folder: {error}")) from error
 
         def score(case: BenchCase, output: Mapping[str, Any]) -> object:
             request = TrialRequest(case=case, system="", limit=limit(case))
-            job = Job(
-                case=case.model_dump_json(),
-                limit=request.limit,
-                work=str(case.work_path),
-                output=json.dumps(output),
-            )
+            told, work = case.model_dump_json(), str(case.work_path)
+            job = Job(case=told, limit=request.limit, work=work, output=json.dumps(output))
             return self._ran(request, job).result.score
 
         return replace(runner, system=called, score=score, alone=False)
 
-    def _produced(self, request: TrialRequest, record: str | None) -> Any:
-        with Scratch(self._folder) as scratch:
+    def _produced(self, request: TrialRequest, http: HttpTerms | None) -> Any:
+        case = request.case
+        with scratch(self._folder) as folder:
+            work = folder / "home" / "work"
             job = Job(
-                case=scratch.handed(request.case).model_dump_json(),
+                case=handed(case, folder).model_dump_json(),
                 limit=request.limit,
-                work=str(scratch.work),
-                home=str(scratch.home),
-                record=record,
+                work=str(work),
+                folder=str(folder),
+                record=str(http.record) if http and http.record else None,
                 limits=self._limits,
             )
             told = self._ran(request, job)
-            scratch.give(lambda: request.case.work_path)
-        if (http := request.case._http) is not None:  # noqa: SLF001 - not a field: it is no data
-            http.told = told.result
+            if cleared(work):
+                os.rename(work, case.work_path or "")
+        if isinstance(case._http, TrialHttp):  # noqa: SLF001 - not a field: it is no data
+            case._http.told = told.result  # noqa: SLF001
         return json.loads(told.output_json or "null")
 
     def _ran(self, request: TrialRequest, job: Job) -> TrialRecord:
         """Run a process, and return what it says; :raises FailedElsewhere: it has no output, and no score."""
-        workers = self._workers[request.system]
-        worker = workers.get()
+        worker = self._workers[request.system].get()
         self._busy.append(request)
         try:
             return _Call(request, job).run(worker)
         finally:
             self._busy.remove(request)
-            workers.put(worker)
+            self._workers[request.system].put(worker)
 
     def close(self) -> None:
         """End all that runs, and remove its folders."""
         for one in self._sockets:
             one.shutdown(socket.SHUT_WR)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._process.kill()
+        self._process.wait()
         until = time.monotonic() + PATIENCE
         while self._busy and time.monotonic() < until:
             time.sleep(0.001)
         for one in self._sockets:
             one.close()
-        remove(self._folder)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 class _Call:
@@ -252,14 +292,6 @@ class _Call:
             result = self._request.result(self._failed, failure_modes=(mode,))
             record = TrialRecord(result=result, output_json=None)
         raise FailedElsewhere(record)
-
-
-def check_level(level: str) -> None:
-    """Check that this is a machine for a level; :raises EvalError: says what is missing."""
-    if sys.platform != "linux":
-        raise EvalError(f"isolation={level} needs Linux; this is {sys.platform}")
-    if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
-        raise EvalError(f"isolation={level} needs /proc, with the children of processes")
 
 
 def rubric_name(bench: LoadedClass) -> str:

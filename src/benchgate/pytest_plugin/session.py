@@ -53,6 +53,7 @@ class BenchSession:
         self.selection = selection
         self.benches: dict[str, LoadedClass] = {}
         self.settings_of: dict[str, RunSettings] = {}
+        self.watched: set[str] = set()
         self.requests: dict[str, RunRequest] = {}
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
@@ -79,23 +80,20 @@ class BenchSession:
                 bench = load_class(self.selection.root, name, registry, self.settings.policy)
                 self.benches[name] = bench
                 own = option_values(self.config, bench.run)
-                self.settings_of[name] = self._followed(
-                    RunSettings.of_options(own, task_class=name)
-                )
+                self.settings_of[name] = self._followed(name, own)
         except BaseException as error:
             self._exit.close()
             if isinstance(error, EvalError):
                 raise pytest.UsageError(str(error)) from error
             raise
 
-    def _followed(self, settings: RunSettings) -> RunSettings:
-        """Return settings by which somebody at a terminal can follow the trials, if pytest is told to allow that."""
+    def _followed(self, name: str, values: dict[str, Any]) -> RunSettings:
+        """Return settings; somebody at a terminal can only follow trials in this process, which count for nothing."""
         given = self.config.option
-        if settings.isolation == "none" or not (
-            given.usepdb or given.trace or given.capture == "no"
-        ):
-            return settings
-        return replace(settings, isolation="none", is_watched=True)
+        if values["isolation"] != "none" and (given.usepdb or given.trace or given.capture == "no"):
+            self.watched.add(name)
+            values |= {"isolation": "none", "baseline": "none"}
+        return RunSettings.of_options(values, task_class=name)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Forget the item; end the session also if a system has swallowed the interrupt."""

@@ -56,7 +56,7 @@ class Terminal:
             if (level := session.requests[name].isolation("candidate")) != "none":
                 text += f", isolation {level}"
             lines.append(printable(text))
-            if session.settings_of[name].is_watched:
+            if name in session.watched:
                 why = "--pdb, --trace and -s run trials in this process; the run is not gated"
                 lines.append(printable(f"benchgate: {name}, isolation none: {why}"))
         waiting = {

@@ -69,42 +69,36 @@ class ItemTrials:
         """
         config, requests = self._config, self._requests.values()
         address = next((request.settings.executor for request in requests), None)
+        connects = address is not None and not config.option.collectonly
         is_xdist = config.getoption("dist", "no") != "no"
-        is_elsewhere = is_xdist and self._worker is None  # the controller of xdist runs no trial
-        is_cluster = address is not None and not config.option.collectonly
-        if is_cluster and (is_xdist or self._worker is not None):
+        runs = (self._worker is not None or not is_xdist) and not config.option.collectonly
+        if connects and (is_xdist or self._worker is not None):
             msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
             raise pytest.UsageError(msg)
         own = None
         is_replay = any(request.recording for request in requests)
-        if not (is_cluster or is_replay or is_elsewhere):
-            # A replay calls no system, and an engine may be expensive to reach.
+        if not (connects or is_replay) and (self._worker is not None or not is_xdist):
+            # The controller of xdist runs no trial, a replay calls no system, and an engine may be expensive to reach.
             own = config.hook.pytest_bench_executor(config=config)
         try:
-            self.service.open(own, connects=not (config.option.collectonly or is_elsewhere))
+            self.service.open(own, connects=runs)
         except EvalError as error:
-            prefix = "--bench-executor: " if is_cluster else "--bench-"
+            prefix = "--bench-executor: " if connects else "--bench-"
             raise pytest.UsageError(f"{prefix}{error}") from error
 
     def check_scorers(self, items: Iterable[pytest.Item]) -> None:
         """
-        Refuse what scores in the place of a rubric, which neither workers of a cluster nor other processes have.
+        Refuse what scores in the place of a rubric, which workers do not have, of a cluster or of a class here.
 
         :raises pytest.UsageError: names it.
         """
         for item in cast("Iterable[CaseRun]", items):
             request = self._requests.get(getattr(item, "task_class", ""))
-            if request is None or item.scored_by() == request.bench.rubric_digest:
-                continue
-            given = request.settings
-            if given.executor is not None:
-                msg = f"--bench-executor: {item.nodeid} is scored by a hook, and workers have the rubric alone"
-                raise pytest.UsageError(msg)
-            if given.isolation != "none" and request.recording is None:
-                msg = (
-                    f"--bench-isolation={given.isolation}: {item.nodeid} is scored by a hook, in this process; "
-                    "move what it does into rubric.py"
-                )
+            given = request and request.settings
+            is_own = request is None or item.scored_by() == request.bench.rubric_digest
+            if given and not is_own and (given.executor or given.isolation != "none"):
+                option = "executor" if given.executor else "isolation"
+                msg = f"--bench-{option}: {item.nodeid} is scored by a hook, and workers have the rubric alone"
                 raise pytest.UsageError(msg)
 
     def record_of(self, item: CaseRun) -> TrialRecord:

@@ -18,7 +18,7 @@ from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
-from benchgate.gates.baseline import read_baseline
+from benchgate.gates.baseline import rank, read_baseline
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -69,15 +69,12 @@ class ClassRun:
         own = {"candidate": files, "baseline": files.baseline if files else None}
         self.sides: dict[Side, PlannedTrials] = {
             side: PlannedTrials(
-                request.bench,
-                system,
-                trials=given.trials,
-                seed=given.seed,
-                checkpoints=own[side],
-                isolation=request.isolation(side),
+                request.bench, system, trials=given.trials, seed=given.seed, checkpoints=own[side]
             )
             for side, system in request.systems.items()
         }
+        for side, trials in self.sides.items():
+            trials.isolation_class = request.isolation(side)
         self.judgement: Judgement | None = None
         self.published: Published | None = None
         self.recorded: Path | None = None
@@ -127,9 +124,13 @@ class ClassRun:
         given, choice = self.request.settings, self.grounds.choice
         for trials, planned in zip(self.sides.values(), (keys, beside), strict=False):
             trials.plan(planned)
-        set_scope(self.sides.values(), given.shard, is_watched=given.is_watched)
+        set_scope(self.sides.values(), given.shard)
         if choice.path and (self.candidate.scope == "full" or given.shard):
             self._baseline = read_baseline(choice.path)
+            before, level = self._baseline.report, self.candidate.isolation_class
+            if before and rank(before.isolation_class) < rank(level):
+                why = f"the baseline's was {before.isolation_class}, where a system could do more"
+                self.warnings.append(f"isolation {level}: {why}")
         tier_file = self.request.bench.path.parents[1] / TIER_FILE
         try:
             self._tiers = TierConfig.read(tier_file) if os.path.lexists(tier_file) else None

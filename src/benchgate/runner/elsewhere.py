@@ -31,14 +31,14 @@ def connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None:
 
 
 def isolated(run: RunRequest, own: TrialExecutor | None, stack: ExitStack) -> Isolated | None:
-    """Start the processes of a class, and have the stack end them; ``None`` if it needs none, or is played."""
+    """Start the processes of a class, and have the stack end them; ``None`` if it needs none."""
     level = run.settings.isolation
-    if level == "none" or run.recording is not None:
+    if level == "none":
         return None
     if own is not None:
         raise EvalError(f"isolation={level}: an executor of one's own runs trials as it does")
     from benchgate.isolation.isolated import Isolated
 
-    found = Isolated(run.bench, run.systems, level, run.settings.jobs)
+    found = Isolated(run.bench, run.systems.values(), level, run.settings.jobs)
     stack.callback(found.close)
     return found

@@ -72,7 +72,7 @@ class _ServedClass:
                 is_timeout=is_timeout,
             )
             if self.processes is not None:
-                runner = self.processes.around(runner, system, run.settings.limit)
+                runner = self.processes.around(runner, system.name, run.settings.limit)
             self.runners[side] = Player(runner, run.recording) if run.recording else runner
         return self.runners[side]
 

@@ -16,7 +16,7 @@ from benchgate.errors import ArtifactError
 from benchgate.gates.baseline import choose_baseline, rerun_system
 from benchgate.gates.policy import parse_options
 from benchgate.loader.loaded_class import find_system
-from benchgate.replay.recording import RecordedSystem, find_recording
+from benchgate.replay.recording import find_recording
 from benchgate.training.checkpoints import CheckpointFiles, read_checkpoints
 from benchgate.wire import clock
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.ids import RunPlan
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.models import BenchCase, IsolationClass, Side
+    from benchgate.models import BenchCase, Isolation, Side
     from benchgate.registry import System
     from benchgate.replay.recording import Recording
     from benchgate.training.checkpoints import Checkpoints
@@ -47,9 +47,6 @@ class RunSettings:
     The settings of a run of one task class; the options in :mod:`benchgate.wire.arguments` say what they mean.
 
     :param task_class: of a merge, that of its parts.
-    :param isolation: where trials run; of a replay it is that of what is replayed.
-    :param is_watched: somebody at a terminal follows the trials, so that they run below the level of their class; such
-        a run is not gated.
     :param baseline: ``None``, of a merge, for what its parts were run with.
     :param parts: folders of the shards that the run is put together from; none of its trials are run.
     :param expect: the digest of each part by its number, as it printed it; others are refused.
@@ -65,8 +62,7 @@ class RunSettings:
     seed: int = 0
     jobs: int = 1
     executor: str | None = None
-    isolation: IsolationClass = "none"
-    is_watched: bool = False
+    isolation: Isolation = "none"
     allow_mixed_workers: str = "no"
     retries: int = 3
     max_rpm: int | None = None
@@ -159,14 +155,12 @@ class RunRequest:
         name = self.settings.record
         return None if name is None else CassetteRecorder(self.bench.path, name)
 
-    def isolation(self, side: Side) -> IsolationClass:
-        """Return where the trials of a side run."""
-        level, system = self.settings.isolation, self.systems[side]
+    def isolation(self, side: Side) -> Isolation:
+        """Return where the trials of a side run, or ran, if they are played."""
         if self.recording is not None:
             return self.recording.manifest.isolation_class
-        if isinstance(system, RecordedSystem) or not level.startswith("sandbox"):
-            return level
-        return "sandbox+network" if system.network else "sandbox"
+        level = self.settings.isolation
+        return "sandbox+network" if level == "sandbox" and self.systems[side].network else level
 
     def scored_by(self) -> tuple[Scorer, str]:
         """Return what scores outputs, and its digest."""
@@ -210,15 +204,13 @@ class Grounds:
         )
 
 
-def set_scope(
-    sides: Collection[PlannedTrials], shard: Shard | None, *, is_watched: bool = False
-) -> None:
+def set_scope(sides: Collection[PlannedTrials], shard: Shard | None) -> None:
     """
     Note whether the planned trials are all of a class: those of each side, and not as a shard.
 
     :raises ArtifactError: the trials of a side are not those of the shard.
     """
-    is_whole = not is_watched and shard is None and all(trials.scope == "full" for trials in sides)
+    is_whole = shard is None and all(trials.scope == "full" for trials in sides)
     for trials in sides:
         # Not of the one shard of one, which benchgate merge records.
         trials.scope = "full" if is_whole else "selected"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.models import BenchCase, BenchRunReport, IsolationClass, Scope, TrialResult
+    from benchgate.models import BenchCase, BenchRunReport, Isolation, Scope, TrialResult
     from benchgate.training.checkpoints import Checkpoints
     from benchgate.wire.shard import Shard
     from benchgate.wire.usage import Usage
@@ -57,7 +57,6 @@ class PlannedTrials:
 
     :param trials: how many trials each case has.
     :param checkpoints: the checkpoint that the evidence must belong to, if one is the subject.
-    :param isolation: where they run.
 
     ``scorers`` has the digest of each rubric or hook that scored a trial.
     """
@@ -70,14 +69,13 @@ class PlannedTrials:
         trials: int,
         seed: int,
         checkpoints: Checkpoints | None = None,
-        isolation: IsolationClass = "none",
     ) -> None:
         self.bench = bench
         self.system = system
         self.trials = trials
         self.seed = seed
         self.checkpoints = checkpoints
-        self.isolation: IsolationClass = isolation
+        self.isolation_class: Isolation = "none"
         self.scope: Scope = "selected"
         self.interrupted = False
         self.keys: tuple[Key, ...] = ()
@@ -230,7 +228,7 @@ class PlannedTrials:
             system=self.system.name,
             trial_count=self.trials,
             seed=self.seed,
-            isolation=self.isolation,
+            isolation_class=self.isolation_class,
             clusters={c.case_id: c.cluster for c in self.cases if c.cluster is not None},
             digests=RunDigests(
                 cases={c: p.digest for c, p in self._cases.items() if p.problem is None},

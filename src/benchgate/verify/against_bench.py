@@ -8,20 +8,19 @@ compared here, in another process. The bench is read and nothing of it is import
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.artifacts.evidence_kinds import ArmReport
 from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import BaselineRef
 from benchgate.audit.chain import record_folder
 from benchgate.errors import EvalError, few
-from benchgate.gates.baseline import FILE_NAME, RERUN, read_baseline
+from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
 from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, read_case
 from benchgate.loader.failure_modes import load_taxonomy
 from benchgate.loader.rubric_source import rubric_digest
-from benchgate.models import IsolationClass
 from benchgate.verify.recheck_decision import baseline_faults
 
 if TYPE_CHECKING:
@@ -125,10 +124,8 @@ class Terms:
         if report.digests.taxonomy != load_taxonomy(class_path).digest:
             yield f"its failure modes and their severities are {there}"
         level = load_run_table(class_path).isolation or "none"
-        levels = get_args(IsolationClass)
-        if not report.source and levels.index(report.isolation_class) < min(
-            levels.index(level), levels.index("sandbox+network")
-        ):
+        least = min(rank(level), rank("sandbox+network"))
+        if not report.source and rank(report.isolation_class) < least:
             yield f"its isolation is {report.isolation_class}, where {class_path} has {level}"
         yield from self._of_the_baseline(class_path / FILE_NAME)
 

@@ -11,7 +11,7 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_evidence import OWN_RECORD, comparison_of, run_files
 from benchgate.artifacts.run_kinds import PromotionReport, RecordRef, RunRecord, case_file_name
 from benchgate.artifacts.sealed_plan import broken
-from benchgate.gates.baseline import arm, baseline_beside, isolation_note
+from benchgate.gates.baseline import arm, baseline_beside
 from benchgate.gates.blockers import baseline_blockers, plan_blocker
 from benchgate.gates.decide import decide
 from benchgate.gates.decision import PREFIX, GateInput
@@ -73,14 +73,6 @@ def facts_of(record: RunRecord, before: ArmReport | None, outputs: Mapping[str, 
             lacks_advantages(outputs.get(case_file_name(result))) for result in scored
         ),
         replays=record.replays,
-        # Of a baseline in a file the level is not in the record.
-        raised=tuple(
-            (code.removeprefix("note_"), text)
-            for code, text in reasons
-            if code == "note_isolation_raised"
-        )
-        if beside is None
-        else tuple(isolation_note(record.report, None if excluded else beside)),
     )
 
 

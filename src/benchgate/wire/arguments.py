@@ -156,6 +156,7 @@ def read_options(
         raise argparse.ArgumentTypeError("\n".join(wrong))
     if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
         values |= {"executor": None, "retries": 0, "max_rpm": None, "max_cost_usd": None}
+        values["isolation"] = "none"
     return values
 
 
