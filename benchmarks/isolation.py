@@ -18,7 +18,7 @@ from textwrap import dedent
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchgate.errors import EvalError
-from benchgate.isolation import sandbox
+from benchgate.isolation import place
 from benchgate.isolation.isolated import Isolated
 from tests.conftest import BenchFolder
 
@@ -34,7 +34,7 @@ async def system(case):
 def levels() -> list[str]:
     """Return the levels that this machine has."""
     try:
-        sandbox.check()
+        place.check()
     except EvalError as error:
         print(f"without sandbox: {error}")
         return ["none", "process"]

@@ -8,17 +8,14 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from queue import LifoQueue
 from tempfile import TemporaryFile, mkdtemp
 from typing import TYPE_CHECKING, Any, Final
 
 from benchgate.errors import EvalError
-from benchgate.isolation.sandbox import readable_of
-from benchgate.isolation.scratch import cleared, handed, scratch
+from benchgate.isolation.place import cleared, handed, readable_of, scratch
 from benchgate.live.prints import MAX_PRINTED
 from benchgate.loader.loaded_class import check_importable
 from benchgate.models import FailureMode
@@ -30,16 +27,16 @@ from benchgate.wire.plain import MAX_OUTPUT_BYTES
 from benchgate.wire.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping
 
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.models import BenchCase, Outcome
     from benchgate.trials.trial import TrialRunner
     from benchgate.trials.trial_http import HttpTerms
 
-PASSED: Final = frozenset(
-    {"PATH", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONHASHSEED"}
-    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
+PASSED: Final = (
+    "PATH LANG LANGUAGE TZ TERM VIRTUAL_ENV LD_LIBRARY_PATH PYTHONHASHSEED SSL_CERT_FILE SSL_CERT_DIR "
+    "OMP_NUM_THREADS OPENBLAS_NUM_THREADS"
 )
 """What processes have of the environment, and all names that begin with LC_; ``pass_env`` adds to it."""
 
@@ -48,9 +45,6 @@ ROOM: Final = 4 * MAX_OUTPUT_BYTES
 
 PATIENCE: Final = 10.0
 """Seconds after its limit in which a trial must have ended; else who watches it is taken for dead."""
-
-READY: Final = b"ready"
-"""What a worker says when it begins; also one that takes the place of another, which cannot say how its trial ended."""
 
 MAIN: Final = (
     "import json, sys; path, *starts = json.loads(sys.argv[1]); sys.path[:] = path; "
@@ -64,18 +58,21 @@ class Start:
     What a helper imports, once.
 
     :param target: the name of a system, or module and name of the class of a rubric.
-    :param sockets: descriptors of its workers.
+    :param socket: descriptor of the socket by which it is sent the sockets of trials.
     :param reads: what trials may read besides the machine's own; ``None``: everything, as in no sandbox.
     :param network: whether they may make sockets of IP.
+    :param limits: of each of their processes: ``memory`` in bytes, and ``processes``.
     """
 
     bench: str
-    cwd: str
     target: str
+    socket: int
+    cwd: str = "/"
     is_rubric: bool = False
-    sockets: Sequence[int] = ()
+    jobs: int = 1
     reads: tuple[str, ...] | None = None
     network: bool = False
+    limits: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +90,6 @@ class Job:
     folder: str | None = None
     output: str | None = None
     record: str | None = None
-    limits: Mapping[str, int] = field(default_factory=dict)
 
 
 class Isolated:
@@ -110,44 +106,36 @@ class Isolated:
     ) -> None:
         if sys.platform != "linux" or not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
             raise EvalError(f"isolation={level} needs Linux with /proc; this is {sys.platform}")
-        path, here = str(bench.path), os.getcwd()
-        starts = [Start(bench=path, target=rubric_name(bench), is_rubric=True, cwd="/")]
+        self._helpers: dict[str, socket.socket] = {}
+        starts: list[dict[str, Any]] = [{"target": rubric_name(bench), "is_rubric": True}]
+        shared = {"cwd": os.getcwd(), "limits": dict(bench.run.limits or {})}
         for system in systems:
             check_importable(bench.task_class, system, "in a process of its own")
-            reads = tuple(readable_of(system.call, bench.path)) if level == "sandbox" else None
-            own: dict[str, Any] = {"reads": reads, "network": system.network}
-            starts.append(Start(bench=path, target=system.name, cwd=here, **own))
-        self._limits = dict(bench.run.limits or {})
-        self._busy: list[TrialRequest] = []
+            starts.append({"target": system.name, **shared})
+            if level == "sandbox":
+                reads = [*readable_of(system.call, bench.path)]
+                starts[-1] |= {"reads": reads, "network": system.network}
         self._folder = Path(mkdtemp(prefix="benchgate-isolated-"))
-        self._sockets: list[socket.socket] = []
-        self._workers: dict[str, LifoQueue[socket.socket]] = {}
-        self._process = self._begun(starts, jobs, {*PASSED, *(bench.run.pass_env or ())})
-        for one in self._sockets:
-            if (said := one.recv(2000)) != READY:
-                self.close()
-                raise EvalError(said.decode() or "a helper died while it was imported")
-
-    def _begun(self, starts: list[Start], jobs: int, passed: set[str]) -> subprocess.Popen[bytes]:
+        passed = {*PASSED.split(), *(bench.run.pass_env or ())}
         with ExitStack() as theirs:
-            for number, start in enumerate(starts):
-                workers = self._workers["" if start.is_rubric else start.target] = LifoQueue()
-                numbers = []
-                for _ in range(jobs):
-                    own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                    workers.put(own)
-                    self._sockets.append(own)
-                    numbers.append(theirs.enter_context(its).fileno())
-                starts[number] = replace(start, sockets=numbers)
-            return subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-c", MAIN, json.dumps([sys.path, *map(asdict, starts)])],
+            for start in starts:
+                name = "" if "is_rubric" in start else start["target"]
+                self._helpers[name], its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                number = theirs.enter_context(its).fileno()
+                start |= {"bench": str(bench.path), "socket": number, "jobs": jobs}
+            self._process = subprocess.Popen(  # noqa: S603 - this very Python
+                [sys.executable, "-c", MAIN, json.dumps([sys.path, *starts])],
                 env={k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")},
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
-                pass_fds=[number for start in starts for number in start.sockets],
+                pass_fds=[start["socket"] for start in starts],
                 start_new_session=True,
             )
+        for helper in self._helpers.values():
+            if (said := helper.recv(2000)) != b"ready":
+                self.close()
+                raise EvalError(said.decode() or "a helper died while it was imported")
 
     def around(
         self, runner: TrialRunner, system: str, limit: Callable[[BenchCase], float]
@@ -165,7 +153,7 @@ class Isolated:
             request = TrialRequest(case=case, system="", limit=limit(case))
             told, work = case.model_dump_json(), str(case.work_path)
             job = Job(case=told, limit=request.limit, work=work, output=json.dumps(output))
-            return self._ran(request, job).result.score
+            return _Call(request, job).run(self._helpers[""]).result.score
 
         return replace(runner, system=called, score=score, alone=False)
 
@@ -179,38 +167,22 @@ class Isolated:
                 work=str(work),
                 folder=str(folder),
                 record=str(http.record) if http and http.record else None,
-                limits=self._limits,
             )
-            told = self._ran(request, job)
+            told = _Call(request, job).run(self._helpers[request.system])
             if cleared(work):
                 os.rename(work, case.work_path or "")
         if isinstance(case._http, TrialHttp):  # noqa: SLF001 - not a field: it is no data
             case._http.told = told.result  # noqa: SLF001
         return json.loads(told.output_json or "null")
 
-    def _ran(self, request: TrialRequest, job: Job) -> TrialRecord:
-        """Run a process, and return what it says; :raises FailedElsewhere: it has no output, and no score."""
-        worker = self._workers[request.system].get()
-        self._busy.append(request)
-        try:
-            return _Call(request, job).run(worker)
-        finally:
-            self._busy.remove(request)
-            self._workers[request.system].put(worker)
-
     def close(self) -> None:
         """End all that runs, and remove its folders."""
-        for one in self._sockets:
-            one.shutdown(socket.SHUT_WR)
+        for helper in self._helpers.values():
+            helper.close()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(PATIENCE)
         self._process.kill()
         self._process.wait()
-        until = time.monotonic() + PATIENCE
-        while self._busy and time.monotonic() < until:
-            time.sleep(0.001)
-        for one in self._sockets:
-            one.close()
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -225,32 +197,28 @@ class _Call:
         self._told: str | None = None
         self._failed: Outcome = "harness_error" if job.output is None else "rubric_error"
 
-    def run(self, worker: socket.socket) -> TrialRecord:
+    def run(self, helper: socket.socket) -> TrialRecord:
         """Have a worker run it, and return what it says; :raises FailedElsewhere: it has no output, and no score."""
-        channel, its = socket.socketpair()
-        name, said, fault = os.urandom(8).hex().encode(), b"", ""
-        with channel, TemporaryFile() as prints:
-            with its:
-                start = b"%s %r" % (name, self._job.limit)
-                socket.send_fds(worker, [start], [its.fileno(), prints.fileno()])
-            for one in (channel, worker):
+        channel, its_channel = socket.socketpair()
+        report, its_report = socket.socketpair()
+        fault = ""
+        with channel, report, TemporaryFile() as prints:
+            with its_channel, its_report:
+                descriptors = [one.fileno() for one in (its_channel, its_report, prints)]
+                socket.send_fds(helper, [b"%r" % self._job.limit], descriptors)
+            for one in (channel, report):
                 one.settimeout(self._job.limit + PATIENCE)
             try:
                 self._hear(channel)
             except Exception as error:  # of whatever a process may send in the place of a message
                 fault = str(error)
             channel.close()
-            try:
-                while said != READY and not said.startswith(name):
-                    said = worker.recv(99)
-            except TimeoutError:
-                said = READY
+            status = report.recv(9).decode()
             prints.seek(0)
             sys.stdout.write(prints.read(MAX_PRINTED).decode(errors="backslashreplace"))
-        if said == READY:
-            fault = "what watches it died"
-        elif not said.endswith(b" 0") or self._told is None:
-            fault = fault or f"ended without a result, status {said.decode().split()[1]}"
+        if status != "0" or self._told is None:
+            why = f"ended without a result, status {status}" if status else "what watches it died"
+            fault = fault or why
         if not self._called:
             raise FailedElsewhere(self._request.not_run(f"before it was called: {fault}"))
         return self._believed(fault)
@@ -274,40 +242,27 @@ class _Call:
 
     def _believed(self, fault: str) -> TrialRecord:
         """Return what a process says that ended well and said one thing."""
-        own = {self._failed, "timeout", "invalid_rl_payload"}
         try:
             record = RECORDS.validate_json(str(self._told), strict=True)
-            result, codes = record.result, {mode.code for mode in record.result.failure_modes}
-            if not fault and result.outcome == "scored":
-                return record
-            if (
-                result.outcome not in {self._failed, "timeout", "unavailable", "not_run"}
-                or codes - own
-            ):
-                fault = fault or "it says what is not its own to say"
         except ValueError:
             fault = fault or "what it says is no result"
         if fault:
             mode = FailureMode(code=self._failed, detail=f"in its own process: {fault}")
             result = self._request.result(self._failed, failure_modes=(mode,))
             record = TrialRecord(result=result, output_json=None)
-        raise FailedElsewhere(record)
+        if record.result.outcome != "scored":
+            raise FailedElsewhere(record)
+        return record
 
 
 def rubric_name(bench: LoadedClass) -> str:
-    """
-    Return module and name of the class that scores, without the registration.
-
-    :raises EvalError: the registration scores itself.
-    """
-    registered = bench.task_class.rubric_type
-    here = registered.__module__
-    if here.endswith(".registration"):
-        own = [n for n, value in vars(registered).items() if n[:2] != "__" or callable(value)]
-        bases = (one for one in registered.__mro__ if one.__module__ != here)
-        registered = next(bases, object)
-        if own or registered is object:
+    """Return module and name of the class that scores; :raises EvalError: it is in the registration, or partly."""
+    scores, *bases = bench.task_class.rubric_type.__mro__
+    if (here := scores.__module__).endswith(".registration"):
+        own = [n for n, value in vars(scores).items() if n[:2] != "__" or callable(value)]
+        scores = next(base for base in bases if base.__module__ != here)
+        if own or scores is object:
             what = ", ".join(own) or "the rubric"
             why = "move it into rubric.py, which alone is imported where outputs are scored"
             raise EvalError(f"isolation: registration.py defines {what}; {why}")
-    return f"{registered.__module__}:{registered.__qualname__}"
+    return f"{scores.__module__}:{scores.__qualname__}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import iscoroutinefunction
@@ -196,18 +196,13 @@ def find_system(task_class: TaskClass, wanted: System | str | None) -> NamedSyst
 
 
 def check_importable(task_class: TaskClass, system: NamedSystem, where: str) -> None:
-    """
-    Check that a system can be found by its name in another process.
-
-    :raises EvalError: it cannot, or belongs to a conftest.
-    """
-    try:
-        is_found = find_system(task_class, system.name).call is system.call
-    except EvalError:
-        is_found = False
-    if not is_found or system.name.startswith("conftest:"):
-        msg = f"system {system.name} cannot be found by a name {where}; register it, or name it as module:attr"
-        raise EvalError(msg)
+    """Check that a system can be found by its name in another process; :raises EvalError: it cannot."""
+    with suppress(EvalError):
+        found = find_system(task_class, system.name).call
+        if found is system.call and not system.name.startswith("conftest:"):
+            return
+    msg = f"system {system.name} cannot be found by a name {where}; register it, or name it as module:attr"
+    raise EvalError(msg)
 
 
 def named(name: str, system: System) -> NamedSystem:

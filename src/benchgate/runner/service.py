@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from benchgate.errors import EvalError
-from benchgate.live.executor import LiveExecutor
+from benchgate.live.executor import GRACE, LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.replay.player import Player, awaits_score, scored_now
-from benchgate.runner.elsewhere import connected, isolated
-from benchgate.runner.lane import Lane
+from benchgate.runner.lane import Lane, connected, isolated
 from benchgate.runner.trial_files import TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest, ended
 from benchgate.trials.pacing import Pacing, Turns
@@ -153,15 +152,16 @@ class TrialService:
                 executor = own
                 if cluster is not None:
                     executor = cluster.lane(pacing, spending, given.jobs)
-                elif processes is not None:  # what watches them keeps the limit
-                    paced = partial(pacing.run, self._run)
-                    executor = LiveExecutor(paced, given.jobs, prints=self._prints, grace=math.inf)
-                elif own is None and given.jobs > 1:
-                    paced = partial(pacing.run, self._run)
+                elif own is None and (given.jobs > 1 or processes):
                     executor = LiveExecutor(
-                        paced, given.jobs, prints=self._prints, backstop=backstop
+                        partial(pacing.run, self._run),
+                        given.jobs,
+                        prints=self._prints,
+                        backstop=None if processes else backstop,
+                        grace=math.inf if processes else GRACE,  # who watches them keeps the limit
                     )
-                    self._guarded, backstop = self._guarded or executor, None
+                    guarded = (self._guarded or executor, None)
+                    self._guarded, backstop = (self._guarded, backstop) if processes else guarded
                 if executor is not None and executor is not own:
                     self._exit.callback(executor.close)
                 lanes[pace] = Lane(pacing, spending, executor)

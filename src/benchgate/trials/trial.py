@@ -50,11 +50,7 @@ Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
 
 class FailedElsewhere(Exception):
-    """A system or rubric failed in a process of its own; ``record`` has how."""
-
-    def __init__(self, record: TrialRecord) -> None:
-        super().__init__(record.result.detail)
-        self.record = record
+    """A system or rubric failed in a process of its own; its argument is the record of that."""
 
 
 Waiter = Callable[[Awaitable[Any], float], Any]
@@ -178,14 +174,10 @@ class _Attempt:
     def failed(self, error: BaseException) -> None:
         self._score = None
         if isinstance(error, FailedElsewhere):
-            record, result = error.record, error.record.result
-            self._outcome, self._modes, self._detail = (
-                result.outcome,
-                result.failure_modes,
-                result.detail,
-            )
-            self._violation, self._raised_at = record.violation, record.raised_at
-            self._retry_after = record.retry_after
+            told: TrialRecord = error.args[0]
+            self._outcome, self._modes = told.result.outcome, told.result.failure_modes
+            self._detail, self._violation = told.result.detail, told.violation
+            self._raised_at, self._retry_after = told.raised_at, told.retry_after
             return
         if isinstance(error, TrialTimeout) or self._runner.is_timeout(error):
             self.timed_out()

@@ -1,12 +1,14 @@
-"""What the process of a trial may reach at level ``sandbox``: Landlock for files and signals, seccomp for the rest."""
+"""Where a system is for one trial: its folder, and what it reaches at level ``sandbox``, by Landlock and seccomp."""
 
 from __future__ import annotations
 
 import os
 import platform
+import shutil
 import socket
+import subprocess
 import sys
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from benchgate.isolation.isolated import Start
+    from benchgate.models import BenchCase
+
+REMOVE: Final = 'chmod -R u+rwX "$0"; rm -rf "$0"'
 
 FLOOR: Final = 6
 """The ABI of Landlock that has all that is relied on: truncation (3), and signals that stay inside (6)."""
@@ -38,8 +43,54 @@ REFUSED: Final = (
 )
 
 
+@contextmanager
+def scratch(root: Path) -> Iterator[Path]:
+    """Make the folder of a trial, with a ``home``, and remove it with all that is in it."""
+    path = root / os.urandom(8).hex()
+    path.mkdir(0o700)
+    (path / "home").mkdir()
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        if path.exists():  # something is closed to its owner, or too deep for Python
+            subprocess.run(["sh", "-c", REMOVE, path], check=False, stderr=subprocess.DEVNULL)  # noqa: S603, S607
+
+
+def handed(case: BenchCase, folder: Path) -> BenchCase:
+    """Return a case whose files are copies in a folder, and that does not have what it expects."""
+    update: dict[str, Any] = {"expected_path": None, "work_path": None}
+    update["input_path"] = shutil.copytree(case.input_path, folder / "input", symlinks=True)
+    update["cassettes"] = {
+        name: one.model_copy(update={"path": _copied(one.path, folder / str(number))})
+        for number, (name, one) in enumerate(case.cassettes.items())
+    }
+    if (one := case.checkpoint) is not None:
+        path = _copied(one.path, folder / "checkpoint")
+        update["checkpoint"] = one.model_copy(update={"path": path})
+    return case.model_copy(update=update)
+
+
+def _copied(file: Path, folder: Path) -> Path:
+    folder.mkdir()
+    return Path(shutil.copyfile(file, folder / file.name))
+
+
+def cleared(work: Path) -> bool:
+    """Return whether a system left something in its work folder, in which no links are any more."""
+    if work.is_symlink() or not work.is_dir() or not os.listdir(work):
+        return False
+    for folder, folders, files in os.walk(work):
+        for path in (Path(folder, name) for name in (*folders, *files)):
+            if path.is_symlink() or not (path.is_dir() or path.is_file()):
+                path.unlink()
+            elif path.is_dir():
+                path.chmod(0o700)
+    return True
+
+
 def check() -> None:
-    """Check that this machine has what the level is made of; :raises EvalError: says what is missing."""
+    """Check that this machine has what a sandbox is made of; :raises EvalError: says what is missing."""
     try:
         import landlockpy
         import pyseccomp  # noqa: F401 - it looks for its library
