@@ -237,7 +237,7 @@ def _enter(start: Start, folder: str) -> None:
     """Give up what a trial is not to have."""
     PRCTL(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     if start.reads is not None:
-        place.close(start, folder)
+        place.close(folder, start.reads, network=start.network)
 
 
 def _settle(home: str, limits: Mapping[str, int]) -> None:

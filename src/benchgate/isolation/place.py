@@ -17,9 +17,8 @@ from benchgate.errors import EvalError
 from benchgate.loader.imports import PACKAGE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from benchgate.isolation.isolated import Start
     from benchgate.models import BenchCase
 
 REMOVE: Final = 'chmod -R u+rwX "$0"; rm -rf "$0"'
@@ -140,7 +139,7 @@ def refusals(*, network: bool) -> Any:
     return made
 
 
-def close(start: Start, folder: str) -> None:
+def close(folder: str, reads: Iterable[str], *, network: bool) -> None:
     """
     Shut this process out of all but what was named for it, and the folder of a trial; there is no way back.
 
@@ -151,7 +150,7 @@ def close(start: Start, folder: str) -> None:
     rights = fs_for_abi(min(abi_version(), KNOWN))
     using = AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.TRUNCATE | AccessFS.IOCTL_DEV
     reading = AccessFS.READ_FILE | AccessFS.EXECUTE | AccessFS.READ_DIR
-    reads = (*READABLE, *(start.reads or ()), folder, f"/proc/{os.getpid()}")
+    reads = (*READABLE, *reads, folder, f"/proc/{os.getpid()}")
     rules = [*((path, reading) for path in reads), *((path, using) for path in DEVICES)]
     with Ruleset(
         handled_fs=rights, handled_net=AccessNet.NONE, scoped=Scope.SIGNAL, best_effort=False
@@ -161,7 +160,7 @@ def close(start: Start, folder: str) -> None:
                 of_file = using | AccessFS.EXECUTE
                 ruleset.allow_path(path, granted if os.path.isdir(path) else granted & of_file)
         ruleset.restrict()
-    refusals(network=start.network).load()
+    refusals(network=network).load()
     unix, kill = partial(socket.socket, socket.AF_UNIX), partial(os.kill, os.getppid(), 0)
     for use in (partial(os.listdir, "/"), unix, kill):
         with suppress(PermissionError):
