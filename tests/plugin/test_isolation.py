@@ -60,7 +60,7 @@ def test_who_follows_trials_has_them_in_this_process_and_no_gate(bench, option, 
     monkeypatch.setattr("pdb.Pdb.runcall", lambda _, call, *a, **k: call(*a, **k))
     result = bench.run(option)
     result.assert_outcomes(passed=3)
-    result.stdout.fnmatch_lines(["benchgate: echo, isolation none: --pdb, --trace and -s *"])
+    result.stdout.fnmatch_lines(["benchgate: echo, *, isolation none: -s, --pdb and --trace *"])
     assert facts(bench)[1] == "none"
     assert bench.record()["baseline"] is None
 

@@ -44,7 +44,7 @@ BUDGETS = {
     "http": 525,
     "ids": 150,
     "interop": 2075,
-    "isolation": 1625,
+    "isolation": 700,
     "live": 500,
     "loader": 1300,
     "looks": 725,
@@ -69,7 +69,7 @@ BUDGETS = {
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 34500
+TOTAL = 33453
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

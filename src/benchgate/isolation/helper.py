@@ -40,12 +40,9 @@ from benchgate.trials.executor import RECORDS, TrialRequest
 from benchgate.trials.time_limit import alarm
 from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
-from benchgate.wire.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
-
-    from benchgate.wire.usage import Usage
 
     Tell = Callable[[str, Any], None]
 
@@ -124,11 +121,11 @@ def _help(start: Start) -> None:
 
 
 def _imported(start: Start) -> Any:
-    os.chdir(start.cwd)
     path = Path(start.bench)
     sys.meta_path.insert(0, BenchFinder(path.parent))
     if start.is_rubric:
         module, _, name = start.target.partition(":")
+        os.chdir("/")
         sys.path[:] = filter(None, sys.path)
         scores: Any = reduce(getattr, name.split("."), import_module(module))
         called = scores()
@@ -254,8 +251,8 @@ def _settle(home: str, limits: Mapping[str, int]) -> None:
 def _attempt(start: Start, job: Job, called: Any, tell: Tell) -> str:
     """Return the record of the trial as JSON; its score is that of the rubric, or stands for it."""
     case, path = BenchCase.model_validate_json(job.case), Path(start.bench)
-    case._shelf, case._usage = ClassCassettes(path), _Meter(tell)  # noqa: SLF001 - they are no data
-    record = Path(job.record) if job.record else None
+    case._shelf = ClassCassettes(path)  # noqa: SLF001 - not a field: it is no data
+    case.usage.told = lambda usage: tell("usage", usage.model_dump(mode="json"))
     runner = TrialRunner(
         task_class=path.name,
         system=called if job.output is None else lambda _: json.loads(job.output or ""),
@@ -263,20 +260,10 @@ def _attempt(start: Start, job: Job, called: Any, tell: Tell) -> str:
         taxonomy=SimpleNamespace(classify=lambda _: ()),  # type: ignore[arg-type] # the session does
         wait=SessionLoop().wait,
         work=Path(job.work),
-        http=HttpTerms(system=start.target, class_path=path, record=record),
+        http=HttpTerms(
+            system=start.target, class_path=path, record=Path(job.record) if job.record else None
+        ),
     )
     with alarm(job.limit):
         told = runner.run(TrialRequest(case=case, system=start.target, limit=job.limit))
     return RECORDS.dump_json(told).decode()
-
-
-class _Meter(UsageMeter):
-    """Reports what is used at once: a trial that is killed has paid for it too."""
-
-    def __init__(self, tell: Tell) -> None:
-        super().__init__()
-        self._tell = tell
-
-    def include(self, usage: Usage) -> None:
-        super().include(usage)
-        self._tell("usage", usage.model_dump(mode="json"))

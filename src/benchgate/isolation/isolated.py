@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
     from benchgate.models import BenchCase, Outcome
     from benchgate.trials.trial import TrialRunner
-    from benchgate.trials.trial_http import HttpTerms
 
 PASSED: Final = (
     "PATH LANG LANGUAGE TZ TERM VIRTUAL_ENV LD_LIBRARY_PATH PYTHONHASHSEED SSL_CERT_FILE SSL_CERT_DIR "
@@ -67,7 +66,6 @@ class Start:
     bench: str
     target: str
     socket: int
-    cwd: str = "/"
     is_rubric: bool = False
     jobs: int = 1
     reads: tuple[str, ...] | None = None
@@ -108,10 +106,10 @@ class Isolated:
             raise EvalError(f"isolation={level} needs Linux with /proc; this is {sys.platform}")
         self._helpers: dict[str, socket.socket] = {}
         starts: list[dict[str, Any]] = [{"target": rubric_name(bench), "is_rubric": True}]
-        shared = {"cwd": os.getcwd(), "limits": dict(bench.run.limits or {})}
+        limits = dict(bench.run.limits or {})
         for system in systems:
             check_importable(bench.task_class, system, "in a process of its own")
-            starts.append({"target": system.name, **shared})
+            starts.append({"target": system.name, "limits": limits})
             if level == "sandbox":
                 reads = [*readable_of(system.call, bench.path)]
                 starts[-1] |= {"reads": reads, "network": system.network}
@@ -124,9 +122,8 @@ class Isolated:
                 number = theirs.enter_context(its).fileno()
                 start |= {"bench": str(bench.path), "socket": number, "jobs": jobs}
             self._process = subprocess.Popen(  # noqa: S603 - this very Python
-                [sys.executable, "-c", MAIN, json.dumps([sys.path, *starts])],
+                [sys.executable, "-P", "-c", MAIN, json.dumps([sys.path, *starts])],
                 env={k: v for k, v in os.environ.items() if k in passed or k.startswith("LC_")},
-                cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=sys.__stderr__.fileno() if sys.__stderr__ else None,
                 pass_fds=[start["socket"] for start in starts],
@@ -157,7 +154,7 @@ class Isolated:
 
         return replace(runner, system=called, score=score, alone=False)
 
-    def _produced(self, request: TrialRequest, http: HttpTerms | None) -> Any:
+    def _produced(self, request: TrialRequest, http: Any) -> Any:
         case = request.case
         with scratch(self._folder) as folder:
             work = folder / "home" / "work"
@@ -230,8 +227,6 @@ class _Call:
             file.flush()
             while line := file.readline(self._room):
                 self._room -= len(line)
-                if not line.endswith(b"\n"):
-                    raise ValueError("its last message is not whole, or too large")
                 kind, value = read_json(line)
                 if self._told is not None:
                     raise ValueError("it said something after its result")

@@ -23,11 +23,8 @@ if TYPE_CHECKING:
 
 REMOVE: Final = 'chmod -R u+rwX "$0"; rm -rf "$0"'
 
-FLOOR: Final = 6
-"""The ABI of Landlock that has all that is relied on: truncation (3), and signals that stay inside (6)."""
-
-KNOWN: Final = 9
-"""The newest ABI whose rights on files are asked for; a newer kernel has these too."""
+FLOOR, KNOWN = 6, 9
+"""The ABI of Landlock that has signals which stay inside, and the newest whose rights on files are asked for."""
 
 ETC: Final = "ssl pki resolv.conf hosts nsswitch.conf localtime passwd mime.types alternatives"
 READABLE: Final = (
@@ -105,11 +102,7 @@ def check() -> None:
 
 
 def readable_of(system: Any, class_path: Path) -> Iterator[str]:
-    """
-    Yield what a system reads: its package, or its Python files beside the cases, and what its registration names.
-
-    :raises EvalError: what the registration names would open the cases.
-    """
+    """Yield its package, or Python files beside the cases, and ``reads``; :raises EvalError: that opens cases."""
     cases = class_path.resolve() / "cases"
     kind = system if hasattr(system, "__module__") and callable(system) else type(system)
     parts = str(getattr(kind, "__module__", "")).split(".")

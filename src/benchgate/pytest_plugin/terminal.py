@@ -55,10 +55,11 @@ class Terminal:
             )
             if (level := session.requests[name].isolation("candidate")) != "none":
                 text += f", isolation {level}"
-            lines.append(printable(text))
             if name in session.watched:
-                why = "--pdb, --trace and -s run trials in this process; the run is not gated"
-                lines.append(printable(f"benchgate: {name}, isolation none: {why}"))
+                text += (
+                    ", isolation none: -s, --pdb and --trace run trials here, and nothing is gated"
+                )
+            lines.append(printable(text))
         waiting = {
             system.name
             for request in session.requests.values()
