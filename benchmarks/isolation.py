@@ -9,6 +9,7 @@ once take at most 1.1 times as long.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -59,16 +60,25 @@ def start(bench: BenchFolder, level: str) -> tuple[float, list[int]]:
         loaded = load_class(bench.root / "bench", bench.name, TaskClassRegistry())
         system = find_system(loaded.task_class, None)
         begun = time.perf_counter()
-        isolated = Isolated(loaded, {"candidate": system}, level)
+        isolated = Isolated(loaded, [system], level, jobs=1)
         seconds = time.perf_counter() - begun
-        memory = [
-            int(line.split()[1])
-            for helper in isolated.processes()
-            for line in Path(f"/proc/{helper}/status").read_text().splitlines()
-            if line.startswith("VmRSS")
-        ]
+        memory = list(map(own_memory, started()))
         isolated.close()
     return seconds, memory
+
+
+def started() -> list[int]:
+    """Return all processes below this one."""
+    found = [os.getpid()]
+    for pid in found:
+        found += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return found[1:]
+
+
+def own_memory(pid: int) -> int:
+    """Return what a process does not share with others, in KiB."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
 
 
 def live(bench: BenchFolder, level: str) -> float:
@@ -91,7 +101,9 @@ def main() -> None:
             more = found[level] - found["none"]
             seconds, memory = min(start(bench, level) for _ in range(rounds))
             print(f"{level}: {more:.1f} ms more for a trial, {seconds:.2f} s until the first one")
-            print(f"  memory of the helpers, MiB: {', '.join(str(kib // 1024) for kib in memory)}")
+            print(
+                f"  memory of each process alone, MiB: {', '.join(str(kib // 1024) for kib in memory)}"
+            )
         (bench.path / "system.py").write_text(dedent(AGENT))
         took = {level: min(live(bench, level) for _ in range(2)) for level in there}
         for level in there[1:]:
