@@ -77,6 +77,7 @@ _EXIT: Final = os._exit
 
 def main(starts: list[dict[str, Any]]) -> None:
     """Keep a helper for each of the starts, until the session closes their sockets."""
+    PRCTL(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     # A trial of nothing builds what each of them needs, so that no process of a trial has to.
     start = Start(bench="/none", target="none", socket=0)
     _attempt(start, Job(case=CASE, limit=9.0, work="/"), lambda _: {}, lambda *_: None)
@@ -95,7 +96,7 @@ def _keep(tasks: list[Callable[[], None]]) -> None:
         own = {pid: task for pid, task in own.items() if pid not in ended}
 
 
-def _forked(task: Callable[[], None]) -> int:
+def _forked(task: Callable[[], object]) -> int:
     """Do a task in a process of its own, and return its id; its status is 0 if the task is done."""
     if pid := os.fork():
         return pid
@@ -138,10 +139,12 @@ def _imported(start: Start) -> Any:
             import_module("benchgate.live.helpers")
     gc.collect()
     gc.freeze()  # what a trial does not change stays shared
+    probe: Callable[[], object] = gc.collect
     if start.reads is not None:
         place.check()
         place.refusals(network=start.network)  # here, so that no trial has to make them
-    if os.waitpid(_forked(partial(_enter, start, os.devnull)), 0)[1]:
+        probe = partial(place.close, os.devnull, start.reads, network=start.network)
+    if os.waitpid(_forked(probe), 0)[1]:
         raise EvalError("isolation=sandbox cannot be had: not all is refused that it forbids")
     # Only now: libraries of numbers end their threads for a fork, and start them again when they need them.
     if len(os.listdir("/proc/self/task")) > 1:
@@ -222,19 +225,13 @@ def _run(start: Start, called: Any, channel: int, prints: int) -> None:
     job = Job(**json.loads(session.readline()))
     if job.folder is not None:
         _settle(f"{job.folder}/home", start.limits or {})
-    _enter(start, str(job.folder))
+    if start.reads is not None:
+        place.close(str(job.folder), start.reads, network=start.network)
     tell("called")
     told = _attempt(start, job, called, tell)
     sys.stdout.flush()
     lock.acquire()  # threads that are left say nothing after this
     tell("result", told)
-
-
-def _enter(start: Start, folder: str) -> None:
-    """Give up what a trial is not to have."""
-    PRCTL(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    if start.reads is not None:
-        place.close(folder, start.reads, network=start.network)
 
 
 def _settle(home: str, limits: Mapping[str, int]) -> None:
