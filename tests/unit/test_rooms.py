@@ -24,7 +24,7 @@ FLOORS = (
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
     {"live", "replay", "looks"},
-    {"remote"},
+    {"remote", "isolation"},
     {"runner", "verify", "report", "interop"},
     {"__init__", "testing"},
     DOORS,
@@ -44,8 +44,9 @@ BUDGETS = {
     "http": 525,
     "ids": 150,
     "interop": 2075,
+    "isolation": 700,
     "live": 500,
-    "loader": 1275,
+    "loader": 1300,
     "looks": 750,
     "models": 475,
     "promotion": 300,
@@ -61,14 +62,14 @@ BUDGETS = {
     "testing": 100,
     "training": 875,
     "training_types": 100,
-    "trials": 1560,
+    "trials": 1575,
     "verify": 1400,
     "wire": 2000,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 33103
+TOTAL = 33953
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

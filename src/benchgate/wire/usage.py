@@ -19,7 +19,7 @@ from benchgate.wire.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 MAX_COST: Final = 1e12
 """US dollars; sums stop there, and those of tokens and calls at 2**53 - 1, so that no sum makes a run unreadable."""
@@ -87,6 +87,9 @@ class UsageMeter:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._total: Usage | None = None
+        self.told: Callable[[Usage], None] | None = (
+            None  # at once: a trial that is killed has paid too
+        )
 
     def add(
         self,
@@ -119,6 +122,8 @@ class UsageMeter:
         """Add a usage."""
         with self._lock:
             self._total = total((self._total, usage))
+        if self.told is not None:
+            self.told(usage)
 
     def total(self) -> Usage | None:
         """Return all that was added; ``None`` if nothing was."""
