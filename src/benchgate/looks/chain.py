@@ -116,12 +116,12 @@ class ChainLooks:
     The looks in ``runs/<class>/``, in the order of the chain.
 
     :param runs: that folder; ``None`` if the records are only added one by one.
-    :param resumes: number of the run that is completed; if that was a look, this is the same one.
+    :param resumes: number of the run that is completed; if that one stopped early, this is the same look.
     """
 
     def __init__(self, runs: Path | None = None, resumes: int | None = None) -> None:
         self._runs, self._resumes = runs, resumes
-        self._by_seq: dict[int | None, Looked] = {}
+        self._stopped: dict[int | None, Looked] = {}
         self._tally = Tally()
         self._last = 0
 
@@ -141,7 +141,7 @@ class ChainLooks:
         return self._tally.number(self._same(looked, self._resumes))
 
     def _same(self, looked: Looked, resumes: int | None) -> Looked:
-        before = self._by_seq.get(resumes)
+        before = self._stopped.get(resumes)
         return before if before and before.at == looked.at else looked
 
     def add(self, path: Path, *, later: bool = False) -> LookNumber | None:
@@ -158,6 +158,7 @@ class ChainLooks:
             self._tally.unknown += 1
             return None
         if looked := record.looked():
-            completed = (record.resumes or {}).get("seq")
-            self._by_seq[record.seq] = looked = self._same(looked, completed)
+            looked = self._same(looked, (record.resumes or {}).get("seq"))
+            if record.report and record.report.stopped:
+                self._stopped[record.seq] = looked
         return None if looked is None else self._tally.add(looked)

@@ -121,9 +121,8 @@ def flip_interval(
     """
     Return the means of all cases that the test does not reject at alpha; infinite where it rejects none.
 
-    A pattern counts against a mean iff the cases that it flips have a mean of at most that. So the
-    ends are order statistics of the means of all subsets (Hartigan 1969); of more than 16 cases those
-    of drawn ones, also where p is exact. If alpha is too small for these, nothing is in the interval.
+    A pattern counts against a mean iff the cases that it flips have a mean of at most that: the ends are order statistics
+    of the means of all subsets (Hartigan 1969), drawn above 16 cases; with too small an alpha for these, nothing is in.
 
     :param totals: sum of the cases of each cluster; ``sizes`` is their number.
     """
