@@ -121,7 +121,7 @@ def flip_interval(
     """
     Return the means of all cases that the test does not reject at alpha; infinite where it rejects none.
 
-    A pattern counts against a mean iff the cases that it flips have a mean of at most that: the ends are order statistics
+    A pattern counts against a mean iff the cases that it flips have at most that mean: the ends are order statistics
     of the means of all subsets (Hartigan 1969), drawn above 16 cases; with too small an alpha for these, nothing is in.
 
     :param totals: sum of the cases of each cluster; ``sizes`` is their number.
