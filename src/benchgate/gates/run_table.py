@@ -14,9 +14,7 @@ from benchgate.wire.plain import listed
 
 class RunTable(WireModel):
     """
-    The table ``[run]`` of a ``gate.toml``: options for the runs of its class; those left out are ``None``.
-
-    They are no thresholds: no digest and no decision depends on them but on ``isolation``, which options only raise.
+    The table ``[run]`` of a ``gate.toml``: options for runs; no decision depends on any but ``isolation``.
 
     :param pass_env: names of the environment that systems have above ``none``, besides those of the allow list.
     :param limits: what each of their processes may take there: memory in bytes, and processes of its user.

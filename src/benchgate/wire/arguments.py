@@ -112,8 +112,7 @@ def _resolve(value: Any, folder: Path) -> Any:
     return folder / value if isinstance(value, Path) else value
 
 
-LEVELS: Final = ("none", "process", "sandbox")
-"""Of isolation, lowest first."""
+LEVELS: Final = ("none", "process", "sandbox")  # of isolation, lowest first
 
 ONE_SYSTEM: Final = "one system at a time is recorded or replayed; pin the baseline"
 WHOLE: Final = "a part of a run is neither recorded nor replayed"

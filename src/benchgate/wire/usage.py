@@ -87,9 +87,8 @@ class UsageMeter:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._total: Usage | None = None
-        self.told: Callable[[Usage], None] | None = (
-            None  # at once: a trial that is killed has paid too
-        )
+        # At once: a trial that is killed has paid too.
+        self.told: Callable[[Usage], None] | None = None
 
     def add(
         self,
