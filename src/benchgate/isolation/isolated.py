@@ -103,7 +103,8 @@ class Isolated:
         self, bench: LoadedClass, systems: Collection[NamedSystem], level: str, jobs: int
     ) -> None:
         if sys.platform != "linux" or not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):
-            raise EvalError(f"isolation={level} needs Linux with /proc; this is {sys.platform}")
+            what = "needs Linux with /proc, as in a container"
+            raise EvalError(f"isolation={level} {what}; this is {sys.platform}")
         self._helpers: dict[str, socket.socket] = {}
         starts: list[dict[str, Any]] = [{"target": rubric_name(bench), "is_rubric": True}]
         limits = dict(bench.run.limits or {})
