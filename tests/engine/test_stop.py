@@ -48,6 +48,20 @@ def codes(run):
     return [code.removeprefix(PREFIX) for code in run.judgement.decision.reason_codes]
 
 
+def with_harm(twelve):
+    """Let an output say that it did harm, which blocks; the baseline is pinned again."""
+    modes = (twelve.path / "failure_modes.toml").read_text()
+    harm = '[failure_modes.harm]\nseverity = "block"\ndescription = "harm"\n'
+    twelve.write("failure_modes.toml", modes + harm)
+    twelve.rubric("""
+        if "harm" in output:
+            return BenchScore(passed=False, score=0.0, failure_modes=["harm"], cost_usd=0.25, safety_penalty=0.0)
+    """)
+    fails(twelve, *(case_id for case_id in IDS if int(case_id) % 3))
+    twelve.run()
+    twelve.pin()
+
+
 def begun(report):
     return [result.case_id for result in report.per_case if result.detail == BEGUN]
 
@@ -106,16 +120,7 @@ def test_each_way_stops_after_the_same_trials(twelve, settings):
 
 
 def test_what_was_in_flight_is_kept_and_its_harm_rejects(twelve):
-    modes = (twelve.path / "failure_modes.toml").read_text()
-    harm = '[failure_modes.harm]\nseverity = "block"\ndescription = "harm"\n'
-    twelve.write("failure_modes.toml", modes + harm)
-    twelve.rubric("""
-        if "harm" in output:
-            return BenchScore(passed=False, score=0.0, failure_modes=["harm"], cost_usd=0.25, safety_penalty=0.0)
-    """)
-    fails(twelve, *(case_id for case_id in IDS if int(case_id) % 3))
-    twelve.run()
-    twelve.pin()
+    with_harm(twelve)
     has_begun, is_decided = threading.Event(), threading.Event()
 
     def last(case):
@@ -175,16 +180,7 @@ def test_a_killed_run_that_is_resumed_stops_at_the_same_case(twelve):
 
 
 def test_harm_that_an_interrupted_run_has_seen_beyond_the_stop_is_not_lost(twelve):
-    modes = (twelve.path / "failure_modes.toml").read_text()
-    harm = '[failure_modes.harm]\nseverity = "block"\ndescription = "harm"\n'
-    twelve.write("failure_modes.toml", modes + harm)
-    twelve.rubric("""
-        if "harm" in output:
-            return BenchScore(passed=False, score=0.0, failure_modes=["harm"], cost_usd=0.25, safety_penalty=0.0)
-    """)
-    fails(twelve, *(case_id for case_id in IDS if int(case_id) % 3))
-    twelve.run()
-    twelve.pin()
+    with_harm(twelve)
     fails(twelve, *IDS)
     twelve.instead["01"] = {**FAILED, "harm": True}
     left = twelve.left(at="03", baseline="auto")
