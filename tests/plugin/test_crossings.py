@@ -151,8 +151,8 @@ def policies(bench):
 
 
 def test_the_options_here_are_all_there_are():
-    # What is replayed is not recorded: that option takes the place of the other.
-    assert {*OPTIONS, "replay", "shard", "executor", "allow-mixed-workers"} == {
+    # What is replayed is not recorded, and workers, which a row has, refuse to stop early.
+    assert {*OPTIONS, "replay", "stop", "shard", "executor", "allow-mixed-workers"} == {
         option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)
     }
 
