@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
-from benchgate.statistics.numerics import special
-from benchgate.statistics.quadrature import studentized_range_quantile
+from benchgate.statistics.numerics import np, special
 from benchgate.statistics.student import check_fraction
 from benchgate.statistics.summary import finite_floats, mean, saturate, scale, summarize
 
@@ -87,7 +87,7 @@ def seed_band(table: Sequence[Sequence[float]], *, level: float = 0.99) -> SeedB
     deltas = [mean(row) for row in units]
     df = (n - 1) * (k - 1)
     residual_sd = math.hypot(*_residuals(units, deltas)) / math.sqrt(df)
-    limit = studentized_range_quantile(level, k, df) * residual_sd / math.sqrt(n)
+    limit = _range_quantile(level, k, df) * residual_sd / math.sqrt(n)
     spread = max(deltas) - min(deltas)
     return SeedBand(
         runs=k,
@@ -124,6 +124,17 @@ def sample_size_band(differences: Iterable[float], *, level: float = 0.99) -> Sa
         max_z=limit,
         within_band=all(point.z is None or abs(point.z) <= limit for point in parts),
     )
+
+
+@cache
+def _range_quantile(level: float, groups: int, df: int) -> float:
+    """Return q with P(Q <= q) = level, Q being the range of some normal values over an independent sd."""
+    from scipy.stats import studentized_range  # imports for a second: only several runs need it
+
+    with np.errstate(all="ignore"):
+        quantile = float(studentized_range.ppf(level, groups, df))
+    # Rounded: further digits differ between processors, by their vector instructions.
+    return round(quantile, 7)
 
 
 def _residuals(rows: Sequence[Sequence[float]], deltas: Sequence[float]) -> list[float]:

@@ -10,10 +10,10 @@ interval it does not collapse when all scores are equal.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING
 
 from benchgate.statistics.numerics import np, special
-from benchgate.statistics.quadrature import half_line_rule
 from benchgate.statistics.roots import increasing_root
 from benchgate.statistics.student import check_finite, check_fraction
 from benchgate.statistics.summary import finite_floats, grouped, mean
@@ -196,7 +196,7 @@ def _simplex_cdf(levels: Floats, counts: Floats, t: float) -> float:
         return 0.0 if t <= 0.0 else 1.0
     w = levels - t
     w /= math.sqrt(float(counts @ (w * w)))
-    nodes, node_weights = half_line_rule(_rule_size(w, counts))
+    nodes, node_weights = _half_line_rule(_rule_size(w, counts))
     integral = 0.0
     rows = max(1, _BLOCK // len(w))
     for start in range(0, len(nodes), rows):
@@ -213,3 +213,11 @@ def _rule_size(w: Floats, counts: Floats) -> int:
     rest = max(1e-3, 1.0 - float(np.max(w * w)))
     doublings = math.ceil(math.log2(0.5 / math.sqrt(rest)))
     return 160 << min(3, max(doublings, 1 if counts.sum() > 100 else 0))
+
+
+@cache
+def _half_line_rule(size: int) -> tuple[Floats, Floats]:
+    """Return Gauss-Legendre nodes and weights, mapped to (0, inf) by u = 4 v / (1 - v)."""
+    nodes, weights = np.polynomial.legendre.leggauss(size)
+    v = (nodes + 1.0) / 2.0
+    return 4.0 * v / (1.0 - v), 2.0 * weights / (1.0 - v) ** 2
