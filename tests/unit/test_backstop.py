@@ -68,15 +68,6 @@ def test_another_limit_gets_another_timer(timer):
     assert done == [660, 6, "ended"]
 
 
-@pytest.mark.parametrize("keep", [False, True], ids=["in a worker", "here"])
-def test_a_worker_says_until_when_its_trial_waits(tmp_path, keep):
-    path = tmp_path / "traceback"
-    path.touch()
-    with path.open("r+b") as file:
-        Backstop(file.fileno(), keep=keep).release(300)
-    assert (path.stat().st_mtime > time.time() + 200) is not keep
-
-
 def test_a_debugger_gets_no_timer(timer, monkeypatch):
     done, clock = timer
     backstop = Backstop()

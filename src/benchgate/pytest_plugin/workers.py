@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 import shutil
 import tempfile
-import threading
-import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,16 +16,13 @@ from benchgate.audit.chain import UNFINISHED
 from benchgate.models import BenchCase
 from benchgate.pytest_plugin.layout import is_case_file, trial_key
 from benchgate.pytest_plugin.reports import excuse
-from benchgate.pytest_plugin.trials import TRACEBACK, timer_is_taken
-from benchgate.trials.time_limit import ends_after
+from benchgate.pytest_plugin.trials import TRACEBACK
 
 if TYPE_CHECKING:
     from benchgate.pytest_plugin.controller import Controller
 
 
 ADDOPTS = "PYTEST_ADDOPTS"
-SLACK: Final = 5.0
-"""Seconds that a worker's report may take to come."""
 
 
 def restore_addopts(before: str | None) -> None:
@@ -47,8 +41,6 @@ class Workers:
         self._addopts: str | None = None
         self._nodes: list[Any] = []
         self._tracebacks = Path()
-        self._due: dict[Any, tuple[float, float]] = {}
-        self._is_over = threading.Event()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_setupnodes(self) -> None:
@@ -67,9 +59,6 @@ class Workers:
         config.add_cleanup(lambda: restore_addopts(self._addopts))
         self._tracebacks = Path(tempfile.mkdtemp(prefix="benchgate-"))
         config.add_cleanup(partial(shutil.rmtree, self._tracebacks, ignore_errors=True))
-        config.add_cleanup(self._is_over.set)
-        if not timer_is_taken(config):
-            threading.Thread(target=self._watch, name="benchgate-workers", daemon=True).start()
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -92,31 +81,6 @@ class Workers:
             if (process := _process_of(node)) is not None:
                 process.terminate()
 
-    def _expect(self, report: pytest.TestReport) -> None:
-        """Note until when the next report of a worker must come: while a case runs there, and at no other time."""
-        node = vars(report).get("node")
-        self._due.pop(node, None)
-        if node is None or report.when != "setup" or not report.passed:
-            return
-        path = self._session.config.rootpath / report.nodeid.partition("::")[0]
-        case = self._session.load(path) if is_case_file(path) else None
-        if isinstance(case, BenchCase) and self._session.settings_of[case.task_class].jobs == 1:
-            limit = self._session.settings_of[case.task_class].limit(case)
-            self._due[node] = time.monotonic(), ends_after(limit) + SLACK
-
-    def _watch(self) -> None:
-        """End workers of which nothing comes, though their own limit has ended whatever ran there."""
-        while not self._is_over.wait(1.0):
-            for node, (since, most) in list(self._due.items()):
-                process, file = _process_of(node), self._tracebacks / node.gateway.id
-                # Dated by the worker while its trial waits to be tried again.
-                waited = time.time() - (file.stat().st_mtime if file.exists() else math.inf)
-                # By a clock that stands still while the machine sleeps.
-                passed = min(time.monotonic() - since, waited)
-                if process is not None and passed > most:
-                    self._due.pop(node, None)
-                    process.kill()
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """
@@ -125,7 +89,6 @@ class Workers:
         That it was the backstop is known by its traceback. Time alone does not tell: a trial may have waited for a
         retry, or have ended, when something else ended the worker. Then it counts as not run.
         """
-        self._expect(report)
         if report.when != "???":  # type: ignore[comparison-overlap]
             return
         session = self._session

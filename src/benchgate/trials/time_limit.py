@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import faulthandler
 import math
-import os
 import signal
 import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, NoReturn
 
 if TYPE_CHECKING:
@@ -83,16 +82,8 @@ class Backstop:
             seconds = max(self._end - time.monotonic(), extra / 2)
             faulthandler.dump_traceback_later(seconds, file=self._stderr, exit=True)
 
-    def release(self, wait: float = 0.0) -> None:
-        """
-        End the timer.
-
-        :param wait: seconds until the trial goes on; the file of a worker's traceback is dated by it, for whoever ends
-            workers of which nothing comes.
-        """
-        if wait and not self._keep:
-            with suppress(OSError):
-                os.utime(self._stderr, (time.time() + wait,) * 2)
+    def release(self) -> None:
+        """End the timer."""
         if self._end:
             self._end = 0.0
             faulthandler.cancel_dump_traceback_later()
