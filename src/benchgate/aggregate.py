@@ -59,7 +59,7 @@ class CaseFigures:
 
 def is_capped(result: TrialResult) -> bool:
     """Whether a trial was not run because the cap on costs has no room for it."""
-    return (result.detail or "").startswith(CAP)
+    return result.outcome == "not_run" and (result.detail or "").startswith(CAP)
 
 
 def set_aside(result: TrialResult) -> TrialResult:
@@ -189,7 +189,9 @@ def build_report(
     ordered = tuple(sorted(results, key=lambda result: (result.case_id, result.trial)))
     held_out = [result for result in ordered if result.held_out]
     lacking = [result for result in ordered if irregular(result)]
-    is_stopped = lacking and all(r.detail in (STOP, BEGUN) and not r.reruns for r in lacking)
+    is_stopped = lacking and all(
+        r.outcome == "not_run" and r.detail in (STOP, BEGUN) and not r.reruns for r in lacking
+    )
     terms: dict[str, Any] = {"bounded": plan.scope == "full", "clusters": plan.clusters}
     return BenchRunReport(
         **dict(aggregates(ordered, taxonomy, **terms)),
@@ -199,6 +201,7 @@ def build_report(
         scope=plan.scope,
         suite=Suite(name=plan.task_class, version=suite_version(plan.digests.cases)),
         system=plan.system,
+        isolation_class=plan.isolation_class,
         trial_count=plan.trial_count,
         seed=plan.seed,
         complete=bool(ordered) and not lacking and not interrupted,
