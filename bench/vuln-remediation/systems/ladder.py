@@ -22,7 +22,13 @@ from _benchgate_bench.vuln_remediation.lockfile import (
     split_alias,
 )
 from _benchgate_bench.vuln_remediation.overrides import Bending, read_overrides
-from _benchgate_bench.vuln_remediation.semver import breaking_line, satisfies, sort_key
+from _benchgate_bench.vuln_remediation.semver import (
+    breaking_line,
+    intersects,
+    is_range,
+    satisfies,
+    sort_key,
+)
 
 from .resolver import Change, Unresolvable
 from .sources import sources_digest
@@ -34,6 +40,10 @@ if TYPE_CHECKING:
     from _benchgate_bench.vuln_remediation.project import Project
 
     from benchgate import BenchCase
+
+
+LARGE: Final = 500
+"""Packages of a project beyond which only the newest version of a line is tried: each try resolves them all."""
 
 
 class Ladder:
@@ -48,14 +58,13 @@ class Ladder:
     def __call__(self, case: BenchCase) -> Mapping[str, Any]:
         """Return the fixed project, or the given files with the reason: ``not-affected`` or ``no-fix``."""
         tasks = Task.read(case.input_path)
-        project = tasks[0].project
+        project, hopeless = tasks[0].project, False
         for task in tasks:
             fixed = _climb(task.on(project))
-            if fixed is None:
-                return unchanged(case.input_path, "no-fix")
-            project = fixed
+            hopeless |= fixed is None
+            project = fixed or project
         if project is tasks[0].project:
-            return unchanged(case.input_path, "not-affected")
+            return unchanged(case.input_path, "no-fix" if hopeless else "not-affected")
         return answer(project, "fixed")
 
 
@@ -118,7 +127,15 @@ def _raise_one(
 ) -> Project | None:
     """Raise one direct dependency by as little as removes what is vulnerable below it."""
     now = _resolved(task.project, name)
-    fresh = [v for v in _versions(task, name) if sort_key(v) > sort_key(now) and allowed(now, v)]
+    fresh = [
+        version
+        for version in _versions(task, name)
+        if sort_key(version) > sort_key(now)
+        and allowed(now, version)
+        and not _is_hopeless(task, manifest, name, version)
+    ]
+    if len(task.project.packages) > LARGE:
+        fresh = list({breaking_line(version): version for version in fresh}.values())
     for line in sorted({breaking_line(version) for version in fresh}):
         found: list[tuple[int, bool, int, Project]] = []
         for version in (v for v in fresh if breaking_line(v) == line):
@@ -130,6 +147,22 @@ def _raise_one(
         if found:
             return min(found)[-1]
     return None
+
+
+def _is_hopeless(task: Task, manifest: Mapping[str, Any], name: str, version: str) -> bool:
+    """Return whether a version asks for an affected one, or for a peer that the project's own range excludes."""
+    package = split_alias(name, task.project.direct[name].spec)[0]
+    entry = task.registry.manifest(package, version) or {}
+    asked = entry.get("dependencies", {}).get(task.package)
+    if asked is not None and not any(satisfies(one, asked) for one in task.patched()):
+        return True
+    meta = entry.get("peerDependenciesMeta", {})
+    own = {dep: spec for table in ROOT_TABLES for dep, spec in manifest.get(table, {}).items()}
+    return any(
+        is_range(own[peer]) and not intersects(own[peer], spec)
+        for peer, spec in entry.get("peerDependencies", {}).items()
+        if peer in own and peer != name and not meta.get(peer, {}).get("optional")
+    )
 
 
 def _direct_above(task: Task) -> list[str]:
@@ -150,7 +183,7 @@ def _left_below(task: Task, project: Project, name: str) -> int:
 
 
 def _versions(task: Task, name: str) -> list[str]:
-    return task.registry.versions(split_alias(name, task.project.direct[name][1])[0])
+    return task.registry.versions(split_alias(name, task.project.direct[name].spec)[0])
 
 
 def _resolved(project: Project, name: str) -> str:
@@ -180,8 +213,9 @@ def _override(task: Task) -> Project | None:
     names = sorted({folder_name(path) for path in askers})
     floor = max(sort_key(packages[path]["version"]) for path in hit)
     found = []
-    for version in task.patched():
-        if sort_key(version) > floor:
+    above = [version for version in task.patched() if sort_key(version) > floor]
+    for version in above:
+        if breaking_line(version) == breaking_line(above[0]):
             scoped = {name: {task.package: version} for name in names}
             manifest = {**task.project.manifest, "overrides": scoped}
             bent = {(name, task.package): version for name in names}

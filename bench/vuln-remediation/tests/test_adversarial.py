@@ -199,7 +199,7 @@ def test_no_trick_passes(trick):
 
     assert not result.passed
     assert code in result.failure_modes
-    assert result.score <= BROKEN_FACTOR
+    assert result.score <= (BROKEN_FACTOR if code in HARMFUL else 0.75)
     assert result.safety_penalty is not None
     if code in HARMFUL:
         assert result.safety_penalty >= PENALTIES[code]

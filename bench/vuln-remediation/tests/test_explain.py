@@ -78,7 +78,7 @@ def test_a_global_override_says_what_it_bends(told):
     said, evidence = told(LODASH, dict(SYSTEMS["blind-override"](load(LODASH))))
 
     assert said.startswith(
-        "cannot be merged: overridden without need, or more widely than needed ("
+        "cannot be merged: overridden without need, more widely or further than needed ("
     )
     assert evidence["no_needless_override"] == "lodash"
     assert "target_dropped" not in evidence
