@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +20,8 @@ MAX_DEPTH: Final = 20
 
 MAX_RULES: Final = 100
 """Rules beyond which none is read; no project is known to have half as many."""
+
+_KEY: Final = re.compile(r"(?:@[^/@]+/)?[^/@]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,8 @@ def _is_sound(table: Any, depth: int = 0) -> bool:
         isinstance(table, dict)
         and depth <= MAX_DEPTH
         and all(
-            key and (isinstance(value, str) or (key != "." and _is_sound(value, depth + 1)))
+            _KEY.fullmatch(split_key(key)[0])
+            and (isinstance(value, str) or (key != "." and _is_sound(value, depth + 1)))
             for key, value in table.items()
         )
         and (depth > 0 or "." not in table)

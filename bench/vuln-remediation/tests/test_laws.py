@@ -334,6 +334,12 @@ def test_overrides_that_are_no_table_of_ranges_are_malformed(odd):
     assert is_malformed({"overrides": {"c": "1.0.0", "b": {"a": odd}}})
 
 
+@pytest.mark.parametrize("key", ["", "packages/a", "@s", "@s/a/b", "a/", "node_modules/a"])
+def test_a_key_of_the_overrides_is_the_name_of_a_package(key):
+    assert is_malformed({"overrides": {key: {"a": "1.0.0"}}})
+    assert is_malformed({"overrides": {"b": "1.0.0", key: {}}})
+
+
 def test_more_rules_than_any_project_has_are_refused_and_not_read():
     many = {
         "overrides": {f"a{one}": {f"b{two}": "1.0.0" for two in range(40)} for one in range(40)}

@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     Packages = Mapping[str, Mapping[str, Any]]
 
 EDGE_CODES: Final = frozenset(
-    {"edge_unresolved", "edge_out_of_range", "override_not_locked", "override_conflict"}
+    {
+        "edge_unresolved",
+        "edge_out_of_range",
+        "override_not_locked",
+        "override_conflict",
+        "override_malformed",
+    }
 )
 """The failure modes that ``npm ls`` detects as well."""
 
@@ -131,8 +137,9 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
     project = item.project
     files = {**project_files(CLASS / "cases" / item.case_id / "input"), **item.files}
     audit = json.loads(npm.run(("audit", "--json"), files, url).stdout)
-    if audit.get("error", {}).get("code") in REFUSALS:  # npm looks no further
-        audit = {"vulnerabilities": {}, "refused": True}
+    error = audit.get("error", {})
+    if error.get("code") in REFUSALS or "Override without name" in error.get("summary", ""):
+        audit = {"vulnerabilities": {}, "refused": True}  # npm looks no further
     if "vulnerabilities" not in audit:
         msg = f"{item.case_id}: npm audit failed: {audit.get('message')}"
         raise RuntimeError(msg)
