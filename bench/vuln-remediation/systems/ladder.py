@@ -26,10 +26,7 @@ from _benchgate_bench.vuln_remediation.lockfile import (
 from _benchgate_bench.vuln_remediation.overrides import Bending, read_overrides, split_key
 from _benchgate_bench.vuln_remediation.ranges import node_versions, runs_on
 from _benchgate_bench.vuln_remediation.semver import (
-    affects,
     breaking_line,
-    intersects,
-    is_range,
     satisfies,
     sort_key,
 )
@@ -125,21 +122,23 @@ def _refresh(task: Task) -> Project | None:
 
 
 def _refresh_askers(task: Task) -> Project | None:
-    """Refresh the package's dependents, then theirs, and so on until nothing vulnerable is left."""
+    """Refresh the dependents of what a refresh leaves, then theirs, and so on until nothing vulnerable is left."""
+    return next((found for found in _refreshes(task) if _is_whole(task, found)), None)
+
+
+def _refreshes(task: Task) -> Iterator[Project]:
     names: frozenset[str] = frozenset()
-    packages = task.project.packages
+    packages = (_rebuilt(task, task.project.manifests, _avoiding(task)) or task.project).packages
     hit = set(task.vulnerable(packages))
     while hit:
         hit = {edge.source for edge, to in edges(packages) if to in hit} - {ROOT}
         wider = names | {folder_name(path) for path in hit}
         if wider == names:
-            return None
+            return
         names = wider
         change = Change(avoid=(task.package, task.affected), refresh=names)
-        project = _solved(task, task.project.manifests, change)
-        if project is not None:
-            return project
-    return None
+        if project := _rebuilt(task, task.project.manifests, change):
+            yield project
 
 
 def _raise_and_override(task: Task) -> Project | None:
@@ -147,20 +146,30 @@ def _raise_and_override(task: Task) -> Project | None:
     done = task.project
     for key in _direct_above(task):
         if _left_below(task, done, key):
-            done = _raise_one(task, done.manifests, key) or done
+            done = _helped(task.on(done), key) or done
     if _is_whole(task, done):
         return done
-    return _override(task, done.manifests)
+    fixed = _override(task.on(done))
+    return fixed if fixed is not None and _is_whole(task, fixed) else None
 
 
-def _raise_one(task: Task, manifests: Manifests, key: str) -> Project | None:
-    """Raise one direct dependency by as little as removes what is vulnerable below it, within its line if that helps."""
+def _helped(task: Task, key: str) -> Project | None:
+    """Leave nothing vulnerable below one direct dependency: by refreshing what is there, or else by raising it."""
+    fresh = (found for found in _refreshes(task) if not _left_below(task, found, key))
+    return next(fresh, None) or _raise_one(task, key)
+
+
+def _raise_one(task: Task, key: str) -> Project | None:
+    """Raise one direct dependency by as little as removes what is vulnerable below it, within its line if it can."""
     now = _resolved(task.project, key)
     fresh = [version for version in _versions(task, key) if sort_key(version) > sort_key(now)]
-    for line in _lines([v for v in fresh if not _is_hopeless(task, key, v)]):
+    for line in _lines(fresh):
         found: list[tuple[int, bool, int, Project]] = []
-        for version in line[-1:] if len(task.project.packages) > LARGE else line:
-            wanted = _together(task, manifests, {key: version})
+        if breaking_line(now) != breaking_line(line[-1]) and not _runs(task, key, line[-1]):
+            continue  # what the line has come to does not run here, whatever its first versions say
+        fitting = [version for version in line if not _is_hopeless(task, key, version)]
+        for version in fitting[-1:] if len(task.project.packages) > LARGE else fitting:
+            wanted = _together(task, {key: version})
             project = wanted and _rebuilt(task, wanted, _avoiding(task))
             if project and not _left_below(task, project, key):
                 # If several ranges give the same lock, the one that names the locked version guarantees the fix.
@@ -179,18 +188,26 @@ def _lines(versions: list[str]) -> list[list[str]]:
     return [found[line] for line in sorted(found)]
 
 
+def _runs(task: Task, key: str, version: str) -> bool:
+    """Return whether a version of a direct dependency runs on the project's Node.js."""
+    nodes = node_versions(task.project.manifest)
+    is_dev = task.project.direct[key].table == "devDependencies"
+    return runs_on(_entry(task, key, version), nodes[-1:] if is_dev else nodes)
+
+
 def _is_hopeless(task: Task, key: str, version: str) -> bool:
     """Return whether a version does not run on the project's Node.js, or asks for an affected one."""
+    asked = _entry(task, key, version).get("dependencies", {}).get(task.package)
+    affected = asked is not None and not any(satisfies(one, asked) for one in task.patched())
+    return affected or not _runs(task, key, version)
+
+
+def _entry(task: Task, key: str, version: str) -> Mapping[str, Any]:
     one = task.project.direct[key]
-    entry = task.registry.manifest(split_alias(one.name, one.spec)[0], version) or {}
-    nodes = node_versions(task.project.manifest)
-    if not runs_on(entry, nodes[-1:] if one.table == "devDependencies" else nodes):
-        return True
-    asked = entry.get("dependencies", {}).get(task.package)
-    return asked is not None and not any(satisfies(one, asked) for one in task.patched())
+    return task.registry.manifest(split_alias(one.name, one.spec)[0], version) or {}
 
 
-def _together(task: Task, manifests: Manifests, raised: Mapping[str, str]) -> Manifests | None:
+def _together(task: Task, raised: Mapping[str, str]) -> Manifests | None:
     """
     Return manifests with direct dependencies raised, and with them those that do not go with the new versions.
 
@@ -199,7 +216,7 @@ def _together(task: Task, manifests: Manifests, raised: Mapping[str, str]) -> Ma
 
     :returns: ``None`` if there are no such versions.
     """
-    wanted = dict(raised)
+    wanted, manifests = dict(raised), task.project.manifests
     for _ in range(len(task.project.direct)):
         odd = next(_at_odds(task, wanted), None)
         if odd is None:
@@ -241,8 +258,7 @@ def _at_odds(task: Task, wanted: Mapping[str, str], only: str = "") -> Iterator[
 
 
 def _peers(task: Task, key: str, version: str) -> Mapping[str, str]:
-    one = task.project.direct[key]
-    entry = task.registry.manifest(split_alias(one.name, one.spec)[0], version) or {}
+    entry = _entry(task, key, version)
     meta = entry.get("peerDependenciesMeta", {})
     asked = entry.get("peerDependencies", {}).items()
     return {peer: spec for peer, spec in asked if not meta.get(peer, {}).get("optional")}
@@ -291,9 +307,10 @@ def _with_spec(manifests: Manifests, project: Project, key: str, version: str) -
     return {**manifests, one.owner: made}
 
 
-def _override(task: Task, manifests: Manifests) -> Project | None:
+def _override(task: Task) -> Project | None:
     """Force a patched version on the dependents of a vulnerable one, and on no others, each by as little as helps."""
-    base = _rebuilt(task, manifests, _avoiding(task)) or task.project
+    manifest = task.project.manifest
+    base = _rebuilt(task, task.project.manifests, _avoiding(task)) or task.project
     packages = base.packages
     hit = set(task.vulnerable(packages))
     worst: dict[str, str] = {}
@@ -310,11 +327,14 @@ def _override(task: Task, manifests: Manifests) -> Project | None:
     found = []
     for at in range(max(len(lines[0]) for lines in nearest.values())):
         bent = {name: lines[0][min(at, len(lines[0]) - 1)] for name, lines in nearest.items()}
-        rules = dict(manifests[ROOT].get("overrides", {}))
+        rules = dict(manifest.get("overrides", {}))
         for name, version in sorted(bent.items()):
             given = rules.get(name, {})
-            rules[name] = {**({".": given} if isinstance(given, str) else given), task.package: version}
-        wanted = {**manifests, ROOT: {**manifests[ROOT], "overrides": rules}}
+            rules[name] = {
+                **({".": given} if isinstance(given, str) else given),
+                task.package: version,
+            }
+        wanted = {**task.project.manifests, ROOT: {**manifest, "overrides": rules}}
         if project := _solved(task, wanted, _avoiding(task)):
             found.append(project)
     return min(found, key=lambda project: _size(task.project, project), default=None)
