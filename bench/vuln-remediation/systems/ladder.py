@@ -104,7 +104,7 @@ def _raise_own_override(task: Task) -> Project | None:
 
 def _respelt(rules: Mapping[str, Any], package: str, old: set[str], new: str) -> dict[str, Any]:
     """Return overrides with a new value wherever an old one is forced on a package."""
-    made = {}
+    made: dict[str, Any] = {}
     for key, held in rules.items():
         name = split_key(key)[0]
         if isinstance(held, dict):
@@ -126,12 +126,15 @@ def _refresh_askers(task: Task) -> Project | None:
     return next((found for found in _refreshes(task) if _is_whole(task, found)), None)
 
 
-def _refreshes(task: Task) -> Iterator[Project]:
+def _refreshes(task: Task, key: str = "") -> Iterator[Project]:
+    """Yield the project with more and more dependents refreshed, by ``key`` only those below a direct dependency."""
     names: frozenset[str] = frozenset()
-    packages = (_rebuilt(task, task.project.manifests, _avoiding(task)) or task.project).packages
-    hit = set(task.vulnerable(packages))
+    base = _rebuilt(task, task.project.manifests, _avoiding(task)) or task.project
+    packages = base.packages
+    among = _below(base, key) if key else packages.keys() - {ROOT}
+    hit = among & set(task.vulnerable(packages))
     while hit:
-        hit = {edge.source for edge, to in edges(packages) if to in hit} - {ROOT}
+        hit = among & {edge.source for edge, to in edges(packages) if to in hit}
         wider = names | {folder_name(path) for path in hit}
         if wider == names:
             return
@@ -155,7 +158,7 @@ def _raise_and_override(task: Task) -> Project | None:
 
 def _helped(task: Task, key: str) -> Project | None:
     """Leave nothing vulnerable below one direct dependency: by refreshing what is there, or else by raising it."""
-    fresh = (found for found in _refreshes(task) if not _left_below(task, found, key))
+    fresh = (found for found in _refreshes(task, key) if not _left_below(task, found, key))
     return next(fresh, None) or _raise_one(task, key)
 
 
@@ -216,7 +219,8 @@ def _together(task: Task, raised: Mapping[str, str]) -> Manifests | None:
 
     :returns: ``None`` if there are no such versions.
     """
-    wanted, manifests = dict(raised), task.project.manifests
+    wanted = dict(raised)
+    manifests: Manifests = task.project.manifests
     for _ in range(len(task.project.direct)):
         odd = next(_at_odds(task, wanted), None)
         if odd is None:
@@ -271,13 +275,18 @@ def _direct_above(task: Task) -> list[str]:
     return [key for key in sorted(project.direct) if _left_below(task, project, key)]
 
 
-def _left_below(task: Task, project: Project, key: str) -> int:
-    """Return how many vulnerable entries can be reached through one direct dependency, none through a workspace."""
-    packages, one = project.packages, project.direct[key]
-    start = resolve(packages, one.owner, one.name)
+def _left_below(task: Task, project: Project, key: str) -> bool:
+    """Return whether something vulnerable can be reached through one direct dependency."""
+    return not _below(project, key).isdisjoint(task.vulnerable(project.packages))
+
+
+def _below(project: Project, key: str) -> set[str]:
+    """Return the entries that one direct dependency leads to, itself included; none if it is a workspace."""
+    one = project.direct[key]
+    start = resolve(project.packages, one.owner, one.name)
     if start is None or FOLDER not in start:
-        return 0
-    return len({start, *reachable(packages, start)}.intersection(task.vulnerable(packages)))
+        return set()
+    return {start, *reachable(project.packages, start)}
 
 
 def _versions(task: Task, key: str) -> list[str]:
