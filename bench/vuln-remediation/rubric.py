@@ -287,9 +287,6 @@ def _moved(before: Project, after: Project) -> bool:
 
 
 def _reasons(found: _Findings, deciding: Collection[str]) -> dict[str, Any]:
-    """Return explanation and evidence, if this version of the harness has a place for them."""
-    if "explanation" not in BenchScore.model_fields:
-        return {}
     return {
         "explanation": explanation(found.axes, deciding),
         "evidence": dict(found.evidence),

