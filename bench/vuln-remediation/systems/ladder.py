@@ -118,7 +118,8 @@ def _respelt(rules: Mapping[str, Any], package: str, old: set[str], new: str) ->
 
 def _refresh(task: Task) -> Project | None:
     """Move the package itself to a patched version within its dependents' ranges."""
-    return _solved(task, task.project.manifests, _avoiding(task))
+    project = task.refreshed
+    return project if project is not None and _is_whole(task, project) else None
 
 
 def _refresh_askers(task: Task) -> Project | None:
@@ -129,7 +130,7 @@ def _refresh_askers(task: Task) -> Project | None:
 def _refreshes(task: Task, key: str = "") -> Iterator[Project]:
     """Yield the project with more and more dependents refreshed, by ``key`` only those below a direct dependency."""
     names: frozenset[str] = frozenset()
-    base = _rebuilt(task, task.project.manifests, _avoiding(task)) or task.project
+    base = task.refreshed or task.project
     packages = base.packages
     among = _below(base, key) if key else packages.keys() - {ROOT}
     hit = among & set(task.vulnerable(packages))
@@ -270,8 +271,7 @@ def _peers(task: Task, key: str, version: str) -> Mapping[str, str]:
 
 def _direct_above(task: Task) -> list[str]:
     """Return the direct dependencies below which a refresh leaves a vulnerable entry."""
-    refreshed = _rebuilt(task, task.project.manifests, _avoiding(task))
-    project = refreshed or task.project
+    project = task.refreshed or task.project
     return [key for key in sorted(project.direct) if _left_below(task, project, key)]
 
 
@@ -319,7 +319,7 @@ def _with_spec(manifests: Manifests, project: Project, key: str, version: str) -
 def _override(task: Task) -> Project | None:
     """Force a patched version on the dependents of a vulnerable one, and on no others, each by as little as helps."""
     manifest = task.project.manifest
-    base = _rebuilt(task, task.project.manifests, _avoiding(task)) or task.project
+    base = task.refreshed or task.project
     packages = base.packages
     hit = set(task.vulnerable(packages))
     worst: dict[str, str] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from _benchgate_bench.vuln_remediation.lockfile import ROOT, ROOT_TABLES, vulnerable
@@ -13,7 +14,7 @@ from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST, Project, r
 from _benchgate_bench.vuln_remediation.semver import affects
 
 from .npmjson import lock_text, manifest_text
-from .resolver import Change, resolve_tree
+from .resolver import Change, Unresolvable, resolve_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,6 +56,15 @@ class Task:
         """Return the known versions that are not affected, lowest first."""
         versions = self.registry.versions(self.package)
         return [version for version in versions if not affects(version, self.affected)]
+
+    @cached_property
+    def refreshed(self) -> Project | None:
+        """The project with the package refreshed within its dependents' ranges; ``None`` if that cannot be."""
+        try:
+            change = Change(avoid=(self.package, self.affected))
+            return self.rebuild_all(self.project.manifests, change)
+        except Unresolvable:
+            return None
 
     def rebuild(self, manifest: Mapping[str, Any], change: Change) -> Project:
         """
