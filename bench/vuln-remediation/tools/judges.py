@@ -14,13 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.vuln_remediation.consistency import lock_problems
-from _benchgate_bench.vuln_remediation.lockfile import (
-    FOLDER,
-    edges,
-    in_range,
-    package_name,
-    vulnerable,
-)
+from _benchgate_bench.vuln_remediation.lockfile import FOLDER, package_name, vulnerable
 from _benchgate_bench.vuln_remediation.metadata import Registry
 from _benchgate_bench.vuln_remediation.project import (
     LOCK,
@@ -163,18 +157,8 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
         mixed=frozenset(
             name for name in named if any(isinstance(via, str) for via in named[name]["via"])
         ),
-        whole=not codes & EDGE_CODES and not _bent_by_workspaces(project),
+        whole=not codes & EDGE_CODES,
         npm_whole=npm.run(("ls", "--all"), files, url).exit_code == 0,
-    )
-
-
-def _bent_by_workspaces(project: Project) -> bool:
-    """Return whether a workspace's own range is bent: npm installs that, and only ``npm ls`` calls it invalid."""
-    return any(
-        edge.source in project.workspaces
-        and to is not None
-        and not in_range(edge, project.packages[to])
-        for edge, to in edges(project.packages)
     )
 
 
