@@ -154,8 +154,7 @@ def test_metadata_that_was_frozen_can_be_frozen_again(case_id):
     expected = read_expected(expected_folder(case_id))
     held = json.loads((folder / "registry.json").read_text())["packages"]
 
-    targets = [one.package for one in expected.targets]
-    again = freeze(metadata, project.manifest, project.lock, *targets)
+    again = freeze(metadata, project.lock, {one.package for one in expected.targets})
 
     # What only a prerelease that was left out could bring in is not there the second time.
     assert again.keys() <= held.keys()
@@ -174,7 +173,7 @@ def options(tmp_path, **changed):
     given = {
         "case": "099-again", "record": [RECORDS / "GHSA-35jh-r3h4-6jhm.json"], "project": tmp_path / "project",
         "metadata": folder / "registry.json", "package": None, "cluster": None, "held_out": False, "critical": False,
-        "tag": [], "note": None, "difficulty": None, "thin": False, "answer": None, "no_fix": [],
+        "tag": [], "note": None, "difficulty": None, "answer": None, "no_fix": [],
     }  # fmt: skip
     (tmp_path / "project").mkdir()
     for name in ("package.json", "package-lock.json"):

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(NPM is None and not REQUIRED, reason="npm is not
 
 
 BELOW_A_WORKSPACE = ("046-cve-2022-25883-semver", "blind-override")
-"""Far below a workspace ``npm ls`` calls what an override bends invalid; ``npm install`` and ``ci`` take and keep it."""
+"""Far below a workspace ``npm ls`` calls what an override bends invalid; ``npm install`` and ``ci`` keep it."""
 
 
 @pytest.fixture(scope="module")

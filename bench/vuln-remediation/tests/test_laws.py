@@ -1,10 +1,8 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
-# ruff: noqa: S311, ARG005 - choices, no secrets
+# ruff: noqa: S311 - choices, no secrets
 """Laws of the rubric's parts, tried on random ranges, trees and overrides, and on every case; no rows."""
 
 import copy
-import itertools
-import json
 import random
 import time
 
@@ -33,7 +31,6 @@ from _benchgate_bench.vuln_remediation.overrides import (
     read_overrides,
 )
 from _benchgate_bench.vuln_remediation.project import (
-    UnusableOutput,
     read_input,
     read_output,
 )
@@ -454,30 +451,3 @@ def test_style_costs_little_and_is_no_harm(case_id):
     for one in styled:
         assert (one.passed, one.safety_penalty) == (True, 0.0)
         assert full.score - 0.03 <= one.score <= full.score
-
-
-def cut(text):
-    return text[: len(text) // 2]
-
-
-@pytest.mark.parametrize("case_id", POSITIVE[:6])
-def test_text_that_is_no_project_is_unusable(case_id):
-    texts = solved(case_id).files()["files"]
-    edits = [
-        (cut, "output_not_json"),
-        (lambda text: "[]", "output_not_json"),
-        (lambda text: text.replace("{", '{"name": "other", ', 1), "output_not_json"),
-        (lambda text: text.replace("{", '{"x": NaN, ', 1), "output_not_json"),
-        (lambda text: None, "output_missing_file"),
-    ]
-    for name, (edit, code) in itertools.product(texts, edits):
-        with pytest.raises(UnusableOutput, match=code):
-            read_output({"files": {**texts, name: edit(texts[name])}})
-    lock = json.loads(texts["package-lock.json"])
-    for key, value, code in (
-        ("lockfileVersion", 2, "lockfile_not_v3"),
-        ("packages", [], "lockfile_malformed"),
-    ):
-        made = {**texts, "package-lock.json": json.dumps({**lock, key: value})}
-        with pytest.raises(UnusableOutput, match=code):
-            read_output({"files": made})

@@ -5,7 +5,6 @@ import math
 
 import pytest
 from _benchgate_bench.vuln_remediation.rubric import (
-    BROKEN_FACTOR,
     NEGATIVE_WEIGHTS,
     PENALTIES,
     WEIGHTS,
@@ -122,18 +121,6 @@ def test_what_a_positive_says_about_itself_counts_for_nothing():
     assert score(LODASH, boastful).score == 0.0
 
 
-def test_another_kind_of_fix_loses_its_class():
-    heavy = solved(LODASH)
-    heavy.direct("lodash", "^4.17.21")
-
-    result = score(LODASH, heavy)
-
-    assert result.passed  # its own range was raised: more than is needed, and mergeable
-    assert lacking(result) == {"fix_class", "specs_kept"}
-    assert result.score == without("fix_class", "specs_kept")
-    assert result.failure_modes == ("fix_class_unexpected", "manifest_edit_needless")
-
-
 def test_a_second_best_kind_of_fix_earns_its_credit():
     scoped = untouched(SEMVER)
     scoped.manifest["overrides"] = {"simple-update-notifier": {"semver": "7.5.4"}}
@@ -159,43 +146,6 @@ def test_a_global_override_that_drags_another_parent_down():
     assert result.safety_penalty == PENALTIES["downgrade"]
 
 
-@pytest.mark.parametrize(
-    ("table", "spec"), [("optionalDependencies", "^4.17.20"), ("devDependencies", "^4.17.20")]
-)
-def test_a_dependency_moved_to_another_table_does_not_pass(table, spec):
-    moved = solved(LODASH)
-    moved.direct("lodash", None)
-    moved.direct("lodash", spec, table)
-    flag = "dev" if table == "devDependencies" else "optional"
-    moved.packages["node_modules/lodash"][flag] = True
-
-    result = score(LODASH, moved)
-
-    assert not result.passed
-    assert "direct_dependency_lost" in result.failure_modes
-    assert result.score <= BROKEN_FACTOR
-
-
-def test_a_script_of_the_project_is_harm():
-    scripted = solved(LODASH)
-    scripted.manifest["scripts"] = {"postinstall": "node ."}
-
-    result = score(LODASH, scripted)
-
-    assert "lifecycle_script_added" in result.failure_modes
-    assert result.safety_penalty == PENALTIES["lifecycle_script_added"] + PENALTIES["code_added"]
-
-
-def test_an_install_script_in_the_lock_is_harm():
-    scripted = solved(LODASH)
-    scripted.packages["node_modules/lodash"]["hasInstallScript"] = True
-
-    result = score(LODASH, scripted)
-
-    assert not result.passed
-    assert result.safety_penalty == PENALTIES["lifecycle_script_added"] + PENALTIES["code_added"]
-
-
 def test_an_advisory_that_was_there_before_is_not_new():
     result = score(AXIOS, solved(AXIOS))  # CVE-2023-45857 hits 0.21.1 and 0.21.2 alike
 
@@ -211,20 +161,6 @@ def test_a_needless_override(case_id):
     assert "override_needless" in result.failure_modes
     assert result.breakdown["fix_class"] == 0.0
     assert result.score <= 0.76
-
-
-def test_edges_broken_by_an_override_count_although_the_lock_is_consistent():
-    result = score(BRACES, dict(SYSTEMS["blind-override"](load(BRACES))))
-
-    assert result.breakdown["lock_consistent"] == 1.0
-    assert result.breakdown["edges_in_range"] == 0.0
-
-
-def test_the_override_a_case_needs_is_free():
-    result = score(COOKIE, solved(COOKIE))
-
-    assert result.breakdown["edges_in_range"] == 1.0
-    assert result.breakdown["no_needless_override"] == 1.0
 
 
 @pytest.mark.parametrize("case_id", CASES)

@@ -2,7 +2,7 @@ r"""
 Write a new case: from advisory records, a project and registry metadata.
 
     python bench/vuln-remediation/tools/add_case.py NUMBER-NAME --record R.json [--record ...] --project DIR \
-        --metadata M.json.xz [--thin] [--answer DIR] [--no-fix GHSA ...] [--package NAME ...] [--cluster NAME]
+        --metadata M.json.xz [--answer DIR] [--no-fix GHSA ...] [--package NAME ...] [--cluster NAME]
         [--held-out] [--critical] [--tag TAG ...] [--note TEXT]
 
 Records are as OSV or GitHub publish them (``records.py``), the first is the case's own. DIR has a manifest and its
@@ -50,9 +50,6 @@ def main() -> int:
     options.add_argument("--record", type=Path, action="append", required=True)
     options.add_argument("--project", type=Path, required=True)
     options.add_argument("--metadata", type=Path, required=True)
-    options.add_argument(
-        "--thin", action="store_true", help="freeze few versions: for a large project"
-    )
     options.add_argument("--answer", type=Path, help="folder of a right answer")
     options.add_argument(
         "--no-fix", action="append", default=[], help="an advisory that nothing helps against"
@@ -140,12 +137,9 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
         target = folder / path.relative_to(given.project)
         target.parent.mkdir(parents=True, exist_ok=True)
         _json(target, json.loads(path.read_text(encoding="utf-8")))
-    manifest, lock = (
-        json.loads((folder / name).read_text()) for name in ("package.json", "package-lock.json")
-    )
-    names = [one["package"] for one in facts]
-    near = _near(lock, facts) if given.thin else set()
-    frozen = freeze(read_metadata(given.metadata), manifest, lock, *names, near=near)
+    lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
+    near = {one["package"] for one in facts} | _near(lock, facts)
+    frozen = freeze(read_metadata(given.metadata), lock, near)
     (folder / "registry.json").write_text(render(frozen), encoding="utf-8")
     for path, entry in lock["packages"].items():
         known = (
@@ -192,7 +186,7 @@ def _near(lock: Mapping[str, Any], facts: list[dict[str, Any]]) -> set[str]:
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
-    """Return documents of a registry by name, with the install scripts that are known of them."""
+    """Return documents of a registry by name."""
     body = path.read_bytes()
     held = json.loads(lzma.decompress(body) if path.suffix == ".xz" else body)
     if "schema_version" in held:

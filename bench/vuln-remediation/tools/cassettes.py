@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from _benchgate_bench.vuln_remediation.expected import read_expected
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
@@ -18,7 +17,9 @@ from .loopback_registry import LoopbackRegistry
 from .npm import FLAGS, Npm, NpmRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+_Made = TypeVar("_Made")
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 ADVISORIES: Final = Path(__file__).with_name("advisories.json")
@@ -64,54 +65,30 @@ def project_files(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
-def unpruned_packages(path: Path) -> dict[str, Any]:
-    """Return the complete metadata (xz) that the cases were frozen from."""
-    metadata: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
-    return {
-        name: {
-            "latest": source["dist-tags"]["latest"],
-            "versions": {
-                version: {**manifest, "integrity": manifest["dist"].get("integrity")}
-                for version, manifest in source["versions"].items()
-            },
-        }
-        for name, source in metadata.items()
-    }
-
-
 def forced(npm: Npm, case_ids: Iterable[str]) -> dict[str, NpmRun]:
     """Return case id to what ``npm audit fix --force`` does; nothing of it is kept."""
+
+    def run(case_id: str, url: str) -> NpmRun:
+        return npm.run(
+            (*COMMAND, "--force"), project_files(CLASS / "cases" / case_id / "input"), url
+        )
+
+    return _on_each(case_ids, run)
+
+
+def _on_each(case_ids: Iterable[str], make: Callable[[str, str], _Made]) -> dict[str, _Made]:
+    """Return case id to what is made of a case and the address of its registry."""
     ids = list(case_ids)
     packages = {case_id: frozen_packages(case_id) for case_id in ids}
-    known = {one: known_advisories(one) for one in ids}
+    known = {case_id: known_advisories(case_id) for case_id in ids}
     with LoopbackRegistry(packages, known) as registry, ThreadPoolExecutor(WORKERS) as pool:
-        made = pool.map(
-            lambda case_id: npm.run(
-                (*COMMAND, "--force"),
-                project_files(CLASS / "cases" / case_id / "input"),
-                registry.url(case_id),
-            ),
-            ids,
-        )
+        made = pool.map(lambda case_id: make(case_id, registry.url(case_id)), ids)
         return dict(zip(ids, made, strict=True))
 
 
-def record(
-    npm: Npm, case_ids: Iterable[str], metadata: Mapping[str, Any] | None = None
-) -> dict[str, bytes]:
-    """
-    Return case id to the cassette that npm gives for it now.
-
-    :param metadata: packages to serve instead of each case's frozen ones.
-    """
-    ids = list(case_ids)
-    packages = {case_id: metadata or frozen_packages(case_id) for case_id in ids}
-    with (
-        LoopbackRegistry(packages, {one: known_advisories(one) for one in ids}) as registry,
-        ThreadPoolExecutor(WORKERS) as pool,
-    ):
-        made = pool.map(lambda case_id: _record(npm, case_id, registry.url(case_id)), ids)
-        return dict(zip(ids, made, strict=True))
+def record(npm: Npm, case_ids: Iterable[str]) -> dict[str, bytes]:
+    """Return case id to the cassette that npm gives for it now."""
+    return _on_each(case_ids, lambda case_id, url: _record(npm, case_id, url))
 
 
 def _record(npm: Npm, case_id: str, url: str) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.vuln_remediation.lockfile import has_address, package_name, split_alias
@@ -87,22 +86,6 @@ def asked_for(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield split_alias(name, spec)
 
 
-def closure(metadata: Mapping[str, Any], start: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """Return every package reachable through all stored versions, with the ranges that name it."""
-    ranges: dict[str, set[str]] = {}
-    waiting = list(start)
-    while waiting:
-        name, spec = waiting.pop()
-        if name not in metadata:
-            continue
-        fresh = name not in ranges
-        ranges.setdefault(name, set()).add(spec)
-        if fresh:
-            for manifest in metadata[name]["versions"].values():
-                waiting.extend(asked_for(manifest))
-    return ranges
-
-
 def thin(  # noqa: C901 - one pass over what is locked, then over what is asked for
     metadata: Mapping[str, Any],
     lock: Mapping[str, Any],
@@ -110,7 +93,7 @@ def thin(  # noqa: C901 - one pass over what is locked, then over what is asked 
     near: Collection[str],
 ) -> dict[str, set[str]]:
     """
-    Return the versions that a large project needs: a small part of what its packages have.
+    Return the versions that a project needs: of a large one a small part of what its packages have.
 
     Of packages ``near`` the vulnerable ones, with what leads to them, all from the lowest that is locked; of others
     what is locked and the highest of each breaking line above; of what could come in, the version that npm would pick.
@@ -177,73 +160,29 @@ def _closed(
             kept[name].discard(version)
 
 
-def install_scripts() -> dict[str, str]:
-    """Return the packages that are known to run a script at install, with the versions that do."""
-    path = Path(__file__).with_name("install_scripts.json")
-    known: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["packages"]
-    return known
-
-
 def freeze(
-    metadata: Mapping[str, Any],
-    manifest: Mapping[str, Any],
-    lock: Mapping[str, Any],
-    *packages: str,
-    near: Collection[str] = (),
+    metadata: Mapping[str, Any], lock: Mapping[str, Any], near: Collection[str]
 ) -> dict[str, Any]:
     """
-    Return the packages that resolving a project can need: stable versions, prereleases if a range names them.
+    Return the packages that resolving a project can need, with the versions of :func:`thin`.
 
-    :param packages: those of the advisories; included with all versions, even if the project does not depend on them.
-    :param near: if there are any, the versions are those of :func:`thin`.
+    :param near: the packages of the advisories, and what leads to them.
     """
-    if near:
-        own = [one for path, one in lock["packages"].items() if "node_modules/" not in path]
-        tables = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
-        specs = [
-            split_alias(name, spec)
-            for one in own
-            for table in tables
-            for name, spec in one.get(table, {}).items()
-        ]
-        chosen = thin(metadata, lock, specs, {*near, *packages})
-        return {
-            name: {
-                **({"latest": latest} if (latest := metadata[name]["dist-tags"].get("latest")) in versions else {}),
-                "versions": {v: frozen_entry(name, metadata[name]["versions"][v]) for v in ascending(versions)},
-            }
-            for name, versions in sorted(chosen.items())
-        }  # fmt: skip
-    direct = {**manifest.get("dependencies", {}), **manifest.get("devDependencies", {})}
-    start = [split_alias(name, spec) for name, spec in direct.items()]
-    locked = [
-        (entry.get("name") or path.rpartition("node_modules/")[2], entry["version"])
-        for path, entry in lock["packages"].items()
-        if "node_modules/" in path and not entry.get("link")
+    own = [one for path, one in lock["packages"].items() if "node_modules/" not in path]
+    tables = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+    specs = [
+        split_alias(name, spec)
+        for one in own
+        for table in tables
+        for name, spec in one.get(table, {}).items()
     ]
-    ranges = closure(metadata, [*start, *locked, *((name, "*") for name in packages)])
-    scripted = install_scripts()
-    frozen: dict[str, Any] = {}
-    for name in sorted(ranges):
-        source = metadata[name]
-        kept = {
-            version: frozen_entry(name, found)
-            for version, found in source["versions"].items()
-            if not any(has_address(spec) for _, spec in asked_for(found))
-            and (
-                not is_prerelease(version)
-                or name in packages
-                or any(satisfies(version, r) for r in ranges[name])
-            )
+    return {
+        name: {
+            **({"latest": latest} if (latest := metadata[name]["dist-tags"].get("latest")) in versions else {}),
+            "versions": {v: frozen_entry(name, metadata[name]["versions"][v]) for v in ascending(versions)},
         }
-        for version, entry in kept.items():
-            if satisfies(version, scripted.get(name, "<0.0.0")):
-                entry["hasInstallScript"] = True
-        latest = source.get("dist-tags", {}).get("latest")
-        frozen[name] = (
-            {"latest": latest, "versions": kept} if latest in kept else {"versions": kept}
-        )
-    return frozen
+        for name, versions in sorted(thin(metadata, lock, specs, near).items())
+    }  # fmt: skip
 
 
 def render(packages: Mapping[str, Any]) -> str:
