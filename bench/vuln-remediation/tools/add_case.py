@@ -325,7 +325,7 @@ def _write_manifest(
         "tags": ["npm", proposal.fix_class, *given.tag],
         "timeout_seconds": 60,
         "cluster": given.cluster or facts["package"].replace("@", "").replace("/", "-"),
-        **({"critical": True} if given.critical or proposal.disposition == "negative" else {}),
+        **({"critical": True} if _is_critical(given, facts, proposal) else {}),
     }
     taken = ("cve", "ghsa", "package", "vulnerable_range", "ranges", "severity", "cwe")
     table = {
@@ -340,6 +340,12 @@ def _write_manifest(
     }
     text = tomli_w.dumps({"case": case, "facts": table}).replace(" 00:00:00+00:00", "T00:00:00Z")
     (folder / "case.toml").write_text(text, encoding="utf-8")
+
+
+def _is_critical(given: argparse.Namespace, facts: Mapping[str, Any], proposal: Any) -> bool:
+    return bool(
+        given.critical or facts["severity"] == "CRITICAL" or proposal.disposition == "negative"
+    )
 
 
 def _report(case_id: str, proposal: Any) -> None:

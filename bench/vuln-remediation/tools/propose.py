@@ -119,7 +119,7 @@ def _open(
             )
     elif kind in ("lock-refresh", "lock-refresh-of-parent"):
         said.append("npm audit fix leaves it vulnerable where a refresh helps: why?")
-    if "major" in kind:
+    if kind == "parent-major":
         crossed = changes.major_bumps(before, after)
         said.append(
             f"{', '.join(sorted(crossed))}: would a maintainer rather override than cross the line?"
