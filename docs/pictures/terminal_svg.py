@@ -62,18 +62,7 @@ def run() -> str:
     """Run the bench and return what it prints, with paths as they are without ``--bench-out``."""
     settings = {"COLUMNS": str(COLUMNS), "PYTEST_ADDOPTS": "-p no:randomly -p no:cacheprovider"}
     with tempfile.TemporaryDirectory() as out:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            f"--bench={TASK_CLASS}",
-            "--bench-exit=gate",
-            "--color=yes",
-        ]
-        command += [
-            "--no-summary",
-            "--tb=no",
-        ]  # what is wrong with each case that fails would fill pages
+        command = [sys.executable, "-m", "pytest", f"--bench={TASK_CLASS}", "--color=yes"]
         done = subprocess.run(  # noqa: S603 - our own command
             [*command, f"--bench-out={out}"],
             cwd=ROOT,
@@ -160,10 +149,7 @@ def drawn(line: list[Cell], y: int) -> Iterator[str]:
 
 def picture(output: str) -> str:
     """Return the picture of what a run printed."""
-    prompt = [
-        Cell("$", DIM),
-        *(Cell(c, bold=True) for c in f" pytest --bench={TASK_CLASS} --bench-exit=gate"),
-    ]
+    prompt = [Cell("$", DIM), *(Cell(c, bold=True) for c in f" pytest --bench={TASK_CLASS}")]
     screen = [centred(list(cells(line))) for line in steady(output).splitlines()]
     lines = [part for line in [prompt, *selected(screen)] for part in wrapped(line)]
     texts = (
