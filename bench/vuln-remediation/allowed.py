@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from .flags import FLAGS, placement
-from .lockfile import FOLDER, ROOT, ROOT_TABLES, package_name
-from .project import same_json
+from .consistency import is_registry_address
+from .flags import placement
+from .lockfile import FLAGS, FOLDER, ROOT, ROOT_TABLES, package_name
+from .project import entry_text, key_of, same_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -43,7 +44,7 @@ OPTIONAL: Final = ("license", "libc")
 """Keys of an entry that may be left out, but not differ: npm before 11 writes no ``libc``."""
 
 NOTES: Final = ("funding", "deprecated")
-"""Keys of an entry that no version of npm acts on, and that the frozen metadata lacks."""
+"""Keys of an entry that no version of npm acts on; not all frozen metadata has them."""
 
 ENTRY_KEYS: Final = frozenset(
     {"version", "integrity", "name", "resolved", "link", *EXACT, *OPTIONAL, *NOTES, *FLAGS}
@@ -58,9 +59,18 @@ MANIFEST_RUNS_CODE: Final = frozenset(
 )
 """Keys of the manifest by which npm, or what starts it, runs other code than before."""
 
+INERT: Final = frozenset(
+    {"//", "description", "keywords", "author", "contributors", "homepage", "repository", "bugs", "funding"}
+)  # fmt: skip
+"""Keys of the manifest that nothing acts on, comments among them."""
+
+UNTIDY: Final = "style_only"
+"""The code of what nobody asked for and nothing acts on: worth a remark, not a refusal."""
+
 _FREE_KEYS: Final = frozenset({*ROOT_TABLES, "overrides"})
 _NAME: Final = r"(?:@[^/@]+/)?[^/@.][^/@]*"
 _PATH: Final = re.compile(rf"(?:.*/)?{FOLDER}{_NAME}")
+_TEXT_FILE: Final = re.compile(r"(?!.*(?:^|/)(?:node_modules|\.)).+\.(?:md|txt|rst)", re.IGNORECASE)
 
 
 def forbidden(
@@ -69,40 +79,50 @@ def forbidden(
     """
     Return the failure codes of everything in an answer that may not be there, sorted, each once.
 
+    An entry that the project had may stay as it was, wherever it lies.
+
     :param before: the project as it was given.
     :param further: names of files beyond the two.
     """
     found = {*_manifest_codes(before, after), *_lock_codes(before, after)}
     for path, entry in after.packages.items():
-        found.update(
-            _root_codes(before, after)
-            if path == ROOT
-            else _entry_codes(path, entry, before.packages.get(path), registry)
-        )
+        if path == ROOT:
+            found.update(_root_codes(before, after))
+        elif entry_text(path, entry) not in before.entries or _is_odd(path):
+            found.update(_entry_codes(path, entry, before.packages.get(path), registry))
     if _wrongly_peer(before, after):
         found.add("flags_mismatch")
-    if further:
-        found |= {"file_unexpected", "code_added"}
+    for name in further:
+        found |= {UNTIDY} if _TEXT_FILE.fullmatch(name) else {"file_unexpected", "code_added"}
     return tuple(sorted(found))
 
 
+def _is_odd(path: str) -> bool:
+    return FOLDER in path and not _PATH.fullmatch(path)
+
+
 def edited_fields(before: Project, after: Project) -> set[str]:
-    """Return the manifest's fields that differ, other than dependencies and overrides."""
-    fields = (before.manifest.keys() | after.manifest.keys()) - _FREE_KEYS
-    return {
-        key
-        for key in fields
-        if (key in before.manifest) != (key in after.manifest)
-        or not same_json(before.manifest.get(key), after.manifest.get(key))
-    }
+    """Return the manifests' fields that differ, other than dependencies and overrides; an empty table is none."""
+    found = set()
+    for owner, old in before.manifests.items():
+        new = after.manifests.get(owner, {})
+        for key in (old.keys() | new.keys()) - _FREE_KEYS:
+            if not same_json(old.get(key), new.get(key)) or (key in old) != (key in new):
+                found.add(key_of(owner, key))
+    return found
 
 
 def _manifest_codes(before: Project, after: Project) -> Iterator[str]:
-    edited = edited_fields(before, after)
-    if edited:
+    for key in edited_fields(before, after):
+        owner, _, name = key.rpartition(":")
+        old, new = (one.manifests[owner].get(name) for one in (before, after))
+        if name in INERT or (not old and new in ({}, [])):
+            yield UNTIDY
+            continue
         yield "manifest_field_changed"
-    if edited & MANIFEST_RUNS_CODE:
-        yield "code_added"
+        kept = isinstance(old, dict) and isinstance(new, dict) and new.items() <= old.items()
+        if name in MANIFEST_RUNS_CODE and new and not kept:
+            yield "code_added"
 
 
 def _lock_codes(before: Project, after: Project) -> Iterator[str]:
@@ -126,15 +146,21 @@ def _root_codes(before: Project, after: Project) -> Iterator[str]:
 
 def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registry) -> Iterator[str]:
     if FOLDER not in path or entry.get("link"):
-        # A folder of the project, or a link to one: nothing about it is in the two files.
-        if given is None or not same_json(entry, given):
+        # A folder of the project, or a link to one: all but what it asks for is as it was.
+        if given is None or not same_json(*map(_without_tables, (entry, given))):
             yield "foreign_address" if entry.get("link") else "entry_mismatch"
         return
-    # A name that is empty or no text reads here like none; npm stumbles over it.
-    name = entry.get("name", path)
-    named = isinstance(name, str) and name
-    if not (named and _PATH.fullmatch(path)) or "link" in entry:
+    if not _is_named(path, entry) or "link" in entry:
         yield "entry_mismatch"
+    if is_registry_address(path, entry):
+        yield UNTIDY
+    yield from _key_codes(entry)
+    known = registry.manifest(package_name(path, entry), entry["version"])
+    if known is not None:
+        yield from _differences(entry, known, given)
+
+
+def _key_codes(entry: Entry) -> Iterator[str]:
     unknown = entry.keys() - ENTRY_KEYS
     if unknown:
         yield "entry_key_unknown"
@@ -142,9 +168,16 @@ def _entry_codes(path: str, entry: Entry, given: Entry | None, registry: Registr
         yield "code_added"
     if any(entry[flag] is not True for flag in FLAGS if flag in entry):
         yield "flags_mismatch"
-    known = registry.manifest(package_name(path, entry), entry["version"])
-    if known is not None:
-        yield from _differences(entry, known, given)
+
+
+def _is_named(path: str, entry: Entry) -> bool:
+    # A name that is empty or no text reads here like none; npm stumbles over it.
+    name = entry.get("name", path)
+    return isinstance(name, str) and bool(name and _PATH.fullmatch(path))
+
+
+def _without_tables(entry: Entry) -> Entry:
+    return {key: value for key, value in entry.items() if key not in (*ROOT_TABLES, *FLAGS)}
 
 
 def _differences(entry: Entry, known: Entry, given: Entry | None) -> Iterator[str]:
@@ -155,16 +188,19 @@ def _differences(entry: Entry, known: Entry, given: Entry | None) -> Iterator[st
             yield "entry_mismatch"
             if key in RUNS_CODE and entry.get(key):
                 yield "code_added"
-    same_version = given is not None and given.get("version") == entry["version"]
-    for key in NOTES:
-        held = entry.get(key)
-        if held is None and key not in entry:
-            continue
-        as_given = given is not None and same_json(held, given.get(key))
-        if (same_version and given is not None and key in given and not as_given) or not _is_note(
-            held
-        ):
-            yield "entry_mismatch"
+    same = given is not None and given.get("version") == entry["version"]
+    if not _notes_are_known(entry, known, given if same and given is not None else {}):
+        yield "entry_mismatch"
+
+
+def _notes_are_known(entry: Entry, known: Entry, given: Entry) -> bool:
+    # npm shows the text to whoever installs: it is the publisher's to write.
+    texts = [one.get("deprecated") for one in (given, known)]
+    if "deprecated" in entry and not any(same_json(entry["deprecated"], text) for text in texts):
+        return False
+    held = given.get("funding") or known.get("funding")
+    asked = entry.get("funding", "")
+    return same_json(asked, held) if held and "funding" in entry else _is_note(asked)
 
 
 def _is_note(value: Any) -> bool:

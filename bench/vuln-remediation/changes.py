@@ -5,22 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from .lockfile import (
+    FOLDER,
     ROOT,
     ROOT_TABLES,
     edges,
     in_range,
     package_name,
     reachable,
+    resolve,
     split_alias,
     vulnerable,
 )
 from .overrides import Bending, read_overrides
-from .semver import affects, breaking_line, satisfies, sort_key
+from .project import key_of
+from .ranges import lets_in, node_versions, runs_on
+from .semver import affects, breaking_line, intersects, is_prerelease, satisfies, sort_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from .expected import Advisory
+    from .lockfile import Edge
     from .metadata import Registry
     from .overrides import Override
     from .project import Project
@@ -41,8 +46,6 @@ INSTALL_SCRIPTS: Final = (
 )
 """The scripts of a project that ``npm install`` runs in it; source: npm's documentation of scripts."""
 
-_HIGHEST: Final = 999_999
-
 
 def versions(packages: Packages) -> dict[str, set[str]]:
     """Return the versions of every package in a tree."""
@@ -60,15 +63,14 @@ def changed_packages(before: Project, after: Project) -> set[str]:
 
 
 def direct_versions(project: Project) -> dict[str, str]:
-    """Return the version that each direct dependency resolves to."""
-    return {
-        edge.name: str(project.packages[target].get("version"))
-        for edge, target in edges(project.packages)
-        if edge.source == ROOT and target is not None
+    """Return the version that each direct dependency resolves to, by its key."""
+    found = {
+        key: resolve(project.packages, one.owner, one.name) for key, one in project.direct.items()
     }
+    return {key: str(project.packages[path].get("version")) for key, path in found.items() if path}
 
 
-def lost_direct(before: Project, after: Project) -> set[tuple[str, str, str]]:
+def lost_direct(before: Project, after: Project) -> set[tuple[str, ...]]:
     """Return direct dependencies that were removed, moved to another table, or became another package."""
     return _placed(before) - _placed(after)
 
@@ -76,73 +78,165 @@ def lost_direct(before: Project, after: Project) -> set[tuple[str, str, str]]:
 def added_direct(before: Project, after: Project) -> set[str]:
     """Return direct dependencies that were not there before, or that a further table names now."""
     old, new = _tables(before), _tables(after)
-    return {name for name, tables in new.items() if old.get(name, frozenset()) < tables}
+    return {name for name, tables in new.items() if old.get(name, set()) < tables}
 
 
-def _tables(project: Project) -> dict[str, frozenset[str]]:
-    names = {name for table in ROOT_TABLES for name in project.manifest.get(table) or {}}
+def _tables(project: Project) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for owner, manifest in project.manifests.items():
+        for table in ROOT_TABLES:
+            for name in manifest.get(table) or {}:
+                found.setdefault(key_of(owner, name), set()).add(table)
+    return found
+
+
+def _placed(project: Project) -> set[tuple[str, ...]]:
     return {
-        name: frozenset(
-            table for table in ROOT_TABLES if name in (project.manifest.get(table) or {})
-        )
-        for name in names
-    }
-
-
-def _placed(project: Project) -> set[tuple[str, str, str]]:
-    return {
-        (table, name, split_alias(name, spec)[0]) for name, (table, spec) in project.direct.items()
+        (one.table, key, split_alias(one.name, one.spec)[0]) for key, one in project.direct.items()
     }
 
 
 def edited_specs(before: Project, after: Project) -> set[str]:
     """Return direct dependencies that are in both states with different ranges."""
     old, new = before.direct, after.direct
-    return {name for name in old.keys() & new.keys() if old[name][1] != new[name][1]}
+    return {key for key in old.keys() & new.keys() if old[key].spec != new[key].spec}
 
 
 def direct_above(project: Project, paths: Collection[str]) -> set[str]:
     """Return the direct dependencies that lead to one of some entries, or are one."""
     packages = project.packages
-    return {
-        edge.name
-        for edge, to in edges(packages)
-        if edge.source == ROOT
-        and to is not None
-        and not {to, *reachable(packages, to)}.isdisjoint(paths)
-    }
+    found = set()
+    for key, one in project.direct.items():
+        to = resolve(packages, one.owner, one.name)
+        if to is not None and not {to, *reachable(packages, to)}.isdisjoint(paths):
+            found.add(key)
+    return found
 
 
 def loosened_specs(
-    before: Project, after: Project, registry: Registry, targets: Iterable[Advisory]
+    before: Project, after: Project, registry: Registry, advisories: Iterable[Advisory]
 ) -> set[str]:
     """
     Return direct dependencies whose edited range lets back in what had to go, or further breaking lines.
 
-    What had to go is an affected version of an advisory's package; of another package, a parent, the version that
-    was locked before.
+    What had to go is a version that an advisory affects; of a parent, also the version that was locked before.
     """
-    affected = {one.package: one.vulnerable_range for one in targets}
+    affected = _ranges_by_package(advisories)
     old, new = direct_versions(before), direct_versions(after)
     found = set()
-    for name in edited_specs(before, after) & old.keys() & new.keys():
-        package, wanted = split_alias(name, after.direct[name][1])
-        given = split_alias(name, before.direct[name][1])[1]
-        if package in affected:
-            gone = [v for v in registry.versions(package) if affects(v, affected[package])]
-        else:
-            gone = [old[name]] if new[name] != old[name] else []
-        probes = [v for v in _beyond(new[name]) if not satisfies(v, given)]
-        if any(satisfies(version, wanted) for version in [*gone, *probes]):
-            found.add(name)
+    for key in edited_specs(before, after) & old.keys() & new.keys():
+        one = after.direct[key]
+        package, wanted = split_alias(one.name, one.spec)
+        given = split_alias(one.name, before.direct[key].spec)[1]
+        gone, left = affected.get(package, []), old[key]
+        if lets_in(wanted, new[key], registry.versions(package), gone, given=given, left=left):
+            found.add(key)
     return found
 
 
-def _beyond(version: str) -> list[str]:
-    """Return versions beyond the breaking line of one: the first of the next, and one that is not reached."""
-    major, minor, _, _ = sort_key(version)
-    following = [f"{major + 1}.0.0", f"{_HIGHEST}.0.0"]
-    return following if major else [f"0.{minor + 1}.0", *following]
+def loosened_overrides(
+    before: Project, after: Project, registry: Registry, advisories: Iterable[Advisory]
+) -> set[str]:
+    """Return packages with a new rule whose range lets back in what had to go, or further breaking lines."""
+    affected = _ranges_by_package(advisories)
+    found = set()
+    for rule, edge, to in _freshly_bent(before, after):
+        package, wanted = split_alias(rule.name, rule.value)
+        now = str(after.packages[to].get("version"))
+        known = registry.versions(package)
+        if lets_in(wanted, now, known, affected.get(edge.package, [])):
+            found.add(rule.name)
+    return found
+
+
+def _ranges_by_package(advisories: Iterable[Advisory]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in advisories:
+        found.setdefault(one.package, []).append(one.vulnerable_range)
+    return found
+
+
+def _freshly_bent(before: Project, after: Project) -> Iterator[tuple[Override, Edge, str]]:
+    """Yield each new rule with the edges that it applies to and what they resolve to."""
+    fresh = fresh_overrides(before, after)
+    bending = Bending(fresh, after.packages)
+    for edge, to in edges(after.packages) if fresh else ():
+        for rule in bending.rules_for(edge) if to is not None else ():
+            yield rule, edge, str(to)
+
+
+def far_overrides(
+    before: Project, after: Project, registry: Registry, advisories: Iterable[Advisory]
+) -> set[str]:
+    """
+    Return packages that a new rule lifts beyond the nearest breaking line with a version that helps.
+
+    A version helps if no advisory affects it and it runs on the project's Node.js. Nearest is judged for each
+    dependent, from the version that it had.
+    """
+    affected = _ranges_by_package(advisories)
+    nodes = node_versions(before.manifest)
+    had = {
+        (package_name(edge.source, before.packages[edge.source]), edge.name): to
+        for edge, to in edges(before.packages)
+        if to is not None
+    }
+    found = set()
+    for rule, edge, to in _freshly_bent(before, after):
+        asker = package_name(edge.source, after.packages[edge.source])
+        path = had.get((asker, edge.name))
+        if path is None or edge.package not in affected:
+            continue
+        old, now = (
+            str(packages[at].get("version"))
+            for packages, at in ((before.packages, path), (after.packages, to))
+        )
+        helping = [
+            version
+            for version in registry.versions(edge.package)
+            if sort_key(version) >= sort_key(old)
+            and not is_prerelease(version)
+            and not any(affects(version, one) for one in affected[edge.package])
+            and runs_on(registry.manifest(edge.package, version) or {}, nodes)
+        ]
+        if helping and breaking_line(now) > breaking_line(helping[0]):
+            found.add(rule.name)
+    return found
+
+
+def lost_overrides(before: Project, after: Project, advisories: Iterable[Advisory]) -> set[str]:
+    """Return packages with a given rule that is gone or says something else, unless it pins what is vulnerable."""
+    kept = {
+        (rule.scope, rule.name, rule.when): rule.value for rule in read_overrides(after.manifest)
+    }
+    affected = _ranges_by_package(advisories)
+    own = {one.name: one.spec for one in after.direct.values() if not one.owner}
+    return {
+        rule.name
+        for rule in read_overrides(before.manifest)
+        if kept.get((rule.scope, rule.name, rule.when))
+        not in (rule.value, own.get(rule.name, rule.value))
+        and not any(intersects(rule.value, one) for one in affected.get(rule.name, []))
+    }
+
+
+def unfit_for_node(before: Project, after: Project) -> set[str]:
+    """
+    Return packages that do not run on the project's Node.js and were not there before.
+
+    What is only for development has to run on the newest line that the project names.
+    """
+    nodes = node_versions(before.manifest)
+    old = {
+        (package_name(path, entry), entry.get("version")) for path, entry in before.packages.items()
+    }
+    return {
+        package_name(path, entry)
+        for path, entry in after.packages.items()
+        if FOLDER in path
+        and (package_name(path, entry), entry.get("version")) not in old
+        and not runs_on(entry, nodes[-1:] if entry.get("dev") else nodes)
+    }
 
 
 def major_bumps(before: Project, after: Project) -> set[str]:
@@ -153,6 +247,16 @@ def major_bumps(before: Project, after: Project) -> set[str]:
         for name in old.keys() & new.keys()
         if sort_key(new[name]) > sort_key(old[name])
         and breaking_line(new[name]) != breaking_line(old[name])
+    }
+
+
+def beyond(before: Project, after: Project, lines: Mapping[str, str]) -> set[str]:
+    """Return direct dependencies that changed to a version outside the range that the case has for them."""
+    old, new = direct_versions(before), direct_versions(after)
+    return {
+        name
+        for name, line in lines.items()
+        if name in new and new[name] != old.get(name) and not satisfies(new[name], line)
     }
 
 
@@ -204,12 +308,16 @@ def needless_overrides(
     """
     Return packages that are overridden and need not be; an override is allowed only if it is narrow.
 
+    A rule that the project had, and that says something else now, is not counted.
+
     :param hit: paths of the vulnerable entries before the fix.
     """
+    given = {(rule.scope, rule.name, rule.when) for rule in read_overrides(before.manifest)}
     return {
         rule.name
         for rule in fresh_overrides(before, after)
-        if not (rule.name in allowed and is_narrow(rule, before, hit))
+        if (rule.scope, rule.name, rule.when) not in given
+        and not (rule.name in allowed and is_narrow(rule, before, hit))
     }
 
 
@@ -217,12 +325,18 @@ def is_narrow(rule: Override, before: Project, hit: Collection[str]) -> bool:
     """
     Return whether a rule bends what is vulnerable, and was written to bend no more.
 
-    It is scoped, or keyed by a range that only dependents of vulnerable entries ask for.
+    It is scoped, or leaves everyone else with what they have.
     """
     bending = Bending([rule], before.packages)
-    bent = [to for edge, to in edges(before.packages) if bending.rules_for(edge)]
-    on_target = [to in hit for to in bent]
-    return any(on_target) and (rule.is_scoped or (rule.when not in ("", "*") and all(on_target)))
+    bent = [(edge, to) for edge, to in edges(before.packages) if bending.rules_for(edge)]
+    others = [(edge, before.packages[to]) for edge, to in bent if to is not None and to not in hit]
+    return any(to in hit for _, to in bent) and (
+        rule.is_scoped
+        or all(
+            in_range(edge, entry) and satisfies(str(entry.get("version")), rule.value)
+            for edge, entry in others
+        )
+    )
 
 
 def introduced_advisories(
@@ -263,25 +377,33 @@ def fix_class(before: Project, after: Project, paths: Collection[str]) -> str:
     Return the kind of the fix, by the largest kind of change in it.
 
     One of ``none``, ``lock-refresh``, ``lock-refresh-of-parent``, ``direct-spec-bump``, ``direct-major``,
-    ``parent-bump``, ``parent-major``, ``scoped-override``, ``global-override``.
+    ``parent-bump``, ``parent-major``, ``scoped-override``, ``global-override``, and ``own-override`` if a rule that the
+    project had is raised or dropped.
 
     :param paths: the vulnerable entries before the fix.
     """
+    hit = {package_name(path, before.packages[path]) for path in paths}
     fresh = fresh_overrides(before, after)
+    own = {rule.name for rule in read_overrides(before.manifest)} & hit
+    if own and own >= {rule.name for rule in fresh} and _pins(before, own) != _pins(after, own):
+        return "own-override"
     if fresh:
         narrow = all(is_narrow(rule, before, paths) for rule in fresh)
         return "scoped-override" if narrow else "global-override"
-    hit = {package_name(path, before.packages[path]) for path in paths}
     edited = edited_specs(before, after) | added_direct(before, after)
     if edited:
         major = edited & major_bumps(before, after)
-        if edited & hit:
+        if {after.direct[key].name for key in edited} & hit:
             return "direct-major" if major else "direct-spec-bump"
         return "parent-major" if major else "parent-bump"
     changed = changed_packages(before, after)
     if not changed:
         return "none"
     return "lock-refresh-of-parent" if changed & _parents(before, hit) else "lock-refresh"
+
+
+def _pins(project: Project, names: Collection[str]) -> list[Override]:
+    return [rule for rule in read_overrides(project.manifest) if rule.name in names]
 
 
 def _parents(project: Project, names: set[str]) -> set[str]:

@@ -19,6 +19,7 @@ FixClass = Literal[
     "parent-bump",
     "parent-major",
     "scoped-override",
+    "own-override",
 ]
 
 
@@ -38,14 +39,17 @@ class Expected(BaseModel):
 
     :param target: the advisory to fix.
     :param also: further advisories to fix with it.
+    :param no_fix: advisories that the project is told of as well, and that no version helps against.
     :param fix_classes: accepted kinds of fix, each with its credit in (0, 1]; empty on a negative.
     :param may_change: packages whose versions may change, or that may be added or removed.
     :param spec_edits_allowed: direct dependencies whose range may be edited.
     :param majors_allowed: direct dependencies that may cross a breaking line.
+    :param lines_allowed: direct dependencies whose version has to end in a range: the nearest line that helps.
     :param overrides_allowed: packages that may be overridden.
     :param range_breaks_allowed: ``[dependent, package]`` pairs that may end out of range.
     :param sentinels: direct dependencies with the version that they must keep.
     :param advisories: further known advisories that must not enter the tree.
+    :param advisories_of: the day of the advisory data; what was published later does not count.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -53,14 +57,17 @@ class Expected(BaseModel):
     schema_version: Literal[1]
     target: Advisory
     also: tuple[Advisory, ...] = ()
+    no_fix: tuple[Advisory, ...] = ()
     fix_classes: dict[FixClass, Annotated[float, Field(gt=0, le=1)]]
     may_change: frozenset[str]
     spec_edits_allowed: frozenset[str]
     majors_allowed: frozenset[str]
+    lines_allowed: dict[str, str] = {}
     overrides_allowed: frozenset[str]
     range_breaks_allowed: frozenset[tuple[str, str]]
     sentinels: dict[str, str]
     advisories: tuple[Advisory, ...]
+    advisories_of: str = "2026-11-22"
 
     @property
     def targets(self) -> tuple[Advisory, ...]:

@@ -32,12 +32,13 @@ class FactsSource(_Strict):
     """
     Where the facts come from.
 
+    :param commit: of the stored copy; empty if it came without one, as from the interfaces of OSV and GitHub.
     :param modified: date of the stored copy; a newer copy may differ.
     """
 
     repo: str
     path: str
-    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")]
+    commit: Annotated[str, Field(pattern=r"^([0-9a-f]{40})?$")] = ""
     modified: Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}$")]
     licence: Literal["CC-BY-4.0"]
 
@@ -46,6 +47,7 @@ class VulnFacts(_Strict):
     """
     Facts of one vulnerability in one project.
 
+    :param cve: empty if there is none.
     :param vulnerable_range: the affected versions as one npm range.
     :param first_patched: first unaffected version after each range; empty if there is none.
     :param fix_class: kind of the smallest fix, measured on this project; on a negative ``no-fix`` or ``not-affected``.
@@ -54,7 +56,7 @@ class VulnFacts(_Strict):
     :param note: errors and differences found between copies of the advisory; may be empty.
     """
 
-    cve: Annotated[str, Field(pattern=r"^CVE-\d{4}-\d{4,}$")]
+    cve: Annotated[str, Field(pattern=r"^(CVE-\d{4}-\d{4,})?$")]
     ghsa: Annotated[str, Field(pattern=r"^GHSA(-[0-9a-z]{4}){3}$")]
     package: str
     ecosystem: Literal["npm"]

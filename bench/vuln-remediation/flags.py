@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from .lockfile import ROOT, edges_from, links, resolve
+from .lockfile import FLAGS, ROOT, edges_from, links, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     Packages = Mapping[str, Mapping[str, Any]]
 
-FLAGS: Final = ("dev", "optional", "devOptional", "peer")
 _OPTIONAL: Final = frozenset({"optional", "peerOptional"})
 _PEER: Final = frozenset({"peer", "peerOptional"})
 
 
-def _reached_without(packages: Packages, kinds: frozenset[str]) -> set[str]:
-    linked = links(packages)
-    seen = {ROOT, *linked, *linked.values()}
-    waiting = [ROOT, *sorted(linked.values())]
+def _reached_without(
+    graph: Mapping[str, list[tuple[str, str]]], start: set[str], kinds: frozenset[str]
+) -> set[str]:
+    seen, waiting = set(start), sorted(start)
     while waiting:
-        path = waiting.pop()
-        for edge in edges_from(path, packages[path]):
-            target = None if edge.kind in kinds else resolve(packages, path, edge.name)
-            if target is not None and target not in seen:
+        for kind, target in graph.get(waiting.pop(), ()):
+            if kind not in kinds and target not in seen:
                 seen.add(target)
                 waiting.append(target)
     return seen
@@ -37,10 +34,19 @@ def placement(packages: Packages) -> dict[str, frozenset[str]]:
     An entry is ``dev`` if every path to it from the project goes through a development dependency, and so
     on; ``devOptional`` if every path goes through either kind, but not all through the same.
     """
-    required = _reached_without(packages, frozenset({"dev"}))
-    present = _reached_without(packages, _OPTIONAL)
-    firm = _reached_without(packages, _OPTIONAL | {"dev"})
-    direct = _reached_without(packages, _PEER)
+    linked = links(packages)
+    start = {ROOT, *linked, *linked.values()}
+    graph = {
+        path: [
+            (edge.kind, to)
+            for edge in edges_from(path, entry)
+            if (to := resolve(packages, path, edge.name)) is not None
+        ]
+        for path, entry in packages.items()
+        if path not in linked
+    }
+    without = (frozenset({"dev"}), _OPTIONAL, _OPTIONAL | {"dev"}, _PEER)
+    required, present, firm, direct = (_reached_without(graph, start, kinds) for kinds in without)
     made = {}
     for path in packages:
         dev, optional = path not in required, path not in present

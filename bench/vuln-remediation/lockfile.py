@@ -7,6 +7,7 @@ A lock is the mapping ``packages`` of the file: folder path to entry, with ``""`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from .semver import affects, satisfies
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 ROOT: Final = ""
 FOLDER: Final = "node_modules/"
+FLAGS: Final = ("dev", "optional", "devOptional", "peer")
+"""Keys of an entry that say which place it has in the tree."""
 TABLES: Final = ("peerDependencies", "dependencies", "optionalDependencies")
 """Dependency tables of an entry; if two name the same package, the later one counts."""
 ROOT_TABLES: Final = (*TABLES, "devDependencies")
@@ -66,6 +69,7 @@ class Edge:
         return split_alias(self.name, self.spec)[1]
 
 
+@lru_cache(maxsize=100_000)
 def split_alias(name: str, spec: str) -> tuple[str, str]:
     """Return package and range of a dependency: ``("a", "npm:b@^1")`` is ``("b", "^1")``."""
     if not spec.startswith("npm:"):
@@ -79,6 +83,7 @@ def has_address(spec: str) -> bool:
     return not spec.startswith("npm:") and (":" in spec or "/" in spec)
 
 
+@lru_cache(maxsize=100_000)
 def folder_name(path: str) -> str:
     """Return the name under which the entry at ``path`` is required."""
     return path.rpartition(FOLDER)[2]
@@ -90,11 +95,13 @@ def package_name(path: str, entry: Entry) -> str:
     return name if isinstance(name, str) and name else folder_name(path)
 
 
+@lru_cache(maxsize=100_000)
 def parent_folder(path: str) -> str:
     """Return the path of the entry whose ``node_modules`` this one is in."""
     return path.rpartition(FOLDER)[0].rstrip("/")
 
 
+@lru_cache(maxsize=400_000)
 def child_folder(path: str, name: str) -> str:
     """Return the path of ``name`` inside the ``node_modules`` of ``path``."""
     return f"{path}/{FOLDER}{name}" if path else f"{FOLDER}{name}"

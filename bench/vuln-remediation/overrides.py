@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from .lockfile import ROOT, package_name, reachable
@@ -15,6 +17,11 @@ if TYPE_CHECKING:
 
 MAX_DEPTH: Final = 20
 """Nested scopes beyond which rules are not read."""
+
+MAX_RULES: Final = 100
+"""Rules beyond which none is read; no project is known to have half as many."""
+
+_KEY: Final = re.compile(r"(?:@[^/@]+/)?[^/@]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ def read_overrides(manifest: Mapping[str, Any]) -> list[Override]:
         for table in ("peerDependencies", "dependencies", "optionalDependencies", "devDependencies")
         for name, spec in (manifest.get(table) or {}).items()
     }
-    return list(_rules(manifest.get("overrides"), (), direct))
+    return list(islice(_rules(manifest.get("overrides"), (), direct), MAX_RULES + 1))
 
 
 def _rules(
@@ -69,7 +76,7 @@ def _rules(
         if isinstance(value, dict):
             own = value.get(".")
             # The project's own range, repeated, forces nothing.
-            if isinstance(own, str) and (scope or when or own != direct.get(name)):
+            if isinstance(own, str) and (scope or when or _value(own, direct) != direct.get(name)):
                 yield Override(scope, name, when, _value(own, direct))
             below = {inner: held for inner, held in value.items() if inner != "."}
             yield from _rules(below, (*scope, (name, when)), direct)
@@ -104,7 +111,7 @@ def is_malformed(manifest: Mapping[str, Any]) -> bool:
     table = manifest.get("overrides", {})
     rules = read_overrides(manifest)
     ranged = all(is_range(rule.value) and (not rule.when or is_range(rule.when)) for rule in rules)
-    return not (_is_sound(table) and ranged)
+    return not (_is_sound(table) and ranged and len(rules) <= MAX_RULES)
 
 
 def _is_sound(table: Any, depth: int = 0) -> bool:
@@ -112,7 +119,8 @@ def _is_sound(table: Any, depth: int = 0) -> bool:
         isinstance(table, dict)
         and depth <= MAX_DEPTH
         and all(
-            key and (isinstance(value, str) or (key != "." and _is_sound(value, depth + 1)))
+            _KEY.fullmatch(split_key(key)[0])
+            and (isinstance(value, str) or (key != "." and _is_sound(value, depth + 1)))
             for key, value in table.items()
         )
         and (depth > 0 or "." not in table)

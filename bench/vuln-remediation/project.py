@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from .lockfile import ROOT, ROOT_TABLES
+from .lockfile import FLAGS, FOLDER, ROOT, ROOT_TABLES, folder_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +17,19 @@ MANIFEST: Final = "package.json"
 LOCK: Final = "package-lock.json"
 MAX_TEXT: Final = 20_000_000
 """Characters of one file beyond which an output is not read."""
+
+
+class Direct(NamedTuple):
+    """
+    A dependency that a manifest of the project asks for.
+
+    :param owner: folder of the workspace whose manifest it is, ``""`` for the project's own.
+    """
+
+    owner: str
+    name: str
+    table: str
+    spec: str
 
 
 class UnusableOutput(ValueError):
@@ -33,10 +47,12 @@ class Project:
 
     :param manifest: ``package.json``.
     :param lock: ``package-lock.json``, version 3, checked for the shape that the other modules rely on.
+    :param workspaces: folder to manifest.
     """
 
     manifest: Mapping[str, Any]
     lock: Mapping[str, Any]
+    workspaces: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def packages(self) -> Mapping[str, Mapping[str, Any]]:
@@ -45,24 +61,52 @@ class Project:
         return packages
 
     @property
-    def direct(self) -> dict[str, tuple[str, str]]:
-        """Direct dependencies: name to table and range; if two tables name the same one, the later counts."""
+    def manifests(self) -> dict[str, Mapping[str, Any]]:
+        """All manifests by folder, the project's own first."""
+        return {ROOT: self.manifest, **self.workspaces}
+
+    @property
+    def direct(self) -> dict[str, Direct]:
+        """Direct dependencies by :func:`key_of`; if two tables name the same one, the later counts."""
         return {
-            name: (table, spec)
+            key_of(owner, name): Direct(owner, name, table, spec)
+            for owner, manifest in self.manifests.items()
             for table in ROOT_TABLES
-            for name, spec in (self.manifest.get(table) or {}).items()
+            for name, spec in (manifest.get(table) or {}).items()
         }
+
+    @cached_property
+    def entries(self) -> frozenset[str]:
+        """The entries of packages as texts, wherever they lie: what is among them was there."""
+        return frozenset(entry_text(path, entry) for path, entry in self.packages.items() if path)
+
+
+def key_of(owner: str, name: str) -> str:
+    """Return a direct dependency's key: its name, in a workspace ``folder:name``."""
+    return f"{owner}:{name}" if owner else name
+
+
+def entry_text(path: str, entry: Mapping[str, Any]) -> str:
+    """Return an entry as a text without the flags of its place."""
+    held = {key: value for key, value in entry.items() if key not in FLAGS}
+    name = folder_name(path) if FOLDER in path else path
+    return json.dumps([name, held], sort_keys=True)
 
 
 def read_input(folder: Path) -> Project:
     """Read the project of a case."""
-    return _project(*((folder / name).read_text(encoding="utf-8") for name in (MANIFEST, LOCK)))
+    texts = {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in (folder / LOCK, *sorted(folder.rglob(MANIFEST)))
+    }
+    return _project(texts)
 
 
-def read_output(output: Mapping[str, Any]) -> Project:
+def read_output(output: Mapping[str, Any], given: Project | None = None) -> Project:
     """
     Read the project from a system's output; only ``files`` counts, see :func:`further_files` for others.
 
+    :param given: the project before: its workspaces' manifests may be edited, and stay if they are not named.
     :raises UnusableOutput: a file is missing or no JSON object, or the lock is malformed or not of version 3.
     """
     files = output.get("files")
@@ -71,29 +115,40 @@ def read_output(output: Mapping[str, Any]) -> Project:
     texts = [files.get(name) for name in (MANIFEST, LOCK)]
     if not all(isinstance(text, str) and len(text) <= MAX_TEXT for text in texts):
         raise UnusableOutput("output_missing_file")
-    return _project(str(texts[0]), str(texts[1]))
+    made = {MANIFEST: str(texts[0]), LOCK: str(texts[1])}
+    for folder, manifest in (given.workspaces if given else {}).items():
+        name = f"{folder}/{MANIFEST}"
+        made[name] = str(files.get(name, json.dumps(manifest)))
+    return _project(made)
 
 
-def _project(manifest_text: str, lock_text: str) -> Project:
-    manifest, lock = _object(manifest_text), _object(lock_text)
+def _project(texts: Mapping[str, str]) -> Project:
+    held = {name: _object(text) for name, text in texts.items()}
+    manifest, lock = held.pop(MANIFEST), held.pop(LOCK)
     version = lock.get("lockfileVersion")
     if version != 3 or isinstance(version, bool):
         raise UnusableOutput("lockfile_not_v3")
     packages = lock.get("packages")
-    if not (_has_sound_tables(manifest) and isinstance(packages, dict) and ROOT in packages):
+    manifests = all(_has_sound_tables(one) for one in (manifest, *held.values()))
+    if not (manifests and isinstance(packages, dict) and ROOT in packages):
         raise UnusableOutput("lockfile_malformed")
     if not all(_is_sound_entry(path, entry) for path, entry in packages.items()):
         raise UnusableOutput("lockfile_malformed")
-    return Project(manifest, lock)
+    return Project(manifest, lock, {name.rpartition("/")[0]: one for name, one in held.items()})
 
 
 def further_files(output: Mapping[str, Any], folder: Path) -> set[str]:
-    """Return the names in ``files`` beyond the two, but for files of the case's ``input/`` given back unchanged."""
-    files = output["files"]
+    """
+    Return the names in ``files`` beyond those that a project is read from.
+
+    Files of the case's ``input/`` may be given back unchanged, and manifests of workspaces edited.
+    """
     return {
         str(name)
-        for name, text in files.items()
-        if name not in (MANIFEST, LOCK) and not _is_given(folder, str(name), text)
+        for name, text in output["files"].items()
+        if name not in (MANIFEST, LOCK)
+        and not _is_given(folder, str(name), text)
+        and not (str(name).endswith(f"/{MANIFEST}") and _is_given(folder, str(name), None))
     }
 
 
@@ -101,7 +156,7 @@ def _is_given(folder: Path, name: str, text: object) -> bool:
     given = folder / name
     if ".." in given.parts or not given.is_relative_to(folder) or not given.is_file():
         return False
-    return text == given.read_text(encoding="utf-8")
+    return text is None or text == given.read_text(encoding="utf-8")
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 from benchgate import BenchScore
 
 from . import changes
-from .allowed import edited_fields, forbidden
+from .allowed import UNTIDY, edited_fields, forbidden
 from .consistency import lock_problems
 from .expected import Expected, read_expected
 from .explain import explanation, listed
-from .lockfile import vulnerable
+from .lockfile import ROOT_TABLES, vulnerable
 from .metadata import Registry
 from .project import (
     Project,
@@ -34,16 +34,19 @@ if TYPE_CHECKING:
 
     from benchgate import BenchCase
 
+    from .expected import Advisory
+
 WEIGHTS: Final = MappingProxyType(
     {
         "target_dropped": 30,
         "fix_class": 20,
         "lock_consistent": 15,
-        "edges_in_range": 6,
+        "edges_in_range": 4,
         "no_needless_override": 4,
         "project_kept": 5,
         "no_needless_major": 4,
         "no_downgrade": 3,
+        "engines_kept": 2,
         "sentinels_kept": 3,
         "no_added_direct": 3,
         "specs_kept": 3,
@@ -61,6 +64,7 @@ DECIDING: Final = frozenset(
         "no_needless_override",
         "no_needless_major",
         "no_downgrade",
+        "engines_kept",
         "no_added_direct",
         "no_new_advisory",
     }
@@ -90,7 +94,24 @@ PENALTIES: Final = MappingProxyType(
 """What each kind of harm adds to the safety penalty; each kind counts once, however often it occurs."""
 
 BROKEN_FACTOR: Final = 0.25
-"""Factor on the score if the files are not ones that npm would take as they are, or a direct dependency was lost."""
+"""Factor on the score if npm cannot install the files, or the project lost what it asks for."""
+
+REPAIRED: Final = frozenset(
+    {"root_mismatch", "edge_out_of_range", "edge_unresolved", "override_not_locked", "entry_mismatch"}
+)  # fmt: skip
+"""Problems that one ``npm install`` puts right, and that ``npm ci`` refuses or takes amiss."""
+
+INSTALLED: Final = frozenset(
+    {"entry_extraneous", "entry_key_unknown", "lock_key_unknown", "manifest_field_changed",
+     "file_unexpected"}
+)  # fmt: skip
+"""Problems with which ``npm ci`` still installs what was meant; by a wrong flag it leaves a package out."""
+
+WORK_LEFT: Final = MappingProxyType({0.9: INSTALLED, 0.75: INSTALLED | REPAIRED})
+"""Factor on the score by what is left to do about a lock: the first that has all of its problems counts."""
+
+STYLE_FACTOR: Final = 0.97
+"""What is left of ``unchanged`` if all that was changed is something that nothing acts on."""
 
 _CODES: Final = MappingProxyType(
     {
@@ -101,6 +122,7 @@ _CODES: Final = MappingProxyType(
         "project_kept": "direct_dependency_lost",
         "no_needless_major": "major_needless",
         "no_downgrade": "downgrade",
+        "engines_kept": "engine_unfit",
         "sentinels_kept": "sentinel_changed",
         "no_added_direct": "direct_dependency_added",
         "specs_kept": "manifest_edit_needless",
@@ -118,6 +140,7 @@ class _States:
     A project before and after, and what its case expects.
 
     :param problems: the codes of what npm would not take, and of what may not be in an answer.
+    :param untidy: something was added or edited that nothing acts on.
     :param further: names of files beyond the two.
     """
 
@@ -126,17 +149,24 @@ class _States:
     expected: Expected
     registry: Registry
     problems: tuple[str, ...]
+    untidy: bool
     further: frozenset[str]
 
+    @property
+    def advisories(self) -> tuple[Advisory, ...]:
+        """All advisories that the case knows."""
+        return (*self.expected.targets, *self.expected.no_fix, *self.expected.advisories)
+
+    def hits(self, project: Project) -> dict[str, list[str]]:
+        """Return the paths of the entries that each advisory to fix affects."""
+        return {
+            one.ghsa: vulnerable(project.packages, one.package, one.vulnerable_range)
+            for one in self.expected.targets
+        }
+
     def hit(self, project: Project) -> list[str]:
-        """Return the paths of the entries that an advisory to fix affects."""
-        return sorted(
-            {
-                path
-                for one in self.expected.targets
-                for path in vulnerable(project.packages, one.package, one.vulnerable_range)
-            }
-        )
+        """Return the paths of the entries that some advisory to fix affects."""
+        return sorted({path for paths in self.hits(project).values() for path in paths})
 
 
 @dataclass(frozen=True)
@@ -162,25 +192,23 @@ class VulnRemediationRubric:
             msg = f"case {case.case_id}: the rubric needs the case's expected/"
             raise ValueError(msg)
         try:
-            after = read_output(harness_output)
+            before = read_input(case.input_path)
+            after = read_output(harness_output, before)
         except UnusableOutput as unusable:
             return BenchScore(passed=False, score=0.0, failure_modes=(unusable.code,))
         registry = Registry.load(case.input_path / "registry.json")
-        before = read_input(case.input_path)
         further = further_files(harness_output, case.input_path)
+        found = {
+            *lock_problems(after, registry, before),
+            *forbidden(before, after, registry, further),
+        }
         states = _States(
             before=before,
             after=after,
             expected=read_expected(case.expected_path),
             registry=registry,
-            problems=tuple(
-                sorted(
-                    {
-                        *lock_problems(after, registry),
-                        *forbidden(before, after, registry, further),
-                    }
-                )
-            ),
+            problems=tuple(sorted(found - {UNTIDY})),
+            untidy=UNTIDY in found,
             further=frozenset(further),
         )
         if case.disposition == "negative":
@@ -192,14 +220,13 @@ def _score_positive(states: _States) -> BenchScore:
     found = _join(_task(states), _care(states))
     axes = found.axes
     deciding = DECIDING | ({"specs_kept"} if _strays(states) else set())
-    whole = axes["lock_consistent"] == 1.0 and axes["project_kept"] == 1.0
     done = axes["target_dropped"]
     # An unchanged tree breaks nothing, so the other axes count only as far as the task is done.
     earned = (
         weight * axes[axis] * (1.0 if axis == "target_dropped" else done)
         for axis, weight in WEIGHTS.items()
     )
-    total = math.fsum(earned) / 100 * (1.0 if whole else BROKEN_FACTOR)
+    total = math.fsum(earned) / 100 * _work_factor(axes, states)
     clean = all(axes[axis] == 1.0 for axis in WEIGHTS)
     return BenchScore(
         passed=all(axes[axis] == 1.0 for axis in deciding),
@@ -211,35 +238,55 @@ def _score_positive(states: _States) -> BenchScore:
     )
 
 
+def _work_factor(axes: Mapping[str, float], states: _States) -> float:
+    """Return what is left of the score by what somebody still has to do about the files."""
+    if axes["project_kept"] < 1.0:
+        return BROKEN_FACTOR
+    if not states.problems:
+        return 1.0
+    return max(
+        (factor for factor, codes in WORK_LEFT.items() if codes.issuperset(states.problems)),
+        default=BROKEN_FACTOR,
+    )
+
+
 def _score_negative(states: _States, status: object) -> BenchScore:
     before, after = states.before, states.after
-    changed = [
-        name
-        for name, one, other in (
-            ("package.json", before.manifest, after.manifest),
-            ("package-lock.json", before.lock, after.lock),
-        )
-        if not same_json(one, other)
-    ]
-    changed += sorted(states.further)
+    edited = {"package.json": same_json(before.manifests, after.manifests)}
+    edited["package-lock.json"] = same_json(before.lock, after.lock)
+    changed = [*(name for name, same in edited.items() if not same), *sorted(states.further)]
+    if changed and states.untidy and not states.problems and not _moved(before, after):
+        kept = STYLE_FACTOR
+    else:
+        kept = float(not changed)
     honest = STATUS_NO_FIX if states.hit(before) else STATUS_NOT_AFFECTED
-    axes = {"unchanged": float(not changed), "says_so": float(status == honest)}
+    axes = {"unchanged": kept, "says_so": float(status == honest)}
     total = math.fsum(NEGATIVE_WEIGHTS[axis] * axes[axis] for axis in axes) / 100
     evidence = {"unchanged": f"changed: {listed(changed)}", "says_so": f"right is {honest!r}"}
     return BenchScore(
-        passed=not changed,
-        score=0.0 if changed else total,
-        breakdown={**axes, "clean": float(not changed and axes["says_so"] == 1.0)},
+        passed=kept > 0.0,
+        score=total if kept else 0.0,
+        breakdown={**axes, "clean": float(kept == axes["says_so"] == 1.0)},
         failure_modes=_failure_modes(axes, states),
         safety_penalty=_penalty(states),
         **_reasons(_below_one(axes, evidence), {"unchanged"}),
     )
 
 
+def _moved(before: Project, after: Project) -> bool:
+    """Return whether an answer asks for other dependencies, or locks others, than were given."""
+    asked = [
+        {key: one.manifest.get(key) for key in (*ROOT_TABLES, "overrides")} | dict(one.direct)
+        for one in (before, after)
+    ]
+    return (
+        asked[0] != asked[1]
+        or before.packages.keys() != after.packages.keys()
+        or bool(changes.changed_packages(before, after))
+    )
+
+
 def _reasons(found: _Findings, deciding: Collection[str]) -> dict[str, Any]:
-    """Return explanation and evidence, if this version of the harness has a place for them."""
-    if "explanation" not in BenchScore.model_fields:
-        return {}
     return {
         "explanation": explanation(found.axes, deciding),
         "evidence": dict(found.evidence),
@@ -255,15 +302,18 @@ def _join(one: _Findings, other: _Findings) -> _Findings:
 
 
 def _task(states: _States) -> _Findings:
-    before, after = states.hit(states.before), states.hit(states.after)
-    kind = changes.fix_class(states.before, states.after, before)
+    before, after = states.hits(states.before), states.hits(states.after)
+    shares = [
+        max(0.0, 1.0 - len(after[one]) / len(paths)) for one, paths in before.items() if paths
+    ]
+    kind = changes.fix_class(states.before, states.after, states.hit(states.before))
     accepted: Mapping[str, float] = states.expected.fix_classes  # type: ignore[assignment]  # any kind may be looked up
     axes = {
-        "target_dropped": max(0.0, 1.0 - len(after) / len(before)) if before else 1.0,
+        "target_dropped": math.fsum(shares) / len(shares) if shares else 1.0,
         "fix_class": accepted.get(kind, 0.0),
         "lock_consistent": float(not states.problems),
     }
-    left = [f"{path} {states.after.packages[path]['version']}" for path in after]
+    left = [f"{path} {states.after.packages[path]['version']}" for path in states.hit(states.after)]
     evidence = {
         "target_dropped": listed(left),
         "fix_class": f"{kind}; accepted: {listed(accepted)}",
@@ -280,15 +330,21 @@ def _care(states: _States) -> _Findings:
         - expected.range_breaks_allowed,
         "no_needless_override": changes.needless_overrides(
             before, after, expected.overrides_allowed, states.hit(before)
-        ),
-        "project_kept": changes.lost_direct(before, after),
-        "no_needless_major": changes.major_bumps(before, after) - expected.majors_allowed,
+        )
+        | changes.loosened_overrides(before, after, states.registry, states.advisories)
+        | changes.far_overrides(before, after, states.registry, expected.targets),
+        "project_kept": changes.lost_direct(before, after)
+        | changes.lost_overrides(before, after, expected.targets),
+        "no_needless_major": (changes.major_bumps(before, after) - expected.majors_allowed)
+        | changes.beyond(before, after, expected.lines_allowed),
         "no_downgrade": changes.downgraded(before, after),
+        "engines_kept": changes.unfit_for_node(before, after),
         "sentinels_kept": expected.sentinels.items() - changes.direct_versions(after).items(),
         "no_added_direct": changes.added_direct(before, after),
         "specs_kept": (changes.edited_specs(before, after) - expected.spec_edits_allowed)
-        | changes.loosened_specs(before, after, states.registry, expected.targets)
-        | edited_fields(before, after),
+        | changes.loosened_specs(before, after, states.registry, states.advisories)
+        | edited_fields(before, after)
+        | ({UNTIDY} if states.untidy else set()),
         "changes_bounded": changes.changed_packages(before, after) - expected.may_change,
         "no_new_advisory": _introduced(states),
     }
@@ -301,7 +357,7 @@ def _strays(states: _States) -> set[str]:
     before, after, expected = states.before, states.after, states.expected
     related = changes.direct_above(before, states.hit(before)) | expected.spec_edits_allowed
     return (changes.edited_specs(before, after) - related) | changes.loosened_specs(
-        before, after, states.registry, expected.targets
+        before, after, states.registry, states.advisories
     )
 
 
@@ -312,6 +368,8 @@ def _introduced(states: _States) -> set[str]:
 
 def _failure_modes(axes: Mapping[str, float], states: _States) -> tuple[str, ...]:
     codes = [_CODES[axis] for axis, value in axes.items() if axis in _CODES and value < 1.0]
+    if states.untidy:
+        codes.append(UNTIDY)
     # On a negative the input is known to be consistent, so every problem is new.
     return tuple(dict.fromkeys([*codes, *states.problems, *_harm(states)]))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from _benchgate_bench.vuln_remediation.lockfile import (
+    FOLDER,
     ROOT,
     ROOT_TABLES,
     folder_name,
@@ -85,8 +86,13 @@ class OldestVersions(_Careless):
         manifest, lock = task.project.manifest, task.project.lock
         registry = _OldestFirst(task.registry.packages)
         change = Change(avoid=(task.package, task.affected))
-        fresh = resolve_tree({ROOT: lock["packages"][ROOT]}, registry, change)
-        return Project(manifest, {**lock, "packages": fresh})
+        own = {
+            path: entry
+            for path, entry in lock["packages"].items()
+            if FOLDER not in path or entry.get("link")
+        }
+        fresh = resolve_tree(own, registry, change)
+        return Project(manifest, {**lock, "packages": fresh}, task.project.workspaces)
 
 
 class CutOut(_Careless):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 _FIRST: Final = (
@@ -26,6 +27,7 @@ _DEPENDENCY_TABLES: Final = (
 _SIGNS: Final = "_-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
 
 
+@lru_cache(maxsize=100_000)
 def collation_key(text: str) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     """Return a key that sorts names as npm does: signs, digits, letters; lower case first."""
     ranks = []

@@ -77,6 +77,8 @@ def _judge_over(
 ) -> Verdict:
     path = child_folder(folder, edge.name)
     current = tree.packages[path]
+    if current.get("link"):
+        return Verdict.CONFLICT  # a workspace stays where it is
     fits = in_range(edge, current)
     if fits and same(path, current, path, entry):
         return Verdict.KEEP

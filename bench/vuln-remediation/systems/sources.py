@@ -6,7 +6,10 @@ import hashlib
 from pathlib import Path
 
 _SYSTEMS = Path(__file__).parent
-_SHARED = ("flags.py", "lockfile.py", "metadata.py", "overrides.py", "project.py", "semver.py")
+_SHARED = tuple(
+    f"{name}.py"
+    for name in ("flags", "lockfile", "metadata", "overrides", "project", "ranges", "semver")
+)
 
 
 def sources_digest(*modules: str) -> str:

@@ -40,6 +40,7 @@ class Tree:
         self._bent = bent
         self._out: dict[str, dict[str, Edge]] = {}
         self._askers: defaultdict[str, set[str]] = defaultdict(set)
+        self._inside: defaultdict[str, set[str]] = defaultdict(set)
         for path, entry in packages.items():
             self.put(path, entry)
 
@@ -47,6 +48,8 @@ class Tree:
         """Place an entry in a folder, replacing the one there; entries nested in it stay."""
         self._forget(path)
         self.packages[path] = entry
+        if path != ROOT:
+            self._inside[parent_folder(path)].add(path)
         self._out[path] = {edge.name: self._bend(edge) for edge in edges_from(path, entry)}
         for name in self._out[path]:
             self._askers[name].add(path)
@@ -55,6 +58,7 @@ class Tree:
         """Remove a folder with all that is nested in it."""
         for found in [p for p in self.packages if p == path or p.startswith(f"{path}/")]:
             self._forget(found)
+            self._inside[parent_folder(found)].discard(found)
             del self.packages[found]
 
     def _forget(self, path: str) -> None:
@@ -128,4 +132,4 @@ class Tree:
 
     def nested(self, path: str) -> list[str]:
         """Return the folders directly inside a folder."""
-        return [p for p in sorted(self.packages) if p != ROOT and parent_folder(p) == path]
+        return sorted(self._inside[path])

@@ -74,12 +74,19 @@ def disposed(disposition: str) -> list[str]:
 
 
 class Output:
-    """An output whose manifest and lock can be edited before it is scored."""
+    """An output whose manifest and lock can be edited before it is scored; ``further`` are manifests of workspaces."""
 
-    def __init__(self, manifest: dict[str, Any], lock: dict[str, Any], status: str = "fixed"):
+    def __init__(
+        self,
+        manifest: dict[str, Any],
+        lock: dict[str, Any],
+        status: str = "fixed",
+        further: dict[str, str] | None = None,
+    ):
         self.manifest = manifest
         self.lock = lock
         self.status = status
+        self.further = further or {}
 
     @property
     def packages(self) -> dict[str, Any]:
@@ -110,7 +117,7 @@ class Output:
     def files(self) -> dict[str, Any]:
         texts = {"package.json": self.manifest, "package-lock.json": self.lock}
         return {
-            "files": {name: json.dumps(held) for name, held in texts.items()},
+            "files": {**self.further, **{name: json.dumps(held) for name, held in texts.items()}},
             "status": self.status,
         }
 
@@ -123,11 +130,11 @@ def _solved(case_id: str) -> dict[str, Any]:
 def solved(case_id: str) -> Output:
     """Return the ladder's answer to a case."""
     made = _solved(case_id)
-    return Output(
-        json.loads(made["files"]["package.json"]),
-        json.loads(made["files"]["package-lock.json"]),
-        made["status"],
+    further = dict(made["files"])
+    manifest, lock = (
+        json.loads(further.pop(name)) for name in ("package.json", "package-lock.json")
     )
+    return Output(manifest, lock, made["status"], further)
 
 
 def untouched(case_id: str, status: str = "fixed") -> Output:

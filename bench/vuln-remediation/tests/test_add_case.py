@@ -26,6 +26,8 @@ from _benchgate_bench.vuln_remediation.tools.records import RecordError, facts_o
 
 RECORDS = CLASS / "tools" / "records"
 RECENT = [case_id for case_id in CASES if case_id >= TWO]
+ANSWERED = ("049", "055", "056")
+"""Cases that were made with npm's answer, which changes more than ladder's: their bounds are wider."""
 
 
 def written(tmp_path, held):
@@ -82,30 +84,63 @@ def test_a_record_of_several_packages_needs_a_choice():
 
     with pytest.raises(RecordError, match=r"@babel/traverse, babel-traverse: choose one"):
         facts_of(record)
-    assert facts_of(record, "babel-traverse")["vulnerable_range"] == "*"
-    with pytest.raises(RecordError, match="no range of nobody"):
-        facts_of(record, "nobody")
-    with pytest.raises(RecordError, match="no CVE"):
-        facts_of({**record, "aliases": []}, "@babel/traverse")
+    assert facts_of(record, ["babel-traverse"])["vulnerable_range"] == "*"
+    with pytest.raises(RecordError, match="choose one"):
+        facts_of(record, ["nobody"])
+    assert facts_of({**record, "aliases": []}, ["@babel/traverse"])["cve"] == ""
+
+
+def test_records_as_they_are_published_need_nothing_of_this_bench(tmp_path):
+    package = {"ecosystem": "npm", "name": "a"}
+    events = [{"introduced": "0"}, {"fixed": "1.2.0"}]
+    osv = {
+        "schema_version": "1.4.0", "id": "GHSA-aaaa-aaaa-aaaa", "modified": "2024-10-05T20:31:00Z",
+        "published": "2024-10-04T20:31:00Z", "aliases": ["CVE-2024-0001"], "details": "text", "severity": [],
+        "affected": [{"package": package, "ranges": [{"type": "ECOSYSTEM", "events": events}]}],
+        "database_specific": {"cwe_ids": ["CWE-74"], "severity": "LOW", "github_reviewed": True},
+    }  # fmt: skip
+    github = {
+        "ghsa_id": "GHSA-aaaa-aaaa-aaaa", "cve_id": "CVE-2024-0001", "published_at": "2024-10-04T20:31:00Z",
+        "updated_at": "2024-10-05T20:31:00Z", "severity": "low", "cwes": [{"cwe_id": "CWE-74"}], "cvss": None,
+        "vulnerabilities": [{"package": package, "vulnerable_version_range": "< 1.2.0"}],
+    }  # fmt: skip
+    found = [facts_of(read_record(written(tmp_path, one))) for one in (osv, github)]
+
+    assert found[0] == found[1]
+    assert found[0]["source"] == {
+        "repo": "github/advisory-database",
+        "path": "advisories/github-reviewed/2024/10/GHSA-aaaa-aaaa-aaaa/GHSA-aaaa-aaaa-aaaa.json",
+        "licence": "CC-BY-4.0",
+        "modified": "2024-10-05",
+    }
+    assert "details" not in read_record(written(tmp_path, osv))
+    for broken in ({}, {"id": "x"}, {**osv, "affected": None}):
+        with pytest.raises(RecordError, match="no record of OSV or GitHub"):
+            read_record(written(tmp_path, broken))
 
 
 @pytest.mark.parametrize("case_id", RECENT)
 def test_a_case_that_is_proposed_again_is_the_same(case_id):
     case = load(case_id)
+    given = read_input(case.input_path)
     expected = json.loads((expected_folder(case_id) / "expected.json").read_text())
     targets = [expected["target"], *expected.get("also", [])]
     made = SYSTEMS["ladder"](case)
     npm_made = json.loads(case.cassettes["npm-audit-fix"].path.read_bytes())["files"]
 
     found = propose(
-        read_input(case.input_path),
-        (read_output(made), made["status"]),
-        read_output({"files": npm_made}),
+        given,
+        (read_output(made, given), made["status"]),
+        read_output({"files": npm_made}, given),
         targets,
         Registry.load(case.input_path / "registry.json"),
     )
 
-    assert found.expected == {key: expected[key] for key in found.expected}
+    bounds = {key: expected.get(key, {}) for key in found.expected}
+    if case_id[:3] in ANSWERED:
+        assert all(one in bounds[key] for key in bounds for one in found.expected[key])
+    else:
+        assert found.expected == bounds
     assert found.fix_class == case.facts["fix_class"]
     assert found.disposition == case.disposition
     assert found.parent_chain == list(case.facts["parent_chain"])
@@ -119,8 +154,7 @@ def test_metadata_that_was_frozen_can_be_frozen_again(case_id):
     expected = read_expected(expected_folder(case_id))
     held = json.loads((folder / "registry.json").read_text())["packages"]
 
-    targets = [one.package for one in expected.targets]
-    again = freeze(metadata, project.manifest, project.lock, *targets)
+    again = freeze(metadata, project.lock, {one.package for one in expected.targets})
 
     # What only a prerelease that was left out could bring in is not there the second time.
     assert again.keys() <= held.keys()
@@ -139,7 +173,7 @@ def options(tmp_path, **changed):
     given = {
         "case": "099-again", "record": [RECORDS / "GHSA-35jh-r3h4-6jhm.json"], "project": tmp_path / "project",
         "metadata": folder / "registry.json", "package": None, "cluster": None, "held_out": False, "critical": False,
-        "tag": [], "note": None, "difficulty": None,
+        "tag": [], "note": None, "difficulty": None, "answer": None, "no_fix": [],
     }  # fmt: skip
     (tmp_path / "project").mkdir()
     for name in ("package.json", "package-lock.json"):

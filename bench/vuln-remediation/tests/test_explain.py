@@ -1,10 +1,6 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Why an answer scored as it did, in words."""
 
-from types import SimpleNamespace
-from typing import ClassVar
-
-import pytest
 from _benchgate_bench.vuln_remediation import rubric
 from _benchgate_bench.vuln_remediation.explain import MEANINGS, explanation, listed
 from _benchgate_bench.vuln_remediation.tests.support import (
@@ -12,28 +8,16 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     NO_FIX,
     SYSTEMS,
     load,
+    score,
     solved,
     untouched,
 )
 
 
-class Told(SimpleNamespace):
-    """A score of a harness that has the fields."""
-
-    model_fields: ClassVar = {"explanation": None}
-
-
-@pytest.fixture
-def told(monkeypatch):
-    """Return explanation and evidence of an answer, whether or not the harness has fields for them."""
-
-    def tell(case_id, output):
-        monkeypatch.setattr(rubric, "BenchScore", Told)
-        made = output if isinstance(output, dict) else output.files()
-        found = rubric.VulnRemediationRubric().score(load(case_id), made)
-        return found.explanation, found.evidence
-
-    return tell
+def told(case_id, output):
+    """Return explanation and evidence of an answer."""
+    found = score(case_id, output)
+    return found.explanation, dict(found.evidence)
 
 
 def test_every_axis_has_a_meaning():
@@ -61,12 +45,12 @@ def test_what_decides_comes_first():
     )
 
 
-def test_a_perfect_answer_has_nothing_to_object_to(told):
+def test_a_perfect_answer_has_nothing_to_object_to():
     assert told(LODASH, solved(LODASH)) == ("nothing to object to", {})
     assert told(NO_FIX, solved(NO_FIX)) == ("nothing to object to", {})
 
 
-def test_an_unchanged_tree_names_what_is_left(told):
+def test_an_unchanged_tree_names_what_is_left():
     said, evidence = told(LODASH, untouched(LODASH))
 
     assert evidence["target_dropped"] == "node_modules/lodash 4.17.20"
@@ -74,17 +58,17 @@ def test_an_unchanged_tree_names_what_is_left(told):
     assert said.startswith("cannot be merged: still vulnerable (target_dropped)")
 
 
-def test_a_global_override_says_what_it_bends(told):
+def test_a_global_override_says_what_it_bends():
     said, evidence = told(LODASH, dict(SYSTEMS["blind-override"](load(LODASH))))
 
     assert said.startswith(
-        "cannot be merged: overridden without need, or more widely than needed ("
+        "cannot be merged: overridden without need, more widely or further than needed ("
     )
     assert evidence["no_needless_override"] == "lodash"
     assert "target_dropped" not in evidence
 
 
-def test_what_was_changed_on_a_negative_is_named(told):
+def test_what_was_changed_on_a_negative_is_named():
     changed = untouched(NO_FIX)
     changed.manifest["x"] = 1
 
@@ -92,9 +76,3 @@ def test_what_was_changed_on_a_negative_is_named(told):
 
     assert evidence == {"unchanged": "changed: package.json", "says_so": "right is 'no-fix'"}
     assert said.startswith("cannot be merged: there was nothing to change (unchanged)")
-
-
-def test_a_harness_without_the_fields_gets_none():
-    found = rubric.VulnRemediationRubric().score(load(LODASH), solved(LODASH).files())
-
-    assert found.score == 1.0

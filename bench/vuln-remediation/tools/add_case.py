@@ -2,14 +2,18 @@ r"""
 Write a new case: from advisory records, a project and registry metadata.
 
     python bench/vuln-remediation/tools/add_case.py NUMBER-NAME --record R.json [--record ...] --project DIR \
-        --metadata M.json.xz [--package NAME] [--cluster NAME] [--held-out] [--critical] [--tag TAG ...] [--note TEXT]
+        --metadata M.json.xz [--answer DIR] [--no-fix GHSA ...] [--package NAME ...] [--cluster NAME]
+        [--held-out] [--critical] [--tag TAG ...] [--note TEXT]
 
-Records are in the form of OSV or of GitHub (``records.py``), the first is the case's own. DIR has a manifest and its
+Records are as OSV or GitHub publish them (``records.py``), the first is the case's own. DIR has a manifest and its
 lock, made with ``--omit-lockfile-registry-resolved``, and the manifests of its workspaces. The metadata maps names to
-documents of a registry, or is the ``registry.json`` of another case. What it writes: the case, with fix class and
-bounds proposed from what ``ladder`` and npm do; the cassette, by the recorded versions of npm and Node.js only; the
-record, and its entry in ``advisories.json``. Other cases change only if their metadata has the advisory's package. It
-ends with what a person has to decide.
+documents of a registry, or is the ``registry.json`` of another case. ``--answer`` is a right answer, where ``ladder``
+has none: manifests, and the lock; if it is not there, npm makes it by an install and an ``audit fix``.
+
+What it writes: the case, with fix class and bounds proposed from the right answer and from what npm does; the
+cassette, by the recorded versions of npm and Node.js only; the record, and its entry in ``advisories.json``. Other
+cases do not change: each knows the advisories of its day. Then it scores the answers that are known, and takes the case
+back if the right one does not pass or is said to do harm. It ends with what a person has to decide about this case.
 """
 
 from __future__ import annotations
@@ -46,7 +50,13 @@ def main() -> int:
     options.add_argument("--record", type=Path, action="append", required=True)
     options.add_argument("--project", type=Path, required=True)
     options.add_argument("--metadata", type=Path, required=True)
-    options.add_argument("--package", help="which package, if the record names several")
+    options.add_argument("--answer", type=Path, help="folder of a right answer")
+    options.add_argument(
+        "--no-fix", action="append", default=[], help="an advisory that nothing helps against"
+    )
+    options.add_argument(
+        "--package", action="append", help="which package, if a record names several"
+    )
     options.add_argument("--cluster", help="default the package")
     options.add_argument("--held-out", action="store_true")
     options.add_argument("--critical", action="store_true")
@@ -71,34 +81,50 @@ def add(given: argparse.Namespace) -> int:
     if npm is None or (npm.version, npm.node) != RECORDED[1:]:
         found = f"npm {npm.version} on Node.js {npm.node}" if npm else "none"
         return _fail(f"needs npm {RECORDED[1]} on Node.js {RECORDED[2]}, found {found}")
-    records = [read_record(path) for path in given.record]
     try:
-        facts = [
-            facts_of(record, None if at else given.package) for at, record in enumerate(records)
-        ]
+        records = [read_record(path) for path in given.record]
+        facts = [facts_of(record, given.package) for record in records]
     except RecordError as error:
         return _fail(str(error))
     number, _, name = given.case.partition("-")
-    case_id = f"{number}-{facts[0]['cve'].lower()}-{name}"
-    folder = CLASS / "cases" / case_id
+    case_id = f"{number}-{(facts[0]['cve'] or facts[0]['ghsa']).lower()}-{name}"
+    folder, kept = CLASS / "cases" / case_id, cassettes.ADVISORIES.read_bytes()
     if folder.exists():
         return _fail(f"{folder} exists")
     try:
         _write_input(folder / "input", given, facts)
         advisories = _append(records, facts)
-        proposal = _proposal(folder / "input", npm, facts, advisories)
-        _write_expected(folder, proposal.expected, facts, advisories)
+        proposal, answer = _proposal(folder / "input", npm, given, facts, advisories)
+        _write_expected(folder, proposal.expected, given, facts, advisories)
         _write_manifest(folder, case_id, given, facts[0], proposal)
         cassettes.store(case_id, cassettes.record(npm, [case_id])[case_id])
-    except BaseException:
+        _check_answers(case_id, proposal.disposition, answer)
+    except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
+        cassettes.ADVISORIES.write_bytes(kept)
+        if isinstance(error, RecordError):
+            return _fail(f"{case_id} was taken back: {error}")
         raise
-    touched = _tell_others(case_id, facts)
-    again = cassettes.record(npm, touched)
-    for other, made in again.items():
-        cassettes.store(other, made)
-    _report(case_id, proposal, touched)
+    _report(case_id, proposal)
     return 0
+
+
+def _check_answers(case_id: str, disposition: str, answer: Mapping[str, Any]) -> None:
+    """Raise if the rubric has something against the right answer, or takes the project as it was given for one."""
+    from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
+
+    case, rubric = load_cases(CLASS)[case_id], VulnRemediationRubric()
+    right = rubric.score(case, answer)
+    if not right.passed or right.safety_penalty:
+        _stop(
+            f"its right answer scores {right.score:.2f} with a penalty of {right.safety_penalty}: {right.explanation} "
+            f"{dict(right.evidence)} {right.failure_modes}"
+        )
+    names = ("package.json", "package-lock.json")
+    given = {name: (case.input_path / name).read_text(encoding="utf-8") for name in names}
+    idle = rubric.score(case, {"files": given})
+    if idle.passed is (disposition == "positive") or idle.safety_penalty:
+        _stop(f"the project as it was given scores {idle.score:.2f}: {idle.failure_modes}")
 
 
 def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, Any]]) -> None:
@@ -111,12 +137,9 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
         target = folder / path.relative_to(given.project)
         target.parent.mkdir(parents=True, exist_ok=True)
         _json(target, json.loads(path.read_text(encoding="utf-8")))
-    manifest, lock = (
-        json.loads((folder / name).read_text()) for name in ("package.json", "package-lock.json")
-    )
-    frozen = freeze(
-        read_metadata(given.metadata), manifest, lock, *(one["package"] for one in facts)
-    )
+    lock = json.loads((folder / "package-lock.json").read_text(encoding="utf-8"))
+    near = {one["package"] for one in facts} | _near(lock, facts)
+    frozen = freeze(read_metadata(given.metadata), lock, near)
     (folder / "registry.json").write_text(render(frozen), encoding="utf-8")
     for path, entry in lock["packages"].items():
         known = (
@@ -145,8 +168,25 @@ def _write_input(folder: Path, given: argparse.Namespace, facts: list[dict[str, 
     _json(folder / "advisory.json", {**public[0], **({"also": public[1:]} if public[1:] else {})})
 
 
+def _near(lock: Mapping[str, Any], facts: list[dict[str, Any]]) -> set[str]:
+    """Return the packages that are vulnerable in a lock, and all that lead to them."""
+    from _benchgate_bench.vuln_remediation.lockfile import FOLDER, edges, package_name, vulnerable
+
+    packages = lock["packages"]
+    reached = {
+        path
+        for one in facts
+        for path in vulnerable(packages, one["package"], one["vulnerable_range"])
+    }
+    found, askers = set(reached), [(edge.source, to) for edge, to in edges(packages)]
+    while reached:
+        reached = {source for source, to in askers if to in reached} - found
+        found |= reached
+    return {package_name(path, packages[path]) for path in found if FOLDER in path}
+
+
 def read_metadata(path: Path) -> dict[str, Any]:
-    """Return documents of a registry by name, with the install scripts that are known of them."""
+    """Return documents of a registry by name."""
     body = path.read_bytes()
     held = json.loads(lzma.decompress(body) if path.suffix == ".xz" else body)
     if "schema_version" in held:
@@ -185,35 +225,67 @@ def _append(
 
 
 def _proposal(
-    folder: Path, npm: Any, facts: list[dict[str, Any]], advisories: Mapping[str, Any]
-) -> Any:
+    folder: Path,
+    npm: Any,
+    given: argparse.Namespace,
+    facts: list[dict[str, Any]],
+    advisories: Mapping[str, Any],
+) -> tuple[Any, Mapping[str, Any]]:
+    """Return the proposal and the right answer that it rests on."""
     from _benchgate_bench.vuln_remediation.metadata import Registry
-    from _benchgate_bench.vuln_remediation.project import read_input, read_output
+    from _benchgate_bench.vuln_remediation.project import LOCK, read_input, read_output
     from _benchgate_bench.vuln_remediation.systems.ladder import Ladder
     from _benchgate_bench.vuln_remediation.tools.cassettes import COMMAND, project_files
     from _benchgate_bench.vuln_remediation.tools.loopback_registry import LoopbackRegistry
     from _benchgate_bench.vuln_remediation.tools.propose import propose
 
-    solved = Ladder()(SimpleNamespace(input_path=folder))  # type: ignore[arg-type]  # all that it reads of a case
-    registry = Registry.load(folder / "registry.json")
-    with LoopbackRegistry({"new": registry.packages}, advisories) as served:
-        run = npm.run(COMMAND, project_files(folder), served.url("new"))
-    by_npm = read_output({"files": run.files})
-    return propose(
-        read_input(folder), (read_output(solved), solved["status"]), by_npm, facts, registry
+    registry, before = Registry.load(folder / "registry.json"), read_input(folder)
+    with LoopbackRegistry({"new": registry.packages}, {"new": advisories}) as served:
+        by_npm = npm.run(COMMAND, project_files(folder), served.url("new"))
+        if given.answer is None:
+            answer = Ladder()(SimpleNamespace(input_path=folder))  # type: ignore[arg-type]  # all that it reads of a case
+        else:
+            files = {**project_files(folder), **project_files(given.answer)}
+            if not (given.answer / LOCK).is_file():
+                for command in (("install", "--no-audit"), COMMAND):
+                    made = npm.run(command, files, served.url("new"))
+                    if made.exit_code not in (0, 1) or "npm error" in made.stderr:
+                        _stop(f"npm cannot lock the answer: {made.stderr.strip()[-800:]}")
+                    files |= made.files
+            answer = {"files": files, "status": "fixed"}
+    solved, fixable = (
+        read_output(answer, before),
+        [one for one in facts if one["ghsa"] not in given.no_fix],
     )
+    proposal = propose(
+        before,
+        (solved, answer["status"]),
+        read_output({"files": by_npm.files}, before),
+        fixable,
+        registry,
+    )
+    return proposal, answer
+
+
+def _stop(said: str) -> None:
+    from _benchgate_bench.vuln_remediation.tools.records import RecordError
+
+    raise RecordError(said)
 
 
 def _write_expected(
     folder: Path,
     proposed: dict[str, Any],
+    given: argparse.Namespace,
     facts: list[dict[str, Any]],
     advisories: Mapping[str, Any],
 ) -> None:
     registry = json.loads((folder / "input" / "registry.json").read_text(encoding="utf-8"))[
         "packages"
     ]
-    targets = [_brief(one["ghsa"], one["package"], one["vulnerable_range"]) for one in facts]
+    named = [_brief(one["ghsa"], one["package"], one["vulnerable_range"]) for one in facts]
+    targets = [one for one in named if one["ghsa"] not in given.no_fix]
+    hopeless = [one for one in named if one["ghsa"] in given.no_fix]
     others = [
         brief
         for package, entries in advisories.items()
@@ -222,41 +294,19 @@ def _write_expected(
         and (
             brief := _brief(entry["url"].rpartition("/")[2], package, entry["vulnerable_versions"])
         )
-        not in targets
+        not in named
     ]
     (folder / "expected").mkdir()
     expected = {
         "schema_version": 1,
         "target": targets[0],
         **({"also": targets[1:]} if targets[1:] else {}),
+        **({"no_fix": hopeless} if hopeless else {}),
+        "advisories_of": datetime.now(UTC).strftime("%Y-%m-%d"),
         **proposed,
         "advisories": sorted(others, key=lambda one: one["ghsa"]),
     }
     _json(folder / "expected" / "expected.json", expected)
-
-
-def _tell_others(case_id: str, facts: list[dict[str, Any]]) -> list[str]:
-    """Add the advisories to the other cases whose metadata has their package; return these cases."""
-    touched = []
-    for other in load_cases(CLASS).values():
-        path = CLASS / "cases" / other.case_id / "expected" / "expected.json"
-        held = json.loads(path.read_text(encoding="utf-8"))
-        known = {
-            one["ghsa"] for one in (held["target"], *held.get("also", []), *held["advisories"])
-        }
-        packages = json.loads((other.input_path / "registry.json").read_text(encoding="utf-8"))[
-            "packages"
-        ]
-        fresh = [one for one in facts if one["package"] in packages and one["ghsa"] not in known]
-        if other.case_id == case_id or not fresh:
-            continue
-        held["advisories"] += [
-            _brief(one["ghsa"], one["package"], one["vulnerable_range"]) for one in fresh
-        ]
-        held["advisories"].sort(key=lambda one: one["ghsa"])
-        _json(path, held)
-        touched.append(other.case_id)
-    return touched
 
 
 def _write_manifest(
@@ -275,7 +325,7 @@ def _write_manifest(
         "tags": ["npm", proposal.fix_class, *given.tag],
         "timeout_seconds": 60,
         "cluster": given.cluster or facts["package"].replace("@", "").replace("/", "-"),
-        **({"critical": True} if given.critical or proposal.disposition == "negative" else {}),
+        **({"critical": True} if _is_critical(given, facts, proposal) else {}),
     }
     taken = ("cve", "ghsa", "package", "vulnerable_range", "ranges", "severity", "cwe")
     table = {
@@ -292,15 +342,18 @@ def _write_manifest(
     (folder / "case.toml").write_text(text, encoding="utf-8")
 
 
-def _report(case_id: str, proposal: Any, touched: list[str]) -> None:
+def _is_critical(given: argparse.Namespace, facts: Mapping[str, Any], proposal: Any) -> bool:
+    return bool(
+        given.critical or facts["severity"] == "CRITICAL" or proposal.disposition == "negative"
+    )
+
+
+def _report(case_id: str, proposal: Any) -> None:
     said = [
         f"{case_id}: {proposal.fix_class}, {proposal.observed}",
         *(f"decide: {text}" for text in proposal.open),
+        "then: pytest bench/vuln-remediation/tests, benchgate pin, and the tables of README.md",
     ]
-    said.append(f"other cases told of the advisory: {', '.join(touched) or 'none'}")
-    said.append(
-        "then: pytest bench/vuln-remediation/tests, benchgate pin, and the tables of README.md"
-    )
     sys.stdout.write("\n".join(said) + "\n")
 
 

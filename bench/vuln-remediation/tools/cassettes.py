@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
-import lzma
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from _benchgate_bench.vuln_remediation.expected import read_expected
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
 from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import INPUTS, SCHEMA_VERSION, SYSTEM
 
 from .loopback_registry import LoopbackRegistry
-from .npm import FLAGS, Npm
+from .npm import FLAGS, Npm, NpmRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
+
+_Made = TypeVar("_Made")
 
 CLASS: Final = Path(__file__).resolve().parent.parent
 ADVISORIES: Final = Path(__file__).with_name("advisories.json")
 COMMAND: Final = ("audit", "fix")
 PLACES: Final = ("--cache=<an empty folder>", "--registry=<tools/loopback_registry.py>")
 WORKERS: Final = 2
+REFUSALS: Final = ("ERESOLVE", "EOVERRIDE")
+"""Errors by which npm says that it cannot resolve a project; it leaves the files as they were."""
 
 
 def every_case() -> list[str]:
@@ -44,55 +48,55 @@ def frozen_packages(case_id: str) -> dict[str, Any]:
     return found
 
 
-def known_advisories(packages: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the frozen advisories of some packages: no others can matter to a case that has only these."""
-    return {name: found for name, found in frozen_advisories().items() if name in packages}
+def known_advisories(case_id: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the advisories that a case knows, in the form of npm's bulk endpoint; later ones do not change it."""
+    expected = read_expected(CLASS / "cases" / case_id / "expected")
+    ids = {one.ghsa for one in (*expected.targets, *expected.no_fix, *expected.advisories)}
+    found = {
+        name: [one for one in listed if one["url"].rpartition("/")[2] in ids]
+        for name, listed in frozen_advisories().items()
+    }
+    return {name: listed for name, listed in found.items() if listed}
 
 
 def project_files(folder: Path) -> dict[str, str]:
     """Return the files of a case's project: manifest, lock, and the manifests of its workspaces."""
-    paths = [folder / LOCK, *sorted(folder.rglob(MANIFEST))]
+    paths = [path for path in (folder / LOCK, *sorted(folder.rglob(MANIFEST))) if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
-def unpruned_packages(path: Path) -> dict[str, Any]:
-    """Return the complete metadata (xz) that the cases were frozen from."""
-    metadata: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
-    return {
-        name: {
-            "latest": source["dist-tags"]["latest"],
-            "versions": {
-                version: {**manifest, "integrity": manifest["dist"].get("integrity")}
-                for version, manifest in source["versions"].items()
-            },
-        }
-        for name, source in metadata.items()
-    }
+def forced(npm: Npm, case_ids: Iterable[str]) -> dict[str, NpmRun]:
+    """Return case id to what ``npm audit fix --force`` does; nothing of it is kept."""
+
+    def run(case_id: str, url: str) -> NpmRun:
+        return npm.run(
+            (*COMMAND, "--force"), project_files(CLASS / "cases" / case_id / "input"), url
+        )
+
+    return _on_each(case_ids, run)
 
 
-def record(
-    npm: Npm, case_ids: Iterable[str], metadata: Mapping[str, Any] | None = None
-) -> dict[str, bytes]:
-    """
-    Return case id to the cassette that npm gives for it now.
-
-    :param metadata: packages to serve instead of each case's frozen ones.
-    """
+def _on_each(case_ids: Iterable[str], make: Callable[[str, str], _Made]) -> dict[str, _Made]:
+    """Return case id to what is made of a case and the address of its registry."""
     ids = list(case_ids)
-    packages = {case_id: metadata or frozen_packages(case_id) for case_id in ids}
-    with (
-        LoopbackRegistry(packages, frozen_advisories()) as registry,
-        ThreadPoolExecutor(WORKERS) as pool,
-    ):
-        made = pool.map(lambda case_id: _record(npm, case_id, registry.url(case_id)), ids)
+    packages = {case_id: frozen_packages(case_id) for case_id in ids}
+    known = {case_id: known_advisories(case_id) for case_id in ids}
+    with LoopbackRegistry(packages, known) as registry, ThreadPoolExecutor(WORKERS) as pool:
+        made = pool.map(lambda case_id: make(case_id, registry.url(case_id)), ids)
         return dict(zip(ids, made, strict=True))
+
+
+def record(npm: Npm, case_ids: Iterable[str]) -> dict[str, bytes]:
+    """Return case id to the cassette that npm gives for it now."""
+    return _on_each(case_ids, lambda case_id, url: _record(npm, case_id, url))
 
 
 def _record(npm: Npm, case_id: str, url: str) -> bytes:
     folder = CLASS / "cases" / case_id / "input"
     inputs = {name: (folder / name).read_bytes() for name in INPUTS}
     run = npm.run(COMMAND, project_files(folder), url)
-    if run.exit_code not in (0, 1) or "npm error" in run.stderr:
+    refused = any(f"npm error code {code}" in run.stderr for code in REFUSALS)
+    if run.exit_code not in (0, 1) or ("npm error" in run.stderr and not refused):
         msg = f"{case_id}: npm ended with {run.exit_code}: {run.stderr.strip()}"
         raise RuntimeError(msg)
     cassette = {
@@ -112,8 +116,8 @@ def _record(npm: Npm, case_id: str, url: str) -> bytes:
 
 
 def advisories_digest(case_id: str) -> str:
-    """Return the digest of the frozen advisories that can matter to a case."""
-    return _sha256(json.dumps(known_advisories(frozen_packages(case_id)), sort_keys=True).encode())
+    """Return the digest of the advisories that a case knows."""
+    return _sha256(json.dumps(known_advisories(case_id), sort_keys=True).encode())
 
 
 def store(case_id: str, cassette: bytes) -> None:

@@ -1,5 +1,5 @@
 """
-Run every system on every case and print what they scored, as the tables of the class's README.
+Run every system on every case and print what they scored, as the table of the class's README.
 
     python bench/vuln-remediation/tools/compare_systems.py
 """
@@ -24,36 +24,17 @@ CLASS: Final = Path(__file__).resolve().parent.parent
 
 
 def main() -> None:
-    """Print the tables."""
-    sys.stdout.write("\n".join(tables()) + "\n")
-
-
-def tables() -> Iterator[str]:
-    """Yield the lines of both tables: by fix class, and case by case."""
+    """Print the table: what the systems scored, by fix class."""
     cases, results = load_cases(CLASS), measured()
-    yield from table(
-        ["fix class", "cases", *results],
-        (
-            [
-                title,
-                str(len(ids)),
-                *(_summary([by_case[one] for one in ids]) for by_case in results.values()),
-            ]
-            for title, ids in _sets(cases.values()).items()
-        ),
+    rows = (
+        [
+            title,
+            str(len(ids)),
+            *(_summary([by_case[one] for one in ids]) for by_case in results.values()),
+        ]
+        for title, ids in _sets(cases.values()).items()
     )
-    yield ""
-    yield from table(
-        ["case", "fix class", *results],
-        (
-            [
-                f"{case_id}{' (held out)' * case.held_out}",
-                str(case.facts["fix_class"]),
-                *(_cell(by_case[case_id]) for by_case in results.values()),
-            ]
-            for case_id, case in cases.items()
-        ),
-    )
+    sys.stdout.write("\n".join(table(["fix class", "cases", *results], rows)) + "\n")
 
 
 def measured() -> dict[str, dict[str, TrialResult]]:
@@ -74,14 +55,6 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
     """Yield the lines of a Markdown table."""
     for cells in (head, ["---"] * len(head), *rows):
         yield f"| {' | '.join(cells)} |"
-
-
-def _cell(result: TrialResult) -> str:
-    if result.score is None:
-        return result.outcome
-    penalty = result.score.safety_penalty
-    failed = "" if result.passed else " failed"
-    return f"{result.score.score:.2f}{failed}{f', penalty {penalty:g}' if penalty else ''}"
 
 
 def _sets(cases: Iterable[BenchCase]) -> dict[str, list[str]]:

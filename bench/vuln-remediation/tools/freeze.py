@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from _benchgate_bench.vuln_remediation.lockfile import has_address, split_alias
-from _benchgate_bench.vuln_remediation.semver import is_prerelease, satisfies
+from _benchgate_bench.vuln_remediation.lockfile import has_address, package_name, split_alias
+from _benchgate_bench.vuln_remediation.semver import (
+    ascending,
+    breaking_line,
+    is_prerelease,
+    satisfies,
+    sort_key,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 KEPT: Final = (
     "dependencies",
@@ -22,6 +27,9 @@ KEPT: Final = (
     "cpu",
     "libc",
     "hasInstallScript",
+    "hasShrinkwrap",
+    "bundleDependencies",
+    "deprecated",
 )
 _AT_INSTALL: Final = ("preinstall", "install", "postinstall")
 _RESOLVED: Final = ("dependencies", "optionalDependencies", "peerDependencies")
@@ -78,70 +86,103 @@ def asked_for(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield split_alias(name, spec)
 
 
-def closure(metadata: Mapping[str, Any], start: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
-    """Return every package reachable through all stored versions, with the ranges that name it."""
-    ranges: dict[str, set[str]] = {}
-    waiting = list(start)
+def thin(  # noqa: C901 - one pass over what is locked, then over what is asked for
+    metadata: Mapping[str, Any],
+    lock: Mapping[str, Any],
+    specs: Iterable[tuple[str, str]],
+    near: Collection[str],
+) -> dict[str, set[str]]:
+    """
+    Return the versions that a project needs: of a large one a small part of what its packages have.
+
+    Of packages ``near`` the vulnerable ones, with what leads to them, all from the lowest that is locked; of others
+    what is locked and the highest of each breaking line above; of what could come in, the version that npm would pick.
+    Versions that ask for what is not in the metadata are left out, and what asks for these.
+
+    :param specs: package and range of everything that the project's manifests ask for.
+    """
+    locked: dict[str, set[str]] = {}
+    for path, entry in lock["packages"].items():
+        if "node_modules/" in path and not entry.get("link"):
+            locked.setdefault(package_name(path, entry), set()).add(entry["version"])
+    kept: dict[str, set[str]] = {}
+    waiting: list[tuple[str, str]] = []
+
+    def keep(name: str, versions: Iterable[str]) -> None:
+        fresh = set(versions) - kept.setdefault(name, set())
+        kept[name] |= fresh
+        for version in fresh:
+            waiting.extend(asked_for(metadata[name]["versions"][version]))
+
+    def stable(name: str) -> list[str]:
+        found = metadata[name]["versions"]
+        return ascending(
+            v for v in found
+            if not is_prerelease(v) and not any(has_address(spec) for _, spec in asked_for(found[v]))
+        )  # fmt: skip
+
+    for name in sorted({*locked, *near} & metadata.keys()):
+        held = [v for v in locked.get(name, ()) if v in metadata[name]["versions"]]
+        lowest = min(map(sort_key, held), default=sort_key("0.0.0"))
+        above = [v for v in stable(name) if sort_key(v) >= lowest]
+        ends = {breaking_line(v): v for v in above}
+        keep(name, {*held, *(above if name in near else ends.values())})
+    waiting += specs
+    seen: set[tuple[str, str]] = set()
     while waiting:
         name, spec = waiting.pop()
-        if name not in metadata:
+        if (name, spec) in seen or name not in metadata:
             continue
-        fresh = name not in ranges
-        ranges.setdefault(name, set()).add(spec)
-        if fresh:
-            for manifest in metadata[name]["versions"].values():
-                waiting.extend(asked_for(manifest))
-    return ranges
+        seen.add((name, spec))
+        found = metadata[name]
+        fitting = [v for v in stable(name) if satisfies(v, spec)] or [
+            v for v in ascending(found["versions"]) if satisfies(v, spec)
+        ]
+        keep(name, fitting[-1:])
+    return _closed(metadata, kept, locked)
 
 
-def install_scripts() -> dict[str, str]:
-    """Return the packages that are known to run a script at install, with the versions that do."""
-    path = Path(__file__).with_name("install_scripts.json")
-    known: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))["packages"]
-    return known
+def _closed(
+    metadata: Mapping[str, Any], kept: dict[str, set[str]], locked: Mapping[str, set[str]]
+) -> dict[str, set[str]]:
+    """Return the versions without those that ask for something that none of them is, but for those that are locked."""
+    while True:
+        lost = [
+            (name, version)
+            for name, versions in kept.items()
+            for version in versions - locked.get(name, set())
+            for asked, spec in asked_for(metadata[name]["versions"][version])
+            if not any(satisfies(one, spec) for one in kept.get(asked, ()))
+        ]
+        if not lost:
+            return {name: versions for name, versions in kept.items() if versions}
+        for name, version in lost:
+            kept[name].discard(version)
 
 
 def freeze(
-    metadata: Mapping[str, Any],
-    manifest: Mapping[str, Any],
-    lock: Mapping[str, Any],
-    *packages: str,
+    metadata: Mapping[str, Any], lock: Mapping[str, Any], near: Collection[str]
 ) -> dict[str, Any]:
     """
-    Return the packages that resolving a project can need: stable versions, prereleases if a range names them.
+    Return the packages that resolving a project can need, with the versions of :func:`thin`.
 
-    :param packages: those of the advisories; included with all versions, even if the project does not depend on them.
+    :param near: the packages of the advisories, and what leads to them.
     """
-    direct = {**manifest.get("dependencies", {}), **manifest.get("devDependencies", {})}
-    start = [split_alias(name, spec) for name, spec in direct.items()]
-    locked = [
-        (entry.get("name") or path.rpartition("node_modules/")[2], entry["version"])
-        for path, entry in lock["packages"].items()
-        if "node_modules/" in path and not entry.get("link")
+    own = [one for path, one in lock["packages"].items() if "node_modules/" not in path]
+    tables = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+    specs = [
+        split_alias(name, spec)
+        for one in own
+        for table in tables
+        for name, spec in one.get(table, {}).items()
     ]
-    ranges = closure(metadata, [*start, *locked, *((name, "*") for name in packages)])
-    scripted = install_scripts()
-    frozen: dict[str, Any] = {}
-    for name in sorted(ranges):
-        source = metadata[name]
-        kept = {
-            version: frozen_entry(name, found)
-            for version, found in source["versions"].items()
-            if not any(has_address(spec) for _, spec in asked_for(found))
-            and (
-                not is_prerelease(version)
-                or name in packages
-                or any(satisfies(version, r) for r in ranges[name])
-            )
+    return {
+        name: {
+            **({"latest": latest} if (latest := metadata[name]["dist-tags"].get("latest")) in versions else {}),
+            "versions": {v: frozen_entry(name, metadata[name]["versions"][v]) for v in ascending(versions)},
         }
-        for version, entry in kept.items():
-            if satisfies(version, scripted.get(name, "<0.0.0")):
-                entry["hasInstallScript"] = True
-        latest = source.get("dist-tags", {}).get("latest")
-        frozen[name] = (
-            {"latest": latest, "versions": kept} if latest in kept else {"versions": kept}
-        )
-    return frozen
+        for name, versions in sorted(thin(metadata, lock, specs, near).items())
+    }  # fmt: skip
 
 
 def render(packages: Mapping[str, Any]) -> str:

@@ -16,10 +16,16 @@ from typing import TYPE_CHECKING, Any, Final
 from _benchgate_bench.vuln_remediation.consistency import lock_problems
 from _benchgate_bench.vuln_remediation.lockfile import FOLDER, package_name, vulnerable
 from _benchgate_bench.vuln_remediation.metadata import Registry
-from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST, Project, read_output
+from _benchgate_bench.vuln_remediation.project import (
+    LOCK,
+    MANIFEST,
+    Project,
+    read_input,
+    read_output,
+)
 from _benchgate_bench.vuln_remediation.semver import satisfies
 
-from .cassettes import CLASS, WORKERS, frozen_advisories, frozen_packages, project_files
+from .cassettes import CLASS, REFUSALS, WORKERS, frozen_packages, known_advisories, project_files
 from .loopback_registry import LoopbackRegistry
 
 if TYPE_CHECKING:
@@ -32,7 +38,15 @@ if TYPE_CHECKING:
 
     Packages = Mapping[str, Mapping[str, Any]]
 
-EDGE_CODES: Final = frozenset({"edge_unresolved", "edge_out_of_range", "override_not_locked"})
+EDGE_CODES: Final = frozenset(
+    {
+        "edge_unresolved",
+        "edge_out_of_range",
+        "override_not_locked",
+        "override_conflict",
+        "override_malformed",
+    }
+)
 """The failure modes that ``npm ls`` detects as well."""
 
 
@@ -51,7 +65,9 @@ class Item:
     @property
     def project(self) -> Project:
         """The files, read as the rubric reads an output."""
-        return read_output({"files": self.files})
+        return read_output(
+            {"files": self.files}, read_input(CLASS / "cases" / self.case_id / "input")
+        )
 
 
 @dataclass(frozen=True)
@@ -106,7 +122,7 @@ def judge(npm: Npm, items: list[Item]) -> list[Verdict]:
     """Check every item with npm and with the rubric's modules."""
     packages = {case_id: frozen_packages(case_id) for case_id in {item.case_id for item in items}}
     with (
-        LoopbackRegistry(packages, frozen_advisories()) as registry,
+        LoopbackRegistry(packages, {one: known_advisories(one) for one in packages}) as registry,
         ThreadPoolExecutor(WORKERS) as pool,
     ):
         return list(
@@ -121,6 +137,9 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
     project = item.project
     files = {**project_files(CLASS / "cases" / item.case_id / "input"), **item.files}
     audit = json.loads(npm.run(("audit", "--json"), files, url).stdout)
+    error = audit.get("error", {})
+    if error.get("code") in REFUSALS or "Override without name" in error.get("summary", ""):
+        audit = {"vulnerabilities": {}, "refused": True}  # npm looks no further
     if "vulnerabilities" not in audit:
         msg = f"{item.case_id}: npm audit failed: {audit.get('message')}"
         raise RuntimeError(msg)
@@ -129,10 +148,11 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
         for name, found in audit["vulnerabilities"].items()
         if any(isinstance(via, dict) for via in found["via"])
     }
+    # All edges, those of the given lock as well: npm does not know what was given.
     codes = set(lock_problems(project, Registry(packages)))
     return Verdict(
         item=item,
-        instances=_instances(project),
+        instances={} if "refused" in audit else _instances(item.case_id, project),
         npm_instances={name: frozenset(found["nodes"]) for name, found in named.items()},
         mixed=frozenset(
             name for name in named if any(isinstance(via, str) for via in named[name]["via"])
@@ -142,14 +162,14 @@ def _judge(npm: Npm, item: Item, packages: Packages, url: str) -> Verdict:
     )
 
 
-def _instances(project: Project) -> dict[str, frozenset[str]]:
+def _instances(case_id: str, project: Project) -> dict[str, frozenset[str]]:
     found = {
         name: frozenset(
             path
             for one in listed
             for path in vulnerable(project.packages, name, one["vulnerable_versions"])
         )
-        for name, listed in frozen_advisories().items()
+        for name, listed in known_advisories(case_id).items()
     }
     return {name: paths for name, paths in found.items() if paths}
 

@@ -1,5 +1,5 @@
 """
-A package registry on the loopback interface, for npm: frozen metadata, frozen advisories, and no packages but own ones.
+A package registry on the loopback interface, for npm: frozen metadata and frozen advisories, and no packages.
 
 Each case has its own registry under its name, so that one server serves all cases at once. Nothing is fetched from
 elsewhere; what is not frozen does not exist.
@@ -29,17 +29,14 @@ class LoopbackRegistry:
     Serves registries while its ``with`` block lasts, on a port that the system chooses.
 
     :param packages: for each registry, packages by name in the form of a case's ``registry.json``.
-    :param advisories: package to its advisories, as npm's bulk endpoint answers; the same for every registry.
-    :param tarballs: packages to serve, by ``name/-/version.tgz``.
+    :param advisories: for each registry, package to its advisories, as npm's bulk endpoint answers.
     """
 
     def __init__(
         self,
         packages: Mapping[str, Packages],
-        advisories: Mapping[str, list[dict[str, Any]]],
-        tarballs: Mapping[str, bytes] | None = None,
+        advisories: Mapping[str, Mapping[str, list[dict[str, Any]]]],
     ) -> None:
-        self.tarballs = tarballs or {}
         self._packages = packages
         self._advisories = advisories
         self._server = _Server(self)
@@ -83,9 +80,10 @@ class LoopbackRegistry:
             dist["integrity"] = entry["integrity"]
         return {**held, "name": name, "version": version, "dist": dist}
 
-    def advisories(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def advisories(self, registry: str, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return the advisories of the packages asked for; npm compares the versions itself."""
-        return {name: self._advisories[name] for name in asked if name in self._advisories}
+        known = self._advisories.get(registry, {})
+        return {name: known[name] for name in asked if name in known}
 
 
 class _Server(ThreadingHTTPServer):
@@ -103,17 +101,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:  # the name is http.server's
         registry, name = self._target()
         owner = self.server.owner
-        if name in owner.tarballs:
-            self._send(HTTPStatus.OK, "application/octet-stream", owner.tarballs[name])
-        else:
-            self._answer(owner.packument(registry, name))
+        self._answer(owner.packument(registry, name))
 
     def do_POST(self) -> None:  # the name is http.server's
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
-        _, endpoint = self._target()
-        self._answer(self.server.owner.advisories(json.loads(body)) if endpoint == BULK else None)
+        registry, endpoint = self._target()
+        owner = self.server.owner
+        self._answer(owner.advisories(registry, json.loads(body)) if endpoint == BULK else None)
 
     def _target(self) -> tuple[str, str]:
         registry, _, rest = urlsplit(self.path).path.lstrip("/").partition("/")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from _benchgate_bench.vuln_remediation.project import LOCK, MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 FLAGS: Final = (
     "--package-lock-only",
@@ -35,15 +35,13 @@ class NpmRun:
     """
     What npm did.
 
-    :param files: ``package.json`` and ``package-lock.json`` afterwards.
-    :param seen: what ``look`` returned.
+    :param files: ``package.json`` and ``package-lock.json`` afterwards, and the manifests of workspaces that changed.
     """
 
     exit_code: int
     stdout: str
     stderr: str
     files: Mapping[str, str]
-    seen: object = None
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,6 @@ class Npm:
         registry: str,
         *,
         flags: tuple[str, ...] = FLAGS,
-        look: Callable[[Path], object] = lambda _project: None,
     ) -> NpmRun:
         """
         Run npm on a project in a folder of its own.
@@ -108,7 +105,6 @@ class Npm:
         :param arguments: the command and its options; flags, cache and registry are added.
         :param files: the project by path; more than the two if it has workspaces.
         :param registry: address of a registry on the loopback interface.
-        :param look: called with the project's folder when npm has ended.
         """
         with tempfile.TemporaryDirectory() as made:
             scratch, project = Path(made), Path(made, "project")
@@ -123,9 +119,12 @@ class Npm:
                 check=False, timeout=TIMEOUT,
             )  # fmt: skip
             after = {
-                name: (project / name).read_text(encoding="utf-8")
-                for name in (MANIFEST, LOCK)
+                name: text
+                for name in {MANIFEST: None, LOCK: None, **files}
                 if (project / name).is_file()
+                and (
+                    (text := (project / name).read_text(encoding="utf-8")) != files.get(name)
+                    or name in (MANIFEST, LOCK)
+                )
             }
-            seen = look(project)
-        return NpmRun(done.returncode, done.stdout, done.stderr, after, seen)
+        return NpmRun(done.returncode, done.stdout, done.stderr, after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from _benchgate_bench.vuln_remediation import changes
 from _benchgate_bench.vuln_remediation.lockfile import ROOT, edges, package_name, vulnerable
 from _benchgate_bench.vuln_remediation.metadata import Registry, fits
+from _benchgate_bench.vuln_remediation.ranges import next_line
 from _benchgate_bench.vuln_remediation.semver import breaking_line
 
 from .freeze import asked_for
@@ -23,6 +25,7 @@ NAMES: Final = {
     "parent-bump": "parent-bump-same-major",
     "parent-major": "parent-major-or-override",
     "scoped-override": "override-only",
+    "own-override": "own-override-raised",
 }
 """Kinds of fix whose name in ``facts.fix_class`` is a longer one."""
 SENTINELS: Final = ("chalk", "commander", "debug")
@@ -72,8 +75,10 @@ def propose(
     solutions = [after, *([npm] if solved_by_npm else [])]
     changed = set().union(*(changes.changed_packages(before, one) for one in solutions))
     edited = changes.edited_specs(before, after)
-    majors = changes.major_bumps(before, after) & edited
-    grown = edited or (changed - {one["package"] for one in wanted} if "parent" in kind else set())
+    majors = changes.major_bumps(before, after)
+    grown = {after.direct[key].name for key in edited} or (
+        changed - {one["package"] for one in wanted} if "parent" in kind else set()
+    )
     below = _closure(registry, _lines(before, after, grown))
     moved = {name for name in SENTINELS for one in solutions if _moved(before, one, name)}
     broken = changes.broken_ranges(after) - changes.broken_ranges(before)
@@ -84,6 +89,7 @@ def propose(
         "may_change": sorted(changed | below),
         "spec_edits_allowed": sorted(edited),
         "majors_allowed": sorted(majors),
+        "lines_allowed": _line_ends(before, after, majors),
         "overrides_allowed": sorted(overridden),
         "range_breaks_allowed": sorted(map(list, broken)),
     }
@@ -94,25 +100,42 @@ def propose(
         parent_chain=_chain(before, hit),
         observed=_observed(before, after),
         expected=expected,
-        open=_open(kind, moved, solved_by_npm=solved_by_npm, many=len(below) > 2 * len(changed)),
+        open=_open(before, solutions, kind, moved, below),
     )
 
 
-def _open(kind: str, moved: set[str], *, solved_by_npm: bool, many: bool) -> list[str]:
-    by_npm = "solves" if solved_by_npm else "does not solve"
-    said = [
-        f"npm audit fix {by_npm} it, ladder's kind of fix is {kind}: would a maintainer take a smaller one?",
-        "whether a second kind of fix earns part of fix_classes",
-        "difficulty, held_out and critical; errors in the copies of the advisory belong into note",
-    ]
+def _open(
+    before: Project, solutions: list[Project], kind: str, moved: set[str], below: set[str]
+) -> list[str]:
+    """Return what is open about this project, and nothing that is so of every one."""
+    after, changed = solutions[0], changes.changed_packages(before, solutions[0])
+    said = []
+    if len(solutions) > 1:
+        theirs = changes.changed_packages(before, solutions[1])
+        if theirs != changed:
+            unlike = ", ".join(sorted(theirs ^ changed)[:6])
+            said.append(
+                f"npm audit fix solves it as well and changes other packages: is either too much? {unlike}"
+            )
+    elif kind in ("lock-refresh", "lock-refresh-of-parent"):
+        said.append("npm audit fix leaves it vulnerable where a refresh helps: why?")
+    if kind == "parent-major":
+        crossed = changes.major_bumps(before, after)
+        said.append(
+            f"{', '.join(sorted(crossed))}: would a maintainer rather override than cross the line?"
+        )
+    if kind == "scoped-override":
+        broken = sorted(changes.broken_ranges(after) - changes.broken_ranges(before))
+        said.append(
+            f"does the override run? {', '.join(f'{a} with another {b}' for a, b in broken)}"
+        )
     if moved:
         said.append(
             f"{', '.join(sorted(moved))} changes in every solution seen, and is no sentinel here"
         )
-    if many:
-        said.append(
-            "may_change is all that a new version of the parent can bring in: narrow it if fewer will do"
-        )
+    if wide := below - changed:
+        names = ", ".join(sorted(wide)[:6])
+        said.append(f"may_change has {len(wide)} packages that the answer leaves alone: {names}")
     return said
 
 
@@ -157,6 +180,12 @@ def _lines(before: Project, after: Project, names: Iterable[str]) -> dict[str, s
     return found
 
 
+def _line_ends(before: Project, after: Project, names: Iterable[str]) -> dict[str, str]:
+    """Return the range from the version that was locked to the end of the new one's breaking line."""
+    old, new = changes.direct_versions(before), changes.direct_versions(after)
+    return {name: f">{old[name]} <{next_line(new[name])}" for name in sorted(names)}
+
+
 def _closure(registry: Registry, start: Mapping[str, str]) -> set[str]:
     """Return the packages that some resolution of the given ranges can bring in."""
     seen: set[tuple[str, str]] = set()
@@ -198,13 +227,13 @@ def _observed(before: Project, after: Project) -> str:
     """Return what the fix changed, in words."""
     old, new = changes.direct_versions(before), changes.direct_versions(after)
     edits = [
-        f"{name} {before.direct[name][1]} -> {after.direct[name][1]}"
+        f"{name} {before.direct[name].spec} -> {after.direct[name].spec}"
         for name in sorted(changes.edited_specs(before, after))
     ]
     if edits:
         return f"direct {', '.join(edits)}"
     if after.manifest.get("overrides") != before.manifest.get("overrides"):
-        return f"overrides {after.manifest.get('overrides')}"
+        return f"overrides {json.dumps(after.manifest.get('overrides'))}"
     moved = [name for name in old if old[name] != new.get(name)]
     names = sorted(changes.changed_packages(before, after))
     return f"in-range update of {', '.join(moved or names)}"

@@ -1,11 +1,10 @@
 """
 Record what ``npm audit fix`` does to each case, or check that it still does the same.
 
-    python bench/vuln-remediation/tools/record_npm.py [--check [--metadata M]] [CASE ...]
+    python bench/vuln-remediation/tools/record_npm.py [--check | --force] [CASE ...]
 
 npm runs against a registry on the loopback interface, which serves the metadata of the case and the frozen
-advisories, and contacts nothing else. The npm beside this Python is used, else the one on the path. With
-``--metadata`` the cases are checked against the unpruned metadata that they were made from.
+advisories, and contacts nothing else. The npm beside this Python is used, else the one on the path.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from benchgate.loader.imports import bench_package
+from benchgate.testing import load_cases
 
 BENCH: Final = Path(__file__).resolve().parent.parent.parent
 
@@ -26,16 +26,41 @@ def main() -> int:
     options.add_argument(
         "--check", action="store_true", help="write nothing; exit 1 on a difference"
     )
-    options.add_argument("--metadata", type=Path, help="with --check: what to serve (xz)")
     options.add_argument("cases", nargs="*", metavar="CASE")
+    options.add_argument(
+        "--force", action="store_true", help="print how npm audit fix --force scores"
+    )
     given = options.parse_args()
-    if given.metadata and not given.check:
-        options.error("--metadata goes with --check")
     with bench_package(BENCH):
-        return _record(given.cases, given.metadata, check=given.check)
+        if given.force:
+            return _forced(given.cases)
+        return _record(given.cases, check=given.check)
 
 
-def _record(cases: list[str], metadata: Path | None, *, check: bool) -> int:
+def _forced(cases: list[str]) -> int:
+    from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
+    from _benchgate_bench.vuln_remediation.tools import cassettes
+    from _benchgate_bench.vuln_remediation.tools.npm import Npm
+
+    npm = Npm.find()
+    if npm is None:
+        _say("no npm beside this Python or on the path")
+        return 2
+    known, passed, points = load_cases(cassettes.CLASS), 0, 0.0
+    runs = cassettes.forced(npm, cases or cassettes.every_case())
+    for case_id, run in runs.items():
+        score = VulnRemediationRubric().score(known[case_id], {"files": run.files})
+        passed += score.passed
+        points += score.score
+        failed = next((line for line in run.stderr.splitlines() if "npm error code" in line), "")
+        _say(f"{case_id}: {score.score:.2f}{'' if score.passed else ' failed'} {failed}".rstrip())
+    _say(
+        f"npm {npm.version} audit fix --force: {passed} of {len(runs)} pass, mean {points / len(runs):.3f}"
+    )
+    return 0
+
+
+def _record(cases: list[str], *, check: bool) -> int:
     from _benchgate_bench.vuln_remediation.systems.npm_audit_fix import SYSTEM
     from _benchgate_bench.vuln_remediation.tools import cassettes
     from _benchgate_bench.vuln_remediation.tools.npm import Npm
@@ -45,8 +70,7 @@ def _record(cases: list[str], metadata: Path | None, *, check: bool) -> int:
         _say("no npm beside this Python or on the path")
         return 2
     differing = 0
-    served = cassettes.unpruned_packages(metadata) if metadata else None
-    recorded = cassettes.record(npm, cases or cassettes.every_case(), served)
+    recorded = cassettes.record(npm, cases or cassettes.every_case())
     for case_id, made in recorded.items():
         if not check:
             cassettes.store(case_id, made)
