@@ -151,10 +151,9 @@ def policies(bench):
 
 
 def test_the_options_here_are_all_there_are():
-    # What is replayed is not recorded, and workers, which a row has, refuse to stop early.
-    assert {*OPTIONS, "replay", "stop", "shard", "executor", "allow-mixed-workers"} == {
-        option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)
-    }
+    # What is replayed is not recorded, workers refuse to stop early, and the system remembers its last try.
+    others = {"replay", "stop", "isolation", "shard", "executor", "allow-mixed-workers"}
+    assert {*OPTIONS, *others} == {option.name for option in (*RUN_OPTIONS, *PYTEST_OPTIONS)}
 
 
 def values(name):
