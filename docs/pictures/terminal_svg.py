@@ -79,7 +79,7 @@ def steady(text: str) -> str:
     """Put an ellipsis for whatever is different in every run."""
     text = re.sub(r"\d{8}T\d{6}Z", "…", text)
     text = re.sub(r"=(\d+):[0-9a-f]{64}", r"=\1:…", text)
-    return re.sub(r"\bin \d+\.\d+s", "in …s", text)
+    return re.sub(r"\bin \d+\.\d+s( \(\d+:\d+:\d+\))?", "in …s", text)
 
 
 def cells(line: str) -> Iterator[Cell]:
