@@ -199,6 +199,7 @@ def build_report(
         scope=plan.scope,
         suite=Suite(name=plan.task_class, version=suite_version(plan.digests.cases)),
         system=plan.system,
+        isolation_class=plan.isolation_class,
         trial_count=plan.trial_count,
         seed=plan.seed,
         complete=bool(ordered) and not lacking and not interrupted,

@@ -14,7 +14,7 @@ from benchgate.wire.canonical import canonical_bytes, digest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from benchgate.models import BenchRunReport, RunDigests, Scope, Side, TrialResult
+    from benchgate.models import BenchRunReport, Isolation, RunDigests, Scope, Side, TrialResult
 
 MAX_FILE_ID: Final = 200
 """Longest case id, in bytes, that is the name of a file as it is."""
@@ -65,6 +65,7 @@ class RunPlan:
     digests: RunDigests
     harness_version: str = field(default_factory=partial(version, "pytest-benchgate"))
     clusters: Mapping[str, str] = field(default_factory=dict)
+    isolation_class: Isolation = "none"
 
     @classmethod
     def of_report(cls, report: BenchRunReport, **own: Any) -> RunPlan:
@@ -77,6 +78,7 @@ class RunPlan:
             trial_count=report.trial_count,
             seed=report.seed,
             digests=report.digests,
+            isolation_class=report.isolation_class,
             **own,
         )
 
@@ -97,7 +99,7 @@ class RunPlan:
                 "policy": digests.policy,
                 "trials": self.trial_count,
                 "seed": self.seed,
-                "isolation_class": "none",
+                "isolation_class": self.isolation_class,
                 "harness_version": self.harness_version,
             }
         )

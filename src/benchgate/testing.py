@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from benchgate.errors import EvalError
 from benchgate.gates.baseline import FILE_NAME, read_baseline
+from benchgate.gates.policy import load_run_table
 from benchgate.ids import trial_seed
 from benchgate.loader.case_folder import case_folders, read_case
 from benchgate.loader.imports import bench_package
@@ -64,6 +65,7 @@ def gated_run(class_path: Path, system: str, out: Path | None = None) -> ClassRu
         out=out,
         bench_root=class_path.parent,
         baseline="auto",
+        isolation=load_run_table(class_path).isolation or "none",
     )
     return run_class(settings)
 

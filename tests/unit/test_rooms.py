@@ -24,7 +24,7 @@ FLOORS = (
     {"wording", "loader", "artifacts"},
     {"trials", "check", "audit"},
     {"live", "replay", "looks"},
-    {"remote"},
+    {"remote", "isolation"},
     {"runner", "verify", "report", "interop"},
     {"__init__", "testing"},
     DOORS,
@@ -40,12 +40,13 @@ BUDGETS = {
     "check": 700,
     "cli": 2375,
     "errors": 300,
-    "gates": 4025,
+    "gates": 4050,
     "http": 525,
     "ids": 150,
     "interop": 2075,
+    "isolation": 700,
     "live": 500,
-    "loader": 1275,
+    "loader": 1300,
     "looks": 750,
     "models": 475,
     "promotion": 300,
@@ -55,20 +56,20 @@ BUDGETS = {
     "replay": 225,
     "report": 1450,
     "rubric": 50,
-    "runner": 1750,
+    "runner": 1800,
     "statistics": 2300,
     "taxonomy": 75,
     "testing": 100,
     "training": 875,
     "training_types": 100,
-    "trials": 1560,
+    "trials": 1575,
     "verify": 1400,
     "wire": 2000,
     "wording": 925,
 }
 """Lines of Python of each room, rounded up to 25. To raise one is a visible diff, to be argued for where it is made."""
 
-TOTAL = 33103
+TOTAL = 33953
 """Lines of the package, rounded up to 100: not every room can grow to its budget."""
 
 MOST = 300

@@ -40,7 +40,7 @@ def plan_file(
         trial_count=plan.trial_count,
         seed=plan.seed,
         timeout_seconds=timeout,
-        isolation_class="none",
+        isolation_class=plan.isolation_class,
         digests=PlanDigests(**{name: getattr(digests, name) for name in PlanDigests.model_fields}),
         resumes=resumes,
         replays=replays,

@@ -16,7 +16,7 @@ from benchgate.artifacts.sealed_plan import SealedPlan
 from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.ids import system_digest, trial_file_name
-from benchgate.models import BenchRunReport, IsolationClass, LogSource, Side, TrialResult
+from benchgate.models import BenchRunReport, Isolation, LogSource, Side, TrialResult
 from benchgate.models.case import Difficulty, Disposition
 from benchgate.promotion.verdict import PromotionVerdict
 from benchgate.taxonomy import Severity
@@ -192,7 +192,7 @@ class PlanFile(Artifact):
     trial_count: Annotated[Count, Field(ge=1)]
     seed: Count
     timeout_seconds: Seconds
-    isolation_class: IsolationClass
+    isolation_class: Isolation
     digests: PlanDigests
     resumes: Resumed | None
     replays: Replayed | None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from pydantic import AwareDatetime, Field
 
 from benchgate.errors import Unreadable
+from benchgate.models import Isolation
 from benchgate.wire import clock
 from benchgate.wire.files import MAX_TREE_BYTES, file_sha256
 from benchgate.wire.model import SCHEMA_VERSION, Artifact, Count, Digests, Sha256, Text
@@ -30,6 +31,7 @@ class CassetteManifest(Artifact):
 
     :param recorded_at: when its newest trials ended.
     :param benchgate: the version that recorded it.
+    :param isolation_class: where its trials ran, and so those of a replay.
     :param checkpoint: SHA-256 of the file that the system was handed as its checkpoint.
     :param cases: digest of each case as it was then.
     :param files: SHA-256 of each file: ``<case>[-t<k>].json`` of each trial, and what else was recorded of one.
@@ -44,6 +46,7 @@ class CassetteManifest(Artifact):
     checkpoint: Sha256 | None
     trial_count: Annotated[Count, Field(ge=1)]
     seed: Count
+    isolation_class: Isolation = Field(default="none", exclude_if=lambda level: level == "none")
     cases: Digests
     files: Digests
 
@@ -61,6 +64,7 @@ class CassetteManifest(Artifact):
             checkpoint=run.digests.checkpoint,
             trial_count=run.trial_count,
             seed=run.seed,
+            isolation_class=run.isolation_class,
             cases=run.digests.cases,
             files=files,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from benchgate.aggregate import case_figures, irregular
 from benchgate.errors import ArtifactError, Unreadable, few
@@ -13,7 +13,7 @@ from benchgate.gates.decision import CheckpointPromotionDecision
 from benchgate.gates.policy import GatePolicy
 from benchgate.gates.unscored import incompleteness
 from benchgate.ids import run_id, system_digest
-from benchgate.models import BenchRunReport
+from benchgate.models import BenchRunReport, Isolation
 from benchgate.wire.canonical import sha256_hex
 from benchgate.wire.files import read_bytes
 from benchgate.wire.model import Artifact
@@ -132,11 +132,15 @@ def read_policy_of(path: Path) -> GatePolicy:
     return BaselineRecord.read_file(path, "record of a run").policy
 
 
-def default_test_note(baseline: Baseline, policy: GatePolicy) -> list[str]:
-    """Return how to keep the test that judged a baseline, where a policy names none, and the default has changed."""
-    text = 'gate.toml names no test, so pairs decide; test = "welch" keeps what judged before'
-    is_named = baseline.problems or "test" in policy.model_fields_set
-    return [] if is_named else [text] * (read_policy_of(baseline.path).test == "welch")
+def baseline_notes(baseline: Baseline, policy: GatePolicy, level: Isolation) -> Iterator[str]:
+    """Yield what to know of a baseline that was read: an old default that judged it, and less isolation than now."""
+    if baseline.report is None:
+        return
+    before = baseline.report.isolation_class
+    if "test" not in policy.model_fields_set and read_policy_of(baseline.path).test == "welch":
+        yield 'gate.toml names no test, so pairs decide; test = "welch" keeps what judged before'
+    if rank(before) < rank(level):
+        yield f"isolation {level}: the baseline's was {before}, where a system could do more"
 
 
 def _faults(report: BenchRunReport) -> Iterator[str]:
@@ -165,6 +169,13 @@ def differences(baseline: BenchRunReport, candidate: BenchRunReport) -> Iterator
         yield f"cases changed since: {few(changed)}"
     if old.scorer != new.scorer:
         yield f"its rubric differs: {old.scorer[:12]}, now {new.scorer[:12]}"
+    if rank(candidate.isolation_class) < rank(baseline.isolation_class):
+        yield f"its isolation is {baseline.isolation_class}, now {candidate.isolation_class}, which is lower"
+
+
+def rank(level: Isolation) -> int:
+    """Return the place of a level of isolation: the more a trial is kept from, the higher."""
+    return get_args(Isolation).index(level)
 
 
 def _case_ids(report: BenchRunReport) -> set[str]:

@@ -11,9 +11,10 @@ import tomli
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from benchgate.errors import PolicyError
-from benchgate.wire.argument_types import LOOKS, MAX_DOLLARS, read_looks
+from benchgate.gates.run_table import RunTable
+from benchgate.wire.argument_types import LOOKS, read_looks
 from benchgate.wire.canonical import digest
-from benchgate.wire.model import MAX_SAFE_INTEGER, Number, Seconds, WireModel
+from benchgate.wire.model import MAX_SAFE_INTEGER, Number, WireModel
 from benchgate.wire.toml import faults_of, read_toml
 
 if TYPE_CHECKING:
@@ -164,19 +165,6 @@ class GatePolicy(WireModel):
 
 
 Policy = TypeVar("Policy", bound=GatePolicy)
-
-
-class RunTable(WireModel):
-    """The table ``[run]`` of a ``gate.toml``: options for runs, on which no digest and no decision depends."""
-
-    trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
-    seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
-    timeout: Seconds | None = None
-    jobs: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
-    retries: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
-    max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
-    max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
-    stop: Literal["decided", "never"] | None = None
 
 
 class PolicyOptions(GatePolicy):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import iscoroutinefunction
@@ -28,7 +28,8 @@ from benchgate.loader.task_class import load_task_class
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from benchgate.gates.policy import GatePolicy, RunTable
+    from benchgate.gates.policy import GatePolicy
+    from benchgate.gates.run_table import RunTable
     from benchgate.models import BenchCase, HandedCheckpoint
     from benchgate.registry import System, TaskClass, TaskClassRegistry
     from benchgate.rubric import Rubric
@@ -51,6 +52,11 @@ class NamedSystem:
             return "none"
         entries = (self.call, getattr(self.call, "__call__", None))  # noqa: B004 - an object may have an async one
         return "async" if any(map(iscoroutinefunction, entries)) else "any"
+
+    @property
+    def network(self) -> bool:
+        """Whether its registration says that it needs the network."""
+        return getattr(self.call, "network", False) is True
 
     def checkpoint_sha256(self) -> str | None:
         """Return the SHA-256 of the checkpoint, if the system names one; errors as in :class:`SystemCheckpoint`."""
@@ -187,6 +193,16 @@ def find_system(task_class: TaskClass, wanted: System | str | None) -> NamedSyst
         return named(wanted, _import_system(wanted, task_class))
     name, system = task_class.system(wanted)
     return named(name, system)
+
+
+def check_importable(task_class: TaskClass, system: NamedSystem, where: str) -> None:
+    """Check that a system can be found by its name in another process; :raises EvalError: it cannot."""
+    with suppress(EvalError):
+        found = find_system(task_class, system.name).call
+        if found is system.call and not system.name.startswith("conftest:"):
+            return
+    msg = f"system {system.name} cannot be found by a name {where}; register it, or name it as module:attr"
+    raise EvalError(msg)
 
 
 def named(name: str, system: System) -> NamedSystem:

@@ -40,7 +40,8 @@ Outcome = Literal[
 Scope = Literal["full", "selected"]
 Side = Literal["candidate", "baseline"]
 """Whose trial it is, where a baseline runs in the session of the candidate."""
-IsolationClass = Literal["none"]
+Isolation = Literal["none", "process", "sandbox+network", "sandbox"]
+"""Where a trial runs, weakest first: in the session's process, in one of its own, or in one that reaches little."""
 
 
 class BenchScore(WireModel):
@@ -230,7 +231,7 @@ class BenchRunReport(Aggregates):
     scope: Scope
     suite: Suite
     system: str
-    isolation_class: IsolationClass = "none"
+    isolation_class: Isolation = "none"
     trial_count: Annotated[Count, Field(ge=1)]
     seed: Count
     complete: bool

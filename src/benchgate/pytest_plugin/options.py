@@ -12,7 +12,7 @@ from benchgate.wire.arguments import RunOption, read_options, threshold_places
 from benchgate.wire.run_options import PYTEST_OPTIONS, RUN_OPTIONS
 
 if TYPE_CHECKING:
-    from benchgate.gates.policy import RunTable
+    from benchgate.gates.run_table import RunTable
 
 OPTIONS = (*RUN_OPTIONS, *PYTEST_OPTIONS)
 PREFIX = "bench-"

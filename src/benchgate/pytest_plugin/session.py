@@ -53,6 +53,7 @@ class BenchSession:
         self.selection = selection
         self.benches: dict[str, LoadedClass] = {}
         self.settings_of: dict[str, RunSettings] = {}
+        self.watched: set[str] = set()
         self.requests: dict[str, RunRequest] = {}
         self._violations: dict[str, str] = {}
         self._trials: Counter[str] = Counter()
@@ -79,12 +80,20 @@ class BenchSession:
                 bench = load_class(self.selection.root, name, registry, self.settings.policy)
                 self.benches[name] = bench
                 own = option_values(self.config, bench.run)
-                self.settings_of[name] = RunSettings.of_options(own, task_class=name)
+                self.settings_of[name] = self._followed(name, own)
         except BaseException as error:
             self._exit.close()
             if isinstance(error, EvalError):
                 raise pytest.UsageError(str(error)) from error
             raise
+
+    def _followed(self, name: str, values: dict[str, Any]) -> RunSettings:
+        """Return settings; somebody at a terminal can only follow trials in this process, which count for nothing."""
+        given = self.config.option
+        if values["isolation"] != "none" and (given.usepdb or given.trace or given.capture == "no"):
+            self.watched.add(name)
+            values |= {"isolation": "none", "baseline": "none"}
+        return RunSettings.of_options(values, task_class=name)
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """Forget the item; end the session also if a system has swallowed the interrupt."""
@@ -136,7 +145,7 @@ class BenchSession:
         """Count the trials of each class: a worker cannot ask the ledger whether these are all."""
         named = (getattr(item, "task_class", None) for item in session.items)
         self._trials = Counter(name for name in named if name in self.benches)
-        if self.settings.executor is not None:
+        if any(run.executor or run.isolation != "none" for run in self.settings_of.values()):
             self.trials.check_scorers(session.items)
 
     def folder_of(self, name: str) -> Path:

@@ -53,6 +53,12 @@ class Terminal:
                 f"benchgate: {name}, system {system}, {counted(cases, 'case')}, "
                 f"{counted(trials, 'trial')} each, baseline {baseline}"
             )
+            if (level := session.requests[name].isolation("candidate")) != "none":
+                text += f", isolation {level}"
+            if name in session.watched:
+                text += (
+                    ", isolation none: -s, --pdb and --trace run trials here, and nothing is gated"
+                )
             lines.append(printable(text))
         waiting = {
             system.name

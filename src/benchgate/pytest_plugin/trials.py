@@ -74,6 +74,7 @@ class ItemTrials:
         is_apart = is_xdist or self._worker is not None
         if is_apart and any(request.settings.stop == "decided" for request in requests):
             raise pytest.UsageError("--bench-stop=decided: for runs in one process, without -n")
+        runs = (self._worker is not None or not is_xdist) and not config.option.collectonly
         if connects and is_apart:
             msg = f"--bench-executor={address}: its workers take the place of those of pytest-xdist; run it without -n"
             raise pytest.UsageError(msg)
@@ -83,21 +84,24 @@ class ItemTrials:
             # The controller of xdist runs no trial, a replay calls no system, and an engine may be expensive to reach.
             own = config.hook.pytest_bench_executor(config=config)
         try:
-            self.service.open(own, connects=connects)
+            self.service.open(own, connects=runs)
         except EvalError as error:
             prefix = "--bench-executor: " if connects else "--bench-"
             raise pytest.UsageError(f"{prefix}{error}") from error
 
     def check_scorers(self, items: Iterable[pytest.Item]) -> None:
         """
-        Refuse what scores in the place of a rubric, which workers of a cluster do not have.
+        Refuse what scores in the place of a rubric, which workers do not have, of a cluster or of a class here.
 
         :raises pytest.UsageError: names it.
         """
         for item in cast("Iterable[CaseRun]", items):
             request = self._requests.get(getattr(item, "task_class", ""))
-            if request is not None and item.scored_by() != request.bench.rubric_digest:
-                msg = f"--bench-executor: {item.nodeid} is scored by a hook, and workers have the rubric alone"
+            given = request and request.settings
+            is_own = request is None or item.scored_by() == request.bench.rubric_digest
+            if given and not is_own and (given.executor or given.isolation != "none"):
+                option = "executor" if given.executor else "isolation"
+                msg = f"--bench-{option}: {item.nodeid} is scored by a hook, and workers have the rubric alone"
                 raise pytest.UsageError(msg)
 
     def record_of(self, item: CaseRun) -> TrialRecord:

@@ -15,7 +15,7 @@ from uuid import uuid4
 from benchgate.errors import EvalError, brief
 from benchgate.live.executor import LiveExecutor
 from benchgate.loader.case_digest import files_digest
-from benchgate.loader.loaded_class import find_system
+from benchgate.loader.loaded_class import check_importable
 from benchgate.remote.attempt import Answer, Attempt, SentClass, pack, versions
 from benchgate.remote.connection import (
     POLL,
@@ -69,7 +69,7 @@ class Cluster:
         self._packed: dict[str, tuple[SentClass, Callable[[bytes], Answer], bytes]] = {}
         self._systems: dict[str, dict[str, dict[str, str | None]]] = defaultdict(dict)
         for bench, system in systems:
-            _check_name(bench, system)
+            check_importable(bench.task_class, system, "on a worker")
             self._benches[bench.name] = bench
             self._systems[bench.name][system.name] = declared(system)
         self._client: Any = None
@@ -264,11 +264,3 @@ def _recorded(answer: Answer, home: Path, times_lost: int) -> TrialRecord:
         where = home / answer.raised_in, record.raised_at[1]
     result = record.result.model_copy(update={"retries": times_lost})
     return replace(record, result=result, raised_at=where, worker=answer.worker)
-
-
-def _check_name(bench: LoadedClass, system: NamedSystem) -> None:
-    with suppress(EvalError):
-        if find_system(bench.task_class, system.name).call is system.call:
-            return
-    msg = f"system {system.name} cannot be found by a name on a worker; register it, or name it as module:attr"
-    raise EvalError(msg)

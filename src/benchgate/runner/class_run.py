@@ -18,7 +18,7 @@ from benchgate.artifacts.plan import plan_file
 from benchgate.artifacts.provenance import Provenance
 from benchgate.audit.store import RunStore
 from benchgate.errors import ArtifactError, EvalError, TierFileError
-from benchgate.gates.baseline import default_test_note, read_baseline
+from benchgate.gates.baseline import baseline_notes, read_baseline
 from benchgate.ids import system_digest, trial_seed
 from benchgate.looks.chain import ChainLooks
 from benchgate.promotion.tiers import TIER_FILE, TierConfig
@@ -73,6 +73,8 @@ class ClassRun:
             )
             for side, system in request.systems.items()
         }
+        for side, trials in self.sides.items():
+            trials.isolation_class = request.isolation(side)
         self.judgement: Judgement | None = None
         self.published: Published | None = None
         self.recorded: Path | None = None
@@ -127,7 +129,8 @@ class ClassRun:
         set_scope(self.sides.values(), given.shard)
         if choice.path and (self.candidate.scope == "full" or given.shard):
             self._baseline = read_baseline(choice.path)
-            self.warnings += default_test_note(self._baseline, self.request.bench.policy)
+            level = self.candidate.isolation_class
+            self.warnings += baseline_notes(self._baseline, self.request.bench.policy, level)
         tier_file = self.request.bench.path.parents[1] / TIER_FILE
         try:
             self._tiers = TierConfig.read(tier_file) if os.path.lexists(tier_file) else None

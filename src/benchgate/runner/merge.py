@@ -51,6 +51,7 @@ def merge(settings: RunSettings) -> ClassRun:
         trials=first.trial_count,
         seed=first.seed,
         timeout=first.timeout_seconds,
+        isolation=first.isolation_class,
         out=settings.out and settings.out.resolve(),
         parts=tuple(part.resolve() for part in settings.parts),
         baseline=settings.baseline or (f"{RERUN}{beside}" if beside else "auto"),

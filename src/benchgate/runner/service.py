@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cached_property, partial
 from tempfile import TemporaryDirectory
@@ -9,11 +10,11 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from benchgate.errors import EvalError
-from benchgate.live.executor import LiveExecutor
+from benchgate.live.executor import GRACE, LiveExecutor
 from benchgate.live.loop import SessionLoop
 from benchgate.live.prints import PrintRouter
 from benchgate.replay.player import Player, awaits_score, scored_now
-from benchgate.runner.lane import Lane
+from benchgate.runner.lane import Lane, connected, isolated
 from benchgate.runner.trial_files import TrialFiles, taken_over
 from benchgate.trials.executor import TrialRequest, ended
 from benchgate.trials.pacing import Pacing, Turns
@@ -23,11 +24,11 @@ from benchgate.trials.trial import TrialRunner
 from benchgate.trials.trial_http import HttpTerms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Mapping
     from concurrent.futures import Future
 
+    from benchgate.isolation.isolated import Isolated
     from benchgate.models import BenchCase, Side
-    from benchgate.remote.cluster import Cluster
     from benchgate.runner.settings import RunRequest
     from benchgate.trials.executor import RunsTrials, TrialExecutor, TrialRecord
     from benchgate.trials.time_limit import Backstop
@@ -37,9 +38,10 @@ if TYPE_CHECKING:
 class _ServedClass:
     """A class whose trials are run through a lane."""
 
-    def __init__(self, run: RunRequest, lane: Lane) -> None:
+    def __init__(self, run: RunRequest, lane: Lane, processes: Isolated | None) -> None:
         self.run = run
         self.lane = lane
+        self.processes = processes
         self.runners: dict[Side, RunsTrials] = {}
 
     @cached_property
@@ -68,6 +70,8 @@ class _ServedClass:
                 http=HttpTerms(system=system.name, class_path=bench.path, record=drafts),
                 is_timeout=is_timeout,
             )
+            if self.processes is not None:
+                runner = self.processes.around(runner, system.name, run.settings.limit)
             self.runners[side] = Player(runner, run.recording) if run.recording else runner
         return self.runners[side]
 
@@ -118,28 +122,29 @@ class TrialService:
         Find where the trials run.
 
         :param own: runs them instead.
-        :param connects: whether a cluster is reached, if one was asked for.
-        :raises EvalError: a system cannot run beside itself, or the cluster cannot be used.
+        :param connects: whether trials will run, for which a cluster is reached or processes are started.
+        :raises EvalError: a system cannot run beside itself, or the cluster or the level of isolation cannot be had.
         """
         if own is not None:
             folder = TemporaryDirectory(prefix="benchgate-starts-", ignore_cleanup_errors=True)
             self._starts = self._exit.enter_context(folder)
             self._exit.callback(own.close)
-        cluster = _connected(self._runs.values(), self._exit) if connects else None
+        cluster = connected(self._runs.values(), self._exit) if connects else None
         self.notes += cluster.notes if cluster else ()
         # Python has one timer: it is for the trials in turn, or for those side by side where none is in turn.
         backstop = self._backstop if all(r.settings.jobs > 1 for r in self._runs.values()) else None
         # Shared, however else the settings of classes differ.
         turns: dict[int | None, Turns] = {}
         spendings: dict[float | None, Spending] = {}
-        lanes: dict[tuple[int, int, int | None, float | None], Lane] = {}
+        lanes: dict[tuple[object, ...], Lane] = {}
         for name, run in self._runs.items():
             given = run.settings
+            processes = isolated(run, own, self._exit) if connects else None
             if own is None and cluster is None and given.jobs > 1:
                 _check_concurrency(run)
             # A replay asks nobody and pays nothing: the costs in it are those of then.
             rpm, cap = (None, None) if run.recording else (given.max_rpm, given.max_cost_usd)
-            pace = given.jobs, given.retries, rpm, cap
+            pace = given.jobs, given.retries, rpm, cap, processes is None
             if pace not in lanes:
                 turn = turns.setdefault(rpm, Turns(rpm / self._workers if rpm else None))
                 spending = spendings.setdefault(cap, Spending(cap, self._workers))
@@ -147,16 +152,20 @@ class TrialService:
                 executor = own
                 if cluster is not None:
                     executor = cluster.lane(pacing, spending, given.jobs)
-                elif own is None and given.jobs > 1:
-                    paced = partial(pacing.run, self._run)
+                elif own is None and (given.jobs > 1 or processes):
                     executor = LiveExecutor(
-                        paced, given.jobs, prints=self._prints, backstop=backstop
+                        partial(pacing.run, self._run),
+                        given.jobs,
+                        prints=self._prints,
+                        backstop=None if processes else backstop,
+                        grace=math.inf if processes else GRACE,  # who watches them keeps the limit
                     )
-                    self._guarded, backstop = self._guarded or executor, None
+                    guarded = (self._guarded or executor, None)
+                    self._guarded, backstop = (self._guarded, backstop) if processes else guarded
                 if executor is not None and executor is not own:
                     self._exit.callback(executor.close)
                 lanes[pace] = Lane(pacing, spending, executor)
-            self._classes[name] = _ServedClass(run, lanes[pace])
+            self._classes[name] = _ServedClass(run, lanes[pace], processes)
             self.window = max(self.window, 4 * given.jobs, 4 * cluster.jobs if cluster else 0)
 
     def in_turn(self, task_class: str) -> bool:
@@ -274,20 +283,6 @@ class TrialService:
     def _runner_of(self, request: TrialRequest) -> RunsTrials:
         served = self._classes[request.case.task_class]
         return served.runner(request.side, self._loop.wait, self._is_timeout)
-
-
-def _connected(runs: Collection[RunRequest], stack: ExitStack) -> Cluster | None:
-    """Return the cluster that was asked for, and have the stack close it; ``None`` without one."""
-    given = next((run.settings for run in runs), None)
-    if given is None or given.executor is None:
-        return None
-    from benchgate.remote.cluster import Cluster
-
-    systems = [(run.bench, one) for run in runs for one in run.systems.values()]
-    cluster = Cluster(given.executor, systems)
-    stack.callback(cluster.close)
-    cluster.open(may_be_mixed=given.allow_mixed_workers == "yes")
-    return cluster
 
 
 def _check_concurrency(run: RunRequest) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from benchgate.gates.exit_status import ExitRule
     from benchgate.ids import RunPlan
     from benchgate.loader.loaded_class import LoadedClass, NamedSystem
-    from benchgate.models import BenchCase, Side
+    from benchgate.models import BenchCase, Isolation, Side
     from benchgate.registry import System
     from benchgate.replay.recording import Recording
     from benchgate.training.checkpoints import Checkpoints
@@ -62,6 +62,7 @@ class RunSettings:
     seed: int = 0
     jobs: int = 1
     executor: str | None = None
+    isolation: Isolation = "none"
     allow_mixed_workers: str = "no"
     retries: int = 3
     max_rpm: int | None = None
@@ -156,6 +157,13 @@ class RunRequest:
         """What records a cassette, if one is asked for."""
         name = self.settings.record
         return None if name is None else CassetteRecorder(self.bench.path, name)
+
+    def isolation(self, side: Side) -> Isolation:
+        """Return where the trials of a side run, or ran, if they are played."""
+        if self.recording is not None:
+            return self.recording.manifest.isolation_class
+        level = self.settings.isolation
+        return "sandbox+network" if level == "sandbox" and self.systems[side].network else level
 
     def scored_by(self) -> tuple[Scorer, str]:
         """Return what scores outputs, and its digest."""

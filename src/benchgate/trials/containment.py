@@ -26,12 +26,14 @@ class WorkFolder:
     A fresh folder for a trial, made when somebody asks for it, removed afterwards; the working directory is put back.
 
     :param alone: no other trial runs in this process, which has one working directory.
+    :param path: where it is made, and left.
     """
 
-    def __init__(self, *, alone: bool = True) -> None:
+    def __init__(self, *, alone: bool = True, path: Path | None = None) -> None:
         self._before = os.getcwd() if alone else None
         self._lock = Lock()
         self._path: Path | None = None
+        self._own = path
         self._is_over = False
 
     def path(self) -> Path:
@@ -46,8 +48,8 @@ class WorkFolder:
             if self._path is None:
                 # As private as by mkdtemp, in a third of its time.
                 name = f"benchgate-{os.urandom(8).hex()}"
-                self._path = Path(tempfile.gettempdir(), name)
-                os.mkdir(self._path, 0o700)
+                self._path = self._own or Path(tempfile.gettempdir(), name)
+                self._path.mkdir(0o700, exist_ok=self._own is not None)
             return self._path
 
     def has_files(self) -> bool:
@@ -65,7 +67,7 @@ class WorkFolder:
             os.chdir(self._before)
         with self._lock:
             self._is_over = True
-        if self._path is not None:
+        if self._path is not None and self._own is None:
             shutil.rmtree(self._path, ignore_errors=True)
 
 

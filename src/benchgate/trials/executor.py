@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path  # noqa: TC003 - RECORDS reads it
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from pydantic import TypeAdapter
 
 from benchgate.ids import trial_seed
 from benchgate.models import FailureMode, TrialResult
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from benchgate.models import BenchCase, HandedCheckpoint, Outcome, Side
 
 
@@ -116,6 +117,10 @@ class TrialRecord:
     scorer: str | None = None
     file_sha256: str | None = None
     worker: str | None = None
+
+
+RECORDS: Final = TypeAdapter(TrialRecord)
+"""Writes and reads records as JSON."""
 
 
 def ended(record: TrialRecord) -> Future[TrialRecord]:

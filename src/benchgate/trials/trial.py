@@ -48,6 +48,11 @@ FOREIGN: Final = tuple(
 
 Scorer = Callable[["BenchCase", Mapping[str, Any]], object]
 
+
+class FailedElsewhere(Exception):
+    """A system or rubric failed in a process of its own; its argument is the record of that."""
+
+
 Waiter = Callable[[Awaitable[Any], float], Any]
 """Runs what an async system returned on an event loop, for at most some seconds."""
 
@@ -60,6 +65,7 @@ class TrialRunner:
     :param score: the rubric's ``score``, or a hook in its place.
     :param wait: runs what an async system returns.
     :param alone: one trial at a time runs in this process, so that what the process has once can be kept for it.
+    :param work: the folder that is ``work_path``, which is left when the trial is over; by default a fresh one.
     :param http: what is done with the requests of the system's own HTTP clients.
     :param is_timeout: recognises the exception with which the caller's alarm ends a trial.
     """
@@ -70,6 +76,7 @@ class TrialRunner:
     taxonomy: Taxonomy
     wait: Waiter
     alone: bool = True
+    work: Path | None = None
     http: HttpTerms | None = None
     is_timeout: Callable[[BaseException], bool] = lambda error: isinstance(error, TrialTimeout)
 
@@ -117,7 +124,7 @@ class _Attempt:
     def go(self) -> None:
         alone = self._runner.alone
         with (
-            WorkFolder(alone=alone) as work,
+            WorkFolder(alone=alone, path=self._runner.work) as work,
             process_kept() if alone else nullcontext(),
             signals_kept() if alone else nullcontext(),
         ):
@@ -166,6 +173,12 @@ class _Attempt:
 
     def failed(self, error: BaseException) -> None:
         self._score = None
+        if isinstance(error, FailedElsewhere):
+            told: TrialRecord = error.args[0]
+            self._outcome, self._modes = told.result.outcome, told.result.failure_modes
+            self._detail, self._violation = told.result.detail, told.violation
+            self._raised_at, self._retry_after = told.raised_at, told.retry_after
+            return
         if isinstance(error, TrialTimeout) or self._runner.is_timeout(error):
             self.timed_out()
             return

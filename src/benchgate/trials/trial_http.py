@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchgate.http.conversation import Conversation
-    from benchgate.models import BenchCase
+    from benchgate.models import BenchCase, TrialResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,7 @@ class TrialHttp:
         self._conversations: dict[str, Conversation] = {}
         self._digests: set[str] = set()
         self._problem: EvalError | None = None
+        self.told: TrialResult | None = None  # of a process of its own, which has done all this
 
     def transport(self, name: str | None, inner: Any) -> Any:
         """Return a transport; all of one attempt share what is recorded, or what is left of a recording."""
@@ -77,6 +78,8 @@ class TrialHttp:
     @property
     def replayed(self) -> tuple[str, ...]:
         """The names of the recordings that answered."""
+        if self.told is not None:
+            return self.told.http_cassettes
         return () if self._terms.record else tuple(sorted(self._conversations))
 
     def end(self, *, scored: bool) -> str | None:
@@ -85,6 +88,8 @@ class TrialHttp:
 
         :raises EvalError: it cannot be, or see :class:`~benchgate.http.conversation.Conversation`.
         """
+        if self.told is not None:
+            return self.told.http_sha256
         if self._terms.record is not None:  # by an earlier attempt
             path = self._file(self._terms.record)
             try:

@@ -15,8 +15,8 @@ from benchgate.artifacts.reading import read_artifact
 from benchgate.artifacts.run_kinds import BaselineRef
 from benchgate.audit.chain import record_folder
 from benchgate.errors import EvalError, few
-from benchgate.gates.baseline import FILE_NAME, RERUN, read_baseline
-from benchgate.gates.policy import load_policy, log_policy, make_policy
+from benchgate.gates.baseline import FILE_NAME, RERUN, rank, read_baseline
+from benchgate.gates.policy import load_policy, load_run_table, log_policy, make_policy
 from benchgate.loader.case_digest import case_digest, files_digest
 from benchgate.loader.case_folder import case_folders, read_case
 from benchgate.loader.failure_modes import load_taxonomy
@@ -123,6 +123,10 @@ class Terms:
             yield f"it was not scored by the rubric of {class_path}"
         if report.digests.taxonomy != load_taxonomy(class_path).digest:
             yield f"its failure modes and their severities are {there}"
+        level = load_run_table(class_path).isolation or "none"
+        least = min(rank(level), rank("sandbox+network"))
+        if not report.source and rank(report.isolation_class) < least:
+            yield f"its isolation is {report.isolation_class}, where {class_path} has {level}"
         yield from self._of_the_baseline(class_path / FILE_NAME)
 
     def _of_the_baseline(self, path: Path) -> Iterator[str]:

@@ -112,6 +112,8 @@ def _resolve(value: Any, folder: Path) -> Any:
     return folder / value if isinstance(value, Path) else value
 
 
+LEVELS: Final = ("none", "process", "sandbox")  # of isolation, lowest first
+
 ONE_SYSTEM: Final = "one system at a time is recorded or replayed; pin the baseline"
 WHOLE: Final = "a part of a run is neither recorded nor replayed"
 CONFLICTS: Final = (
@@ -119,6 +121,7 @@ CONFLICTS: Final = (
     ("record", "baseline", ONE_SYSTEM),
     ("replay", "baseline", ONE_SYSTEM),
     ("record", "executor", "record where the run is started"),
+    ("isolation", "executor", "its workers run trials in processes of their own kind"),
     ("shard", "record", WHOLE),
     ("shard", "replay", WHOLE),
     ("stop", "shard", "a part does not see the results of the others"),
@@ -149,10 +152,13 @@ def read_options(
             values[option.key] = next((value for value in sources if value is not None), None)
         except argparse.ArgumentTypeError as error:
             wrong.append(str(error))
+    if "isolation" in values and (level := declared.get("isolation")):  # which no option lowers
+        values["isolation"] = max(values["isolation"], level, key=LEVELS.index)
     if wrong := [*wrong, *_conflicts(values)]:
         raise argparse.ArgumentTypeError("\n".join(wrong))
     if values.get("replay") is not None:  # nobody is asked for anything, and nothing is paid
         values |= {"executor": None, "retries": 0, "max_rpm": None, "max_cost_usd": None}
+        values["isolation"] = "none"
     return values
 
 

@@ -19,7 +19,7 @@ from benchgate.wire.argument_types import (
     seconds,
     shard,
 )
-from benchgate.wire.arguments import PREFIX, RunOption
+from benchgate.wire.arguments import LEVELS, PREFIX, RunOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,6 +78,13 @@ RUN_OPTIONS: Final = (
         parse=choice("yes", "no"),
         default="no",
         bare="yes",
+    ),
+    RunOption(
+        name="isolation",
+        metavar="none|process|sandbox",
+        help="Where trials run; the higher of this and the class's counts (default: none)",
+        parse=choice(*LEVELS),
+        default="none",
     ),
     RunOption(
         name="retries",

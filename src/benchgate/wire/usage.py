@@ -19,7 +19,7 @@ from benchgate.wire.model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 MAX_COST: Final = 1e12
 """US dollars; sums stop there, and those of tokens and calls at 2**53 - 1, so that no sum makes a run unreadable."""
@@ -87,6 +87,8 @@ class UsageMeter:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._total: Usage | None = None
+        # At once: a trial that is killed has paid too.
+        self.told: Callable[[Usage], None] | None = None
 
     def add(
         self,
@@ -119,6 +121,8 @@ class UsageMeter:
         """Add a usage."""
         with self._lock:
             self._total = total((self._total, usage))
+        if self.told is not None:
+            self.told(usage)
 
     def total(self) -> Usage | None:
         """Return all that was added; ``None`` if nothing was."""

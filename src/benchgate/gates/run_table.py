@@ -1,0 +1,33 @@
+"""What a class says in its ``gate.toml`` about how it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
+
+from benchgate.wire.argument_types import MAX_DOLLARS
+from benchgate.wire.model import MAX_SAFE_INTEGER, Number, Seconds, WireModel
+from benchgate.wire.plain import listed
+
+
+class RunTable(WireModel):
+    """
+    The table ``[run]`` of a ``gate.toml``: options for runs; no decision depends on any but ``isolation``.
+
+    :param pass_env: names of the environment that systems have above ``none``, besides those of the allow list.
+    :param limits: what each of their processes may take there: memory in bytes, and processes of its user.
+    """
+
+    trials: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
+    seed: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
+    timeout: Seconds | None = None
+    jobs: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
+    retries: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
+    max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
+    max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
+    stop: Literal["decided", "never"] | None = None
+    isolation: Literal["none", "process", "sandbox"] | None = None
+    pass_env: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
+    limits: Mapping[Literal["memory", "processes"], Annotated[int, Field(ge=1)]] | None = None

@@ -1,0 +1,353 @@
+"""Trials in processes of their own: the same results, and nothing that a system does outlives its trial."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchgate.errors import EvalError
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="isolation needs Linux")
+
+
+def without_sandbox():
+    """Why the level cannot be had here; nothing if it can."""
+    from benchgate.isolation import place
+
+    try:
+        place.check()
+    except EvalError as error:
+        return str(error)
+    return ""
+
+
+@pytest.fixture
+def run(bench, tmp_path, monkeypatch):
+    """Run the class at a level, and check that nothing is left of it: no process, descriptor or folder."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+
+    def run(level="process", **settings):
+        before = set(os.listdir("/proc/self/fd"))
+        children = _children()
+        report = bench.engine(isolation=level, baseline="none", **settings).judgement.report
+        assert _children() == children
+        assert len(os.listdir("/proc/self/fd")) <= len(before)
+        assert not list(temporary.iterdir())
+        return report
+
+    return run
+
+
+def _children():
+    return Path(f"/proc/self/task/{os.getpid()}/children").read_text()
+
+
+def _result(report, case_id="01"):
+    return next(result for result in report.per_case if result.case_id == case_id)
+
+
+def _told(report, case_id="01"):
+    """The outcome of a trial, and why."""
+    result = _result(report, case_id)
+    modes = [f"{mode.code}: {mode.detail}" for mode in result.failure_modes]
+    return f"{result.outcome} {result.detail or ''} {' '.join(modes)}"
+
+
+EVERY_END = """
+    import asyncio, os
+    from benchgate.errors import SystemUnavailable
+    if case.case_id == "01":
+        (case.work_path / "sub").mkdir()
+        (case.work_path / "sub" / "left.txt").write_text("left")
+        case.usage.add(cost_usd=0.5)
+    if case.case_id == "02":
+        raise ValueError("no")
+    if case.case_id == "03":
+        raise SystemUnavailable("away")
+    if case.case_id == "04":
+        os._exit(3)
+    if case.case_id == "05":
+        async def later():
+            await asyncio.sleep(0)
+            return {"answer": "Q05", "usage": {"tokens_in": 3}}
+        return later()
+    if case.case_id == "06":
+        return {"answer": float("nan")}
+    if case.case_id == "07":
+        return {"answer": "x", "rl_payload": {}}
+"""
+
+
+def test_every_end_of_a_trial_is_the_same_at_both_levels(bench, run):
+    for number in range(4, 9):
+        bench.case(f"{number:02}")
+    bench.system(EVERY_END)
+    bench.rubric("""
+        if case.case_id == "08":
+            raise KeyError("of the rubric")
+        if case.case_id == "01":
+            assert (case.work_path / "sub" / "left.txt").read_text() == "left"
+    """)
+    reports = [run("none", retries=0), run(retries=0), run(retries=0, jobs=3)]
+    if not without_sandbox():
+        reports.append(run("sandbox", retries=0))
+    told = [[_told(report, f"{n:02}") for n in range(1, 9)] for report in reports]
+    assert all(one == told[0] for one in told)
+    assert len({report.run_id for report in reports}) == 1
+    levels = ["none", "process", "process", "sandbox"]
+    assert [report.isolation_class for report in reports] == levels[: len(reports)]
+    assert reports[0].plan_id != reports[1].plan_id
+    plain = [
+        [result.model_copy(update={"duration_seconds": 0.0}) for result in report.per_case]
+        for report in reports
+    ]
+    assert all(one == plain[0] for one in plain)
+
+
+def test_what_a_system_changes_is_gone_with_its_trial(bench, run):
+    bench.system("""
+        import json, math, pathlib, threading, time
+        from benchgate import BenchScore
+        import sys
+        BenchScore.__init__ = None
+        json.loads = math.fsum = lambda *_: 1
+        sys.modules["_benchgate_bench.echo.rubric"] = None
+        threading.Thread(target=lambda: time.sleep(60)).start()
+        assert pathlib.Path.cwd() not in case.input_path.parents[2:] and case.expected_path is None
+        (case.input_path / "question.txt").write_text(case.case_id)
+    """)
+    report = run()
+    assert {result.outcome for result in report.per_case} == {"scored"}
+    assert (bench.path / "cases/01/input/question.txt").read_text() == "q01"
+
+
+def test_daemons_end_before_the_output_is_scored(bench, run, tmp_path):
+    bench.system(f"""
+        import os, time
+        if not os.fork():
+            os.setsid()
+            for _ in range(2):
+                os.fork()
+            while True:
+                open("{tmp_path}/" + str(os.getpid()) + ".alive", "w").close()
+                time.sleep(0.01)
+        time.sleep(0.1)
+    """)
+    bench.rubric(f"""
+        import glob, os
+        seen = [os.path.basename(path)[:-6] for path in glob.glob("{tmp_path}/*.alive")]
+        assert seen and not [pid for pid in seen if os.path.exists("/proc/" + pid)]
+    """)
+    assert {result.outcome for result in run().per_case} == {"scored"}
+
+
+def test_a_trial_over_its_limit_ends_soon_while_others_go_on(bench, run):
+    bench.case("01", timeout_seconds="0.5")
+    bench.system("""
+        import ctypes, signal
+        if case.case_id == "01":
+            case.usage.add(cost_usd=0.25)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+            ctypes.PyDLL(None).sleep(60)
+    """)
+    started = time.monotonic()
+    report = run(jobs=2)
+    assert time.monotonic() - started < 30
+    outcomes = {result.case_id: result.outcome for result in report.per_case}
+    assert outcomes == {"01": "timeout", "02": "scored", "03": "scored"}
+    assert _result(report).usage.cost_usd == 0.25
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("ctypes.CDLL(None)._exit(0)", "ended without a result, status 0"),
+        ("os.kill(os.getpid(), 9)", "ended without a result, status -9"),
+        ("os.write(channel, b'x'); os.kill(os.getpid(), 9)", "Expecting value"),
+        ("os.write(channel, b'[]\\n')", "not enough values"),
+        ('os.write(channel, b\'{"a": 1, "a": 2}\\n\')', "appears twice"),
+        ('os.write(channel, b\'["result", "{}"]\\n\'); ctypes.CDLL(None)._exit(0)', "is no result"),
+        ('os.write(channel, b\'["result", "{}"]\\n\')', "something after its result"),
+        ("[os.write(channel, b'\\x01' * 2**20) for _ in range(300)]", "are read"),
+    ],
+)
+def test_only_a_result_that_is_whole_counts(bench, run, does, told):
+    bench.system(f"""
+        import ctypes, os
+        channel = next(n for n in range(3, 99) if os.path.exists(f"/proc/self/fd/{{n}}"))
+        if case.case_id == "01":
+            {does}
+    """)
+    report = run()
+    assert _told(report).startswith("harness_error")
+    assert told in _told(report)
+    assert [_result(report, case_id).outcome for case_id in ("02", "03")] == ["scored"] * 2
+
+
+def test_what_prints_without_end_is_cut(bench, run, capsys):
+    bench.system("""
+        import sys
+        for _ in range(200):
+            sys.stdout.write("x" * 2**20)
+    """)
+    assert {result.outcome for result in run().per_case} == {"scored"}
+    assert 10**6 <= len(capsys.readouterr().out) < 10**7
+
+
+def test_a_helper_that_dies_is_replaced_with_all_that_it_has_started(bench, run, tmp_path):
+    bench.system(f"""
+        import os, signal, time
+        parent = int(open(f"/proc/{{os.getppid()}}/stat").read().split(")")[1].split()[1])
+        if case.case_id == "01":
+            if not os.fork():
+                os.setsid()
+                time.sleep(5)
+                open("{tmp_path}/lived", "w").close()
+            os.kill(parent, signal.SIGKILL)
+            time.sleep(5)
+    """)
+    report = run()
+    assert "what watches it died" in _told(report)
+    assert [_result(report, case_id).outcome for case_id in ("02", "03")] == ["scored"] * 2
+    assert not (tmp_path / "lived").exists()
+
+
+def test_a_supervisor_that_is_killed_takes_its_trial_with_it(bench, run, tmp_path):
+    bench.system(f"""
+        import os, signal, time
+        if case.case_id == "01":
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(5)
+            open("{tmp_path}/lived", "w").close()
+    """)
+    report = run()
+    assert "what watches it died" in _told(report)
+    assert not (tmp_path / "lived").exists()
+
+
+def test_the_environment_is_an_allow_list_and_the_folder_its_own(bench, run, monkeypatch):
+    monkeypatch.setenv("TOKEN", "secret")
+    monkeypatch.setenv("ASKED_FOR", "given")
+    bench.write("gate.toml", '[run]\npass_env = ["ASKED_FOR"]\nlimits = { memory = 4294967296 }\n')
+    bench.system("""
+        import os, pathlib, resource, tempfile
+        assert "TOKEN" not in os.environ and os.environ["ASKED_FOR"] == "given"
+        assert b"TOKEN" not in pathlib.Path("/proc/self/environ").read_bytes()
+        here = pathlib.Path.cwd()
+        assert pathlib.Path(tempfile.gettempdir()) == pathlib.Path.home() == here
+        assert case.work_path.parent == here
+        assert len(os.listdir("/proc/self/fd")) == 5
+        assert resource.getrlimit(resource.RLIMIT_AS)[0] == 2**32
+    """)
+    assert {result.outcome for result in run().per_case} == {"scored"}, _told(run())
+
+
+def test_what_cannot_be_isolated_is_wrong_use(bench, run, monkeypatch):
+    with pytest.raises(EvalError, match="cannot be found by a name in a process of its own"):
+        run(system=lambda _: {})
+    text = (bench.path / "registration.py").read_text()
+    bench.write("registration.py", text.replace("): ...", "):\n    weight = 2\n"))
+    with pytest.raises(EvalError, match=r"defines weight; move it into rubric\.py"):
+        run()
+    bench.write("registration.py", text)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(EvalError, match="needs Linux"):
+        run()
+
+
+def test_the_rubric_is_imported_without_the_registration(bench, run):
+    bench.rubric("""
+        import sys, os
+        assert "_benchgate_bench.echo.registration" not in sys.modules
+        assert "_benchgate_bench.echo.system" not in sys.modules
+        assert "" not in sys.path and os.getcwd() == "/"
+    """)
+    assert {result.outcome for result in run().per_case} == {"scored"}
+
+
+def test_a_system_whose_import_leaves_threads_is_wrong_use(bench, run):
+    bench.write(
+        "system.py",
+        """
+        import threading, time
+        threading.Thread(target=lambda: time.sleep(3600), daemon=True).start()
+        def system(case): ...
+        """,
+    )
+    with pytest.raises(EvalError, match="shout: importing it starts threads, which trials lack"):
+        run()
+
+
+def test_threads_of_a_library_of_numbers_end_for_a_fork(bench, run):
+    bench.write("extra.py", "import numpy; numpy.ones((500, 500)) @ numpy.ones((500, 500))")
+    bench.system("from . import extra; assert extra.numpy.ones(3).sum() == 3")
+    text = (bench.path / "system.py").read_text()
+    bench.write("system.py", f"from . import extra\n{text}")
+    assert {result.outcome for result in run().per_case} == {"scored"}
+
+
+@pytest.mark.slow
+def test_many_trials_leave_nothing(run):
+    assert len(run(trials=334, jobs=4).per_case) == 1002
+
+
+def test_a_sandbox_has_what_programs_need(bench, run):
+    if reason := without_sandbox():
+        pytest.skip(reason)
+    bench.write("../../own/data.txt", "data")
+    bench.system("""
+        import asyncio, os, shutil, socket, ssl, subprocess, tempfile
+        import numpy
+
+        async def loop():
+            child = await asyncio.create_subprocess_exec("true", stdin=asyncio.subprocess.DEVNULL)
+            return await child.wait()
+
+        assert asyncio.run(loop()) == 0
+        assert ssl.create_default_context().get_ca_certs() is not None
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(bytes(numpy.zeros(9)))
+        assert len(os.listdir("/proc/self/fd")) > 3 and os.urandom(1) and open("/dev/urandom", "rb").read(1)
+        if shutil.which("node"):
+            assert subprocess.run(["node", "-e", "0"], stdin=subprocess.DEVNULL).returncode == 0
+        assert open(READS).read() == "data"
+    """)
+    text = (bench.path / "system.py").read_text()
+    data = (bench.root / "own/data.txt").resolve()
+    bench.write("system.py", f"READS = {str(data)!r}\n{text}\nsystem.reads = (READS,)\n")
+    report = run("sandbox")
+    assert {result.outcome for result in report.per_case} == {"scored"}, _told(report)
+    assert report.isolation_class == "sandbox"
+    bench.write("system.py", f"{SYSTEM_WITH_NETWORK}\nsystem.network = True\n")
+    report = run("sandbox")
+    assert {result.outcome for result in report.per_case} == {"scored"}, _told(report)
+    assert report.isolation_class == "sandbox+network"
+    bench.write("system.py", f"{SYSTEM_WITH_NETWORK}\nsystem.reads = ('/',)\n")
+    with pytest.raises(EvalError, match="has cases of echo"):
+        run("sandbox")
+
+
+SYSTEM_WITH_NETWORK = """
+import socket
+
+def system(case):
+    socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close()
+    for family in (socket.AF_UNIX, socket.AF_NETLINK):
+        try:
+            socket.socket(family).close()
+        except PermissionError:
+            continue
+        raise AssertionError(family)
+    return {"answer": (case.input_path / "question.txt").read_text().upper()}
+"""
+
+
+def test_a_sandbox_that_cannot_be_had_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "landlockpy", None)
+    assert "needs the extra 'sandbox'" in without_sandbox()
