@@ -457,3 +457,22 @@ def test_shards_are_merged_with_what_was_observed(judged, monkeypatch):
     assert judged.record()["report"]["run_id"] == whole.run_id
     assert judged.trial("02")["observations"] == [{"score": 0.9}]
     assert len(judged.asked()) == 2 * asked
+
+
+def test_what_is_observed_again_is_recorded_too(judged):
+    pytest.importorskip("httpx")
+    judged.observer(
+        """
+        import httpx
+        mock = httpx.MockTransport(lambda _: httpx.Response(200, json={"score": 0.4 + asked / 10}))
+        with httpx.Client(transport=case.http_transport("again", inner=mock)) as client:
+            return client.get("http://judge/").json()
+        """
+    )
+    first = _report(judged, record="again")
+    second = judged.engine(reobserve="again", record="again").judgement.report
+    assert (first.mean_score, second.mean_score) == (pytest.approx(0.5), pytest.approx(0.6))
+    names = {path.name for path in (judged.path / "cassettes/again").iterdir()}
+    assert {"01.json", "01.observed-1.http.json"} <= names
+    assert judged.engine(replay="again").judgement.report.run_id == second.run_id
+    assert _report(judged).run_id == second.run_id
