@@ -28,8 +28,8 @@ class RunTable(WireModel):
     retries: Annotated[int, Field(ge=0, le=MAX_SAFE_INTEGER)] | None = None
     max_rpm: Annotated[int, Field(ge=1, le=MAX_SAFE_INTEGER)] | None = None
     max_cost_usd: Annotated[Number, Field(gt=0, le=MAX_DOLLARS)] | None = None
-    observations: Literal[1, 3, 5, 7, 9] | None = None
     stop: Literal["decided", "never"] | None = None
     isolation: Literal["none", "process", "sandbox"] | None = None
+    observations: Literal[1, 3, 5, 7, 9] | None = None
     pass_env: Annotated[tuple[str, ...], BeforeValidator(listed)] | None = None
     limits: Mapping[Literal["memory", "processes"], Annotated[int, Field(ge=1)]] | None = None
