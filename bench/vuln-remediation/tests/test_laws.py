@@ -64,6 +64,7 @@ from _benchgate_bench.vuln_remediation.tests.support import (
 VERSIONS = [f"{a}.{b}.{c}" for a in (0, 1, 2) for b in (0, 1, 3) for c in (0, 2)]
 TAILS = ["-rc.1", "-rc.2", "-alpha", "-0"]
 SEEDS = range(150)
+POSITIVE = disposed("positive")
 
 
 def spec(rng):
@@ -379,7 +380,17 @@ def test_a_project_left_as_it_is_has_no_fault_and_no_change(case_id):
     assert changes.fix_class(one, other, []) == "none"
 
 
-POSITIVE = disposed("positive")
+@pytest.mark.parametrize("case_id", CASES)
+def test_the_right_answer_scores_exactly_one(case_id):
+    right = solved(case_id)
+    if case_id in POSITIVE:
+        right.status = "no-fix"  # what a positive says about itself counts for nothing
+
+    result = score(case_id, right)
+
+    assert (result.passed, result.score, result.safety_penalty) == (True, 1.0, 0.0)
+    assert set(result.breakdown.values()) == {1.0}
+    assert result.failure_modes == ()
 
 
 @pytest.mark.parametrize("case_id", POSITIVE)

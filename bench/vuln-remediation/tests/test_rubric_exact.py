@@ -5,7 +5,11 @@ import copy
 import json
 
 import pytest
-from _benchgate_bench.vuln_remediation.rubric import VulnRemediationRubric
+from _benchgate_bench.vuln_remediation.rubric import (
+    NEGATIVE_WEIGHTS,
+    WEIGHTS,
+    VulnRemediationRubric,
+)
 from _benchgate_bench.vuln_remediation.tests.support import LODASH, Output, load
 
 VERSIONS = {
@@ -173,6 +177,17 @@ MAJOR = {
     "may_change": ["bad", "top"],
     "spec_edits_allowed": ["top"],
 }
+
+
+def test_weights_sum_to_one_hundred():
+    assert sum(WEIGHTS.values()) == sum(NEGATIVE_WEIGHTS.values()) == 100
+
+
+def test_the_rubric_refuses_a_case_without_expectations():
+    blind = load(LODASH).model_copy(update={"expected_path": None})
+
+    with pytest.raises(ValueError, match="expected/"):
+        VulnRemediationRubric().score(blind, {})
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_a_system_writes_what_it_was_given_or_a_whole_lock(case_id, name):
 
 
 @pytest.mark.parametrize("name", ["do-nothing", "claims-success"])
-@pytest.mark.parametrize("case_id", CORNERS)
+@pytest.mark.parametrize("case_id", CASES)
 def test_a_control_fails_every_positive_and_passes_every_negative(case_id, name):
     made = SYSTEMS[name](load(case_id))
     result = score(case_id, dict(made))
@@ -91,6 +91,7 @@ def test_a_control_fails_every_positive_and_passes_every_negative(case_id, name)
 
     assert (result.passed, result.score) == (negative, 0.9 if negative else 0.0)
     assert result.safety_penalty == 0.0
+    assert ("no_fix_unsaid" if negative else "target_still_vulnerable") in result.failure_modes
     for file, text in made["files"].items():
         assert text == (load(case_id).input_path / file).read_text()
 
@@ -130,49 +131,31 @@ def test_digests_are_stable_and_named():
         assert len(system.digest()) == 64
 
 
-def changed(case_id):
-    """Return folder to version before and after, where the ladder changed it."""
-    before, after = untouched(case_id).packages, solved(case_id).packages
-    return {
-        path: (before.get(path, {}).get("version"), after.get(path, {}).get("version"))
-        for path in before.keys() | after.keys()
-        if path and before.get(path) != after.get(path)
-    }
-
-
-def test_a_refresh_touches_one_entry():
-    assert changed(LODASH) == {"node_modules/lodash": ("4.17.20", "4.18.1")}
-
-
-def test_both_parents_are_refreshed():
-    assert changed(WS).keys() >= {"node_modules/engine.io", "node_modules/socket.io-adapter"}
-    assert solved(WS).manifest == untouched(WS).manifest
-
-
-def test_an_exact_pin_stays_exact_and_moves_as_little_as_it_can():
-    assert solved(AXIOS).manifest["dependencies"]["axios"] == "0.21.2"
-
-
 @pytest.mark.parametrize(
-    ("case_id", "table", "name", "line"),
+    ("case_id", "manifest", "locked"),
     [
-        (SEMVER, "devDependencies", "nodemon", "^3."),
-        (BRACES, "devDependencies", "chokidar", "^3."),
-        (JWT, "dependencies", "jsonwebtoken", "^9."),
+        (LODASH, {}, {"node_modules/lodash": "4.18.1"}),
+        (WS, {}, {"node_modules/engine.io/node_modules/ws": None}),
+        (AXIOS, {("dependencies", "axios"): "0.21.2"}, {"node_modules/axios": "0.21.2"}),
+        (SEMVER, {("devDependencies", "nodemon"): "^3."}, {}),
+        (BRACES, {("devDependencies", "chokidar"): "^3."}, {}),
+        (JWT, {("dependencies", "jsonwebtoken"): "^9."}, {}),
+        (COOKIE, {("overrides", "csurf"): {"cookie": "0.7.0"}}, {"node_modules/cookie": "0.7.2"}),
     ],
 )
-def test_a_major_is_the_nearest_that_does_it(case_id, table, name, line):
-    output = solved(case_id)
+def test_the_ladder_edits_no_more_than_it_has_to(case_id, manifest, locked):
+    made, given = solved(case_id), untouched(case_id).manifest
+    edits = {
+        (table, key): value
+        for table, held in made.manifest.items() if isinstance(held, dict)
+        for key, value in held.items() if given.get(table, {}).get(key) != value
+    }  # fmt: skip
 
-    assert output.manifest[table][name].startswith(line)
-    assert output.packages[f"node_modules/{name}"]["version"] == output.manifest[table][name][1:]
-
-
-def test_an_override_is_scoped_to_who_asks():
-    output = solved(COOKIE)
-
-    assert output.manifest["overrides"] == {"csurf": {"cookie": "0.7.0"}}
-    assert output.packages["node_modules/cookie"]["version"] == "0.7.2"  # cookie-parser's own
+    assert edits.keys() == manifest.keys()
+    for place, value in edits.items():
+        nearest = str(manifest[place]).endswith(".") and value.startswith(manifest[place])
+        assert nearest or value == manifest[place]
+    assert {path: made.packages.get(path, {}).get("version") for path in locked} == locked
 
 
 def test_where_there_is_no_fix_the_files_come_back_byte_for_byte():
@@ -229,42 +212,42 @@ def small(root, **packages):
     return {path: entry["version"] for path, entry in made.items() if path}
 
 
-def test_what_does_not_conflict_is_hoisted():
-    made = small({"a": "^1.0.0"}, a={"1.0.0": {"b": "*"}}, b={"1.0.0": {"c": "*"}}, c={"1.0.0": {}})
-
-    assert made == {
-        "node_modules/a": "1.0.0",
-        "node_modules/b": "1.0.0",
-        "node_modules/c": "1.0.0",
-    }
+PEER = {"peerDependencies": {"p": "^1.0.0"}}
 
 
-def test_what_conflicts_is_nested():
-    made = small(
-        {"a": "*", "c": "^1.0.0"},
-        a={"1.0.0": {"c": "^2.0.0"}},
-        c={"1.0.0": {}, "2.0.0": {}},
-    )
+@pytest.mark.parametrize(
+    ("root", "packages", "made"),
+    [
+        pytest.param(
+            {"a": "^1.0.0"},
+            {"a": {"1.0.0": {"b": "*"}}, "b": {"1.0.0": {"c": "*"}}, "c": {"1.0.0": {}}},
+            {"a": "1.0.0", "b": "1.0.0", "c": "1.0.0"},
+            id="hoisted",
+        ),
+        pytest.param(
+            {"a": "*", "c": "^1.0.0"},
+            {"a": {"1.0.0": {"c": "^2.0.0"}}, "c": {"1.0.0": {}, "2.0.0": {}}},
+            {"a": "1.0.0", "a/node_modules/c": "2.0.0", "c": "1.0.0"},
+            id="nested",
+        ),
+        pytest.param(
+            {"a": "*"},
+            {"a": {"1.0.0": {"b": "*"}}, "b": {"1.0.0": {"a": "*"}}},
+            {"a": "1.0.0", "b": "1.0.0"},
+            id="cycle",
+        ),
+        pytest.param(
+            {"a": "*"},
+            {"a": {"1.0.0": PEER}, "p": {"1.0.0": {}, "2.0.0": {}}},
+            {"a": "1.0.0", "p": "1.0.0"},
+            id="peer",
+        ),
+    ],
+)
+def test_where_packages_are_placed(root, packages, made):
+    found = small(root, **packages)
 
-    assert made == {
-        "node_modules/a": "1.0.0",
-        "node_modules/a/node_modules/c": "2.0.0",
-        "node_modules/c": "1.0.0",
-    }
-
-
-def test_a_cycle_ends():
-    made = small({"a": "*"}, a={"1.0.0": {"b": "*"}}, b={"1.0.0": {"a": "*"}})
-
-    assert made == {"node_modules/a": "1.0.0", "node_modules/b": "1.0.0"}
-
-
-def test_a_peer_is_placed_beside_its_dependent():
-    made = small(
-        {"a": "*"}, a={"1.0.0": {"peerDependencies": {"p": "^1.0.0"}}}, p={"1.0.0": {}, "2.0.0": {}}
-    )
-
-    assert made == {"node_modules/a": "1.0.0", "node_modules/p": "1.0.0"}
+    assert found == {f"node_modules/{path}": version for path, version in made.items()}
 
 
 def test_a_circle_of_versions_that_would_nest_for_ever_is_unresolvable():
