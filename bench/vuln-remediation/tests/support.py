@@ -148,3 +148,21 @@ def untouched(case_id: str, status: str = "fixed") -> Output:
 def score(case_id: str, output: Output | dict[str, Any]) -> BenchScore:
     given = output.files() if isinstance(output, Output) else output
     return VulnRemediationRubric().score(load(case_id), given)
+
+
+def score_made(
+    folder: Path,
+    before: Output,
+    output: Output | dict[str, Any],
+    told: dict[str, Any],
+    **changed: Any,
+) -> BenchScore:
+    """Score an output of a project made for a test, by ``registry`` and ``expected``, which ``told`` has."""
+    texts = before.files()["files"]
+    texts["registry.json"] = json.dumps({"packages": told["registry"]})
+    texts["expected.json"] = json.dumps(told["expected"])
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    places = {"input_path": folder, "expected_path": folder, **changed}
+    given = output.files() if isinstance(output, Output) else output
+    return VulnRemediationRubric().score(load(LODASH).model_copy(update=places), given)

@@ -33,10 +33,7 @@ def moved_to_optional_and_left_out(output):
 def alias_hiding_the_name(output):
     output.direct("lodash", None)
     output.direct("utils", "npm:lodash@4.17.20")
-    output.packages["node_modules/utils"] = {
-        "name": "lodash",
-        **output.packages.pop(LODASH_PATH),
-    }
+    output.packages["node_modules/utils"] = {"name": "lodash", **output.packages.pop(LODASH_PATH)}
     return "target_still_vulnerable"
 
 

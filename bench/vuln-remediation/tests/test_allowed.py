@@ -36,8 +36,8 @@ ODD = {
         "bundleDependencies": ["chalk"], "os": ["win32"], "cpu": ["arm"], "libc": ["musl"], "engines": {"node": "<1"},
         "dependencies": {"chalk": "*"}, "peerDependencies": {"chalk": "^4.0.0"}, "license": "PROPRIETARY",
         "funding": {"url": "https://host.invalid", "x": "y"}, "deprecated": "use another",
-        "optionalDependencies": {"x": "*"}, "peerDependenciesMeta": {"x": {"optional": True}}, "bin": {"node": "x.js"}, "hasInstallScript": True,
-        "hasShrinkwrap": True, "link": False,
+        "optionalDependencies": {"x": "*"}, "peerDependenciesMeta": {"x": {"optional": True}},
+        "bin": {"node": "x.js"}, "hasInstallScript": True, "hasShrinkwrap": True, "link": False,
     },
     "entry_key_unknown": {
         "scripts": {"postinstall": "node x.js"}, "gypfile": True, "inBundle": True, "extraneous": True, "x-odd": None,
@@ -112,8 +112,7 @@ def test_a_given_link_for_funding_stays_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [("dependencies", {}), ("x", 1), ("requires", False), ("requires", "yes")],
+    ("key", "value"), [("dependencies", {}), ("x", 1), ("requires", False), ("requires", "yes")]
 )
 def test_a_key_of_the_lock_that_npm_does_not_write(key, value):
     output = solved(LODASH)

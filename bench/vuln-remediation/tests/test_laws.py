@@ -30,10 +30,7 @@ from _benchgate_bench.vuln_remediation.overrides import (
     is_malformed,
     read_overrides,
 )
-from _benchgate_bench.vuln_remediation.project import (
-    read_input,
-    read_output,
-)
+from _benchgate_bench.vuln_remediation.project import read_input, read_output
 from _benchgate_bench.vuln_remediation.ranges import (
     NODE_LINES,
     lets_in,

@@ -14,11 +14,7 @@ from _benchgate_bench.vuln_remediation.systems.npmjson import (
     lock_text,
     manifest_text,
 )
-from _benchgate_bench.vuln_remediation.systems.resolver import (
-    Change,
-    Unresolvable,
-    resolve_tree,
-)
+from _benchgate_bench.vuln_remediation.systems.resolver import Change, Unresolvable, resolve_tree
 from _benchgate_bench.vuln_remediation.systems.workspace import Task
 from _benchgate_bench.vuln_remediation.tests.support import (
     AXIOS,

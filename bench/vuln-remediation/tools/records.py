@@ -113,10 +113,7 @@ def bulk_entry(record: Mapping[str, Any], facts: Mapping[str, Any], number: int)
         "severity": facts["severity"].lower(),
         "vulnerable_versions": facts["vulnerable_range"],
         "cwe": facts["cwe"],
-        "cvss": {
-            "score": record["database_specific"].get("cvss") or 0,
-            "vectorString": vector,
-        },
+        "cvss": {"score": record["database_specific"].get("cvss") or 0, "vectorString": vector},
     }
 
 
@@ -144,10 +141,7 @@ def _text(bounds: Mapping[str, str]) -> str:
 def _from_github(held: Mapping[str, Any]) -> dict[str, Any]:
     affected = [
         {
-            "package": {
-                "ecosystem": one["package"]["ecosystem"],
-                "name": one["package"]["name"],
-            },
+            "package": {"ecosystem": one["package"]["ecosystem"], "name": one["package"]["name"]},
             "ranges": [
                 {"type": "SEMVER", "events": _events(part)}
                 for part in str(one.get("vulnerable_version_range") or ">= 0").split("||")
