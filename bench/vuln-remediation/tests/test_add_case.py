@@ -36,6 +36,19 @@ def written(tmp_path, held):
     return path
 
 
+GITHUB = {
+    "ghsa_id": "GHSA-aaaa-aaaa-aaaa", "cve_id": "CVE-2024-0001", "published_at": "2024-10-04T20:31:00Z",
+    "updated_at": "2024-10-05T20:31:00Z", "severity": "medium", "cwes": [{"cwe_id": "CWE-74"}], "cvss": None,
+}  # fmt: skip
+PACKAGE = {"ecosystem": "npm", "name": "a"}
+
+
+def by_github(tmp_path, text, **fields):
+    """Return the facts of a record of GitHub's about one range."""
+    listed = [{"package": fields.pop("package", PACKAGE), "vulnerable_version_range": text}]
+    return facts_of(read_record(written(tmp_path, {**GITHUB, "vulnerabilities": listed, **fields})))
+
+
 def test_both_forms_of_a_record_give_the_same_facts(tmp_path):
     facts = facts_of(read_record(RECORDS / "GHSA-35jh-r3h4-6jhm.json"))
     github = {
@@ -46,15 +59,10 @@ def test_both_forms_of_a_record_give_the_same_facts(tmp_path):
         "cwes": [{"cwe_id": cwe} for cwe in facts["cwe"]],
         "cvss": {"score": 7.2, "vector_string": "CVSS:3.1/AV:N"},
         "source": {key: facts["source"][key] for key in ("repo", "path", "commit", "licence")},
-        "vulnerabilities": [
-            {
-                "package": {"ecosystem": "npm", "name": "lodash"},
-                "vulnerable_version_range": "< 4.17.21",
-            }
-        ],
+        "package": {"ecosystem": "npm", "name": "lodash"},
     }
 
-    assert facts_of(read_record(written(tmp_path, github))) == {**facts, "note": ""}
+    assert by_github(tmp_path, "< 4.17.21", **github) == {**facts, "note": ""}
 
 
 @pytest.mark.parametrize(
@@ -68,13 +76,7 @@ def test_both_forms_of_a_record_give_the_same_facts(tmp_path):
     ],
 )
 def test_ranges_as_github_writes_them(tmp_path, text, range_):
-    package = {"ecosystem": "npm", "name": "a"}
-    held = {
-        "ghsa_id": "GHSA-aaaa-aaaa-aaaa", "cve_id": "CVE-2020-0001", "updated_at": "2020-01-01", "severity": "medium",
-        "vulnerabilities": [{"package": package, "vulnerable_version_range": text}],
-    }  # fmt: skip
-
-    facts = facts_of(read_record(written(tmp_path, held)))
+    facts = by_github(tmp_path, text)
 
     assert (facts["vulnerable_range"], facts["severity"]) == (range_, "MODERATE")
 
@@ -91,23 +93,17 @@ def test_a_record_of_several_packages_needs_a_choice():
 
 
 def test_records_as_they_are_published_need_nothing_of_this_bench(tmp_path):
-    package = {"ecosystem": "npm", "name": "a"}
     events = [{"introduced": "0"}, {"fixed": "1.2.0"}]
     osv = {
         "schema_version": "1.4.0", "id": "GHSA-aaaa-aaaa-aaaa", "modified": "2024-10-05T20:31:00Z",
         "published": "2024-10-04T20:31:00Z", "aliases": ["CVE-2024-0001"], "details": "text", "severity": [],
-        "affected": [{"package": package, "ranges": [{"type": "ECOSYSTEM", "events": events}]}],
+        "affected": [{"package": PACKAGE, "ranges": [{"type": "ECOSYSTEM", "events": events}]}],
         "database_specific": {"cwe_ids": ["CWE-74"], "severity": "LOW", "github_reviewed": True},
     }  # fmt: skip
-    github = {
-        "ghsa_id": "GHSA-aaaa-aaaa-aaaa", "cve_id": "CVE-2024-0001", "published_at": "2024-10-04T20:31:00Z",
-        "updated_at": "2024-10-05T20:31:00Z", "severity": "low", "cwes": [{"cwe_id": "CWE-74"}], "cvss": None,
-        "vulnerabilities": [{"package": package, "vulnerable_version_range": "< 1.2.0"}],
-    }  # fmt: skip
-    found = [facts_of(read_record(written(tmp_path, one))) for one in (osv, github)]
+    found = facts_of(read_record(written(tmp_path, osv)))
 
-    assert found[0] == found[1]
-    assert found[0]["source"] == {
+    assert found == by_github(tmp_path, "< 1.2.0", severity="low")
+    assert found["source"] == {
         "repo": "github/advisory-database",
         "path": "advisories/github-reviewed/2024/10/GHSA-aaaa-aaaa-aaaa/GHSA-aaaa-aaaa-aaaa.json",
         "licence": "CC-BY-4.0",
