@@ -125,12 +125,7 @@ PLANTED = {
     "scripts": {"predependencies": "node x.js"}, "packageManager": "npm@1.0.0", "workspaces": ["packages/*"],
     "devEngines": {"packageManager": {"name": "x"}}, "gypfile": True, "bin": "x.js", "directories": {"bin": "x"},
 }  # fmt: skip
-HARMLESS = {
-    "bundleDependencies": True,
-    "engines": {"node": ">=20"},
-    "private": False,
-    "x-note": None,
-}
+HARMLESS = {"private": False, "engines": {"node": ">=20"}, "x-note": None}
 
 
 @pytest.mark.parametrize(
@@ -151,9 +146,8 @@ def test_a_key_of_the_manifest_or_the_root_is_not_the_systems_to_edit(place, key
     result = score(LODASH, output)
 
     assert not result.passed
-    assert {"manifest": "manifest_field_changed", "root": "root_mismatch"}[
-        place
-    ] in result.failure_modes
+    code = "manifest_field_changed" if place == "manifest" else "root_mismatch"
+    assert code in result.failure_modes
     assert ("code_added" in result.failure_modes) is runs
 
 
@@ -333,9 +327,7 @@ def test_an_entry_in_a_folder_that_no_package_can_have(path):
     assert forbidden(before, after, registry, ()) == ("entry_mismatch",)
 
 
-@pytest.mark.parametrize(
-    "path", ["node_modules//lodash", "./node_modules/lodash", "packages/lodash", "node_modules/x"]
-)
+@pytest.mark.parametrize("path", ["node_modules//lodash", "packages/lodash", "node_modules/x"])
 def test_an_entry_where_npm_puts_none(path):
     output = solved(LODASH)
     output.packages[path] = dict(output.packages[PATH])

@@ -53,17 +53,11 @@ def shuffled(value):
 def test_a_system_sees_only_the_input(case_id, name, tmp_path):
     case = load(case_id)
     shutil.copytree(case.input_path, tmp_path / "elsewhere")
-    stranger = case.model_copy(
-        update={
-            "case_id": "renamed",
-            "facts": {},
-            "tags": (),
-            "input_path": tmp_path / "elsewhere",
-            "expected_path": None,
-        }
-    )  # its cassettes stay: they are the recorded system
+    # Its cassettes stay: they are the recorded system.
+    stranger = {"case_id": "renamed", "facts": {}, "tags": (), "expected_path": None}
+    stranger["input_path"] = tmp_path / "elsewhere"
 
-    assert SYSTEMS[name](stranger) == SYSTEMS[name](case)
+    assert SYSTEMS[name](case.model_copy(update=stranger)) == SYSTEMS[name](case)
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -90,34 +84,6 @@ def test_a_control_fails_every_positive_and_passes_every_negative(case_id, name)
     assert ("no_fix_unsaid" if negative else "target_still_vulnerable") in result.failure_modes
     for file, text in made["files"].items():
         assert text == (load(case_id).input_path / file).read_text()
-
-
-@pytest.mark.slow
-def test_the_systems_score_differently():
-    # Where the project's own override is at fault, a global one is right.
-    pinned = sum("own-pin" in load(case_id).tags for case_id in CASES)
-    scores = {
-        name: [score(case_id, dict(system(load(case_id)))) for case_id in CASES]
-        for name, system in SYSTEMS.items()
-    }
-    clean = {name: sum(one.breakdown["clean"] for one in found) for name, found in scores.items()}
-    mean = {name: sum(one.score for one in found) / len(found) for name, found in scores.items()}
-    whole = {
-        name: sum(
-            one.breakdown.get("target_dropped", one.breakdown.get("unchanged")) == 1.0
-            and one.breakdown.get("lock_consistent", 1.0) == 1.0
-            for one in found
-        )
-        for name, found in scores.items()
-    }
-
-    assert clean == {
-        "blind-override": 2 + pinned, "claims-success": 0, "do-nothing": 0, "ladder": len(CASES),
-        "npm-audit-fix": 16,
-    }  # fmt: skip
-    # What a weak rubric would pass.
-    assert whole["blind-override"] - pinned > 10 * (clean["blind-override"] - pinned)
-    assert mean["ladder"] > mean["blind-override"] > mean["npm-audit-fix"] > mean["do-nothing"]
 
 
 def test_digests_are_stable_and_named():
@@ -191,98 +157,42 @@ def test_collation_puts_signs_first_and_ignores_case_at_first():
     ]  # fmt: skip
 
 
-def small(root, **packages):
-    """Resolve a project from nothing, against packages given as ``name={version: dependencies}``."""
-    registry = Registry(
-        {
-            name.replace("_", "-"): {
-                "versions": {
-                    version: fields if "peerDependencies" in fields else {"dependencies": fields}
-                    for version, fields in versions.items()
-                }
-            }
-            for name, versions in packages.items()
-        }
-    )
-    made = resolve_tree({"": {"dependencies": root}}, registry, Change())
-    return {path: entry["version"] for path, entry in made.items() if path}
-
-
-PEER = {"peerDependencies": {"p": "^1.0.0"}}
-
-
-@pytest.mark.parametrize(
-    ("root", "packages", "made"),
-    [
-        pytest.param(
-            {"a": "^1.0.0"},
-            {"a": {"1.0.0": {"b": "*"}}, "b": {"1.0.0": {"c": "*"}}, "c": {"1.0.0": {}}},
-            {"a": "1.0.0", "b": "1.0.0", "c": "1.0.0"},
-            id="hoisted",
-        ),
-        pytest.param(
-            {"a": "*", "c": "^1.0.0"},
-            {"a": {"1.0.0": {"c": "^2.0.0"}}, "c": {"1.0.0": {}, "2.0.0": {}}},
-            {"a": "1.0.0", "a/node_modules/c": "2.0.0", "c": "1.0.0"},
-            id="nested",
-        ),
-        pytest.param(
-            {"a": "*"},
-            {"a": {"1.0.0": {"b": "*"}}, "b": {"1.0.0": {"a": "*"}}},
-            {"a": "1.0.0", "b": "1.0.0"},
-            id="cycle",
-        ),
-        pytest.param(
-            {"a": "*"},
-            {"a": {"1.0.0": PEER}, "p": {"1.0.0": {}, "2.0.0": {}}},
-            {"a": "1.0.0", "p": "1.0.0"},
-            id="peer",
-        ),
-    ],
-)
-def test_where_packages_are_placed(root, packages, made):
-    found = small(root, **packages)
-
-    assert found == {f"node_modules/{path}": version for path, version in made.items()}
+def small(packages, **root):
+    """Resolve a project from nothing, against packages given as name to version to dependencies."""
+    registry = {
+        name: {"versions": {version: {"dependencies": asked} for version, asked in held.items()}}
+        for name, held in packages.items()
+    }
+    return resolve_tree({"": {"dependencies": root}}, Registry(registry), Change())
 
 
 def test_a_circle_of_versions_that_would_nest_for_ever_is_unresolvable():
+    circle = {
+        "a": {"1.0.0": {"b": "^2.0.0"}, "2.0.0": {"b": "^1.0.0"}},
+        "b": {"1.0.0": {"a": "^1.0.0"}, "2.0.0": {"a": "^2.0.0"}},
+    }
     with pytest.raises(Unresolvable, match="inside itself"):
-        small(
-            {"a": "^1.0.0", "b": "^1.0.0"},
-            a={"1.0.0": {"b": "^2.0.0"}, "2.0.0": {"b": "^1.0.0"}},
-            b={"1.0.0": {"a": "^1.0.0"}, "2.0.0": {"a": "^2.0.0"}},
-        )
+        small(circle, a="^1.0.0", b="^1.0.0")
 
 
 def test_a_range_without_a_version_is_unresolvable():
     with pytest.raises(Unresolvable, match="no known version of b satisfies"):
-        small({"a": "*"}, a={"1.0.0": {"b": "^9.0.0"}}, b={"1.0.0": {}})
+        small({"a": {"1.0.0": {"b": "^9.0.0"}}, "b": {"1.0.0": {}}}, a="*")
 
 
 def test_random_projects_resolve_to_whole_trees_or_not_at_all():
-    resolved = 0
+    resolved, names = 0, ["a", "b", "c", "d", "e", "f"]
+    versions = [f"{major}.{minor}.0" for major in (1, 2) for minor in (0, 1)]
     for seed in range(40):
         rng = random.Random(seed)  # noqa: S311 - a made-up project, no secret
-        names = ["a", "b", "c", "d", "e", "f"]
         packages = {
-            name: {
-                "versions": {
-                    f"{major}.{minor}.0": {
-                        "dependencies": {
-                            other: f"^{rng.randint(1, 2)}.0.0"
-                            for other in rng.sample([*names[at + 1 :], "a"], 1 + (at < 4))
-                        }
-                    }
-                    for major in (1, 2)
-                    for minor in (0, 1)
-                }
-            }
+            name: {version: {
+                other: f"^{rng.randint(1, 2)}.0.0" for other in rng.sample([*names[at + 1 :], "a"], 1 + (at < 4))
+            } for version in versions}
             for at, name in enumerate(names)
-        }
-        root = {"": {"dependencies": {"a": "*", "b": "^1.0.0"}}}
+        }  # fmt: skip
         try:
-            made = resolve_tree(root, Registry(packages), Change())
+            made = small(packages, a="*", b="^1.0.0")
         except Unresolvable:
             continue
         resolved += 1
